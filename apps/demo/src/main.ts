@@ -1,0 +1,36 @@
+import { main } from '@paddock/runtime/main';
+import { readFlags, USAGE } from './flags.ts';
+import { runDemo } from './run-demo.ts';
+import { isSuccess } from './summary.ts';
+
+await main(async () => {
+  const read = readFlags(process.argv.slice(2));
+  if ('problems' in read) {
+    process.stderr.write(`${read.problems.join('\n')}\n\n${USAGE}`);
+    process.exitCode = 2;
+    return;
+  }
+  if (read.flags.cluster === 'real' && (process.env['KUBECONFIG'] ?? '') === '') {
+    process.stderr.write('--cluster real needs KUBECONFIG: the file that names the cluster.\n');
+    process.exitCode = 2;
+    return;
+  }
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (stop.signal.aborted) process.exit(130);
+      stop.abort(new Error(`received ${signal}`));
+    });
+  }
+  const summary = await runDemo(
+    read.flags,
+    { databaseUrl: process.env['DATABASE_URL'], kubeconfigFile: process.env['KUBECONFIG'], path: process.env['PATH'] },
+    stop.signal,
+  );
+  if (summary === undefined) {
+    process.exitCode = 130;
+    return;
+  }
+  process.exitCode = isSuccess(summary) ? 0 : 1;
+  if (read.flags.json) process.stdout.write(`${JSON.stringify(summary)}\n`);
+});

@@ -1,0 +1,81 @@
+import { callJson, objectPath } from '@paddock/kube/call';
+import { type Cluster, connectCluster } from '@paddock/kube/connect';
+import { classifyKubeError } from '@paddock/kube/errors';
+import type { ObservedPod } from '@paddock/kube/observed-pod';
+import { deletePod, listPods } from '@paddock/kube/pods';
+import { JIT_CONFIG_KEY } from '@paddock/kube/runner-pod';
+import { watchPods } from '@paddock/kube/watch-pods';
+import { playRunner } from '@paddock/simulators/github/play-runner';
+
+export interface PlayedCluster {
+  /** Rejects when following the pods fails; never resolves before `stop`. */
+  playing: Promise<void>;
+  /** Ends the runners and deletes the demo's pods. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Plays the runner inside each pod of ours that a real API server calls Running, on nodes that KWOK plays: reads its JIT config from the
+ * Secret as the kubelet would hand it over, works at the simulated GitHub, and asks by annotation for the end that the process would have had.
+ */
+export async function playInCluster(kubeconfigFile: string, namespace: string, instance: string): Promise<PlayedCluster> {
+  const cluster = connectCluster({ kubeconfigFile, requestTimeoutMs: 30_000 });
+  await ensureNamespace(cluster, namespace);
+  const stop = new AbortController();
+  const runners = new Map<string, { over: AbortController; done: Promise<void> }>();
+  const meet = (pod: ObservedPod): void => {
+    if (pod.phase !== 'Running' || runners.has(pod.uid)) return;
+    const over = new AbortController();
+    runners.set(pod.uid, { over, done: playPod(cluster, namespace, pod.name, AbortSignal.any([stop.signal, over.signal])) });
+  };
+  const playing = watchPods(
+    cluster,
+    {
+      namespace,
+      instance,
+      onList: (pods) => Promise.resolve(pods.forEach(meet)),
+      onEvent: (type, pod) => Promise.resolve(type === 'deleted' ? runners.get(pod.uid)?.over.abort() : meet(pod)),
+    },
+    stop.signal,
+  );
+  return {
+    playing,
+    async stop() {
+      stop.abort();
+      await Promise.allSettled([playing, ...[...runners.values()].map(({ done }) => done)]);
+      const { pods } = await listPods(cluster, { namespace, instance });
+      for (const { name, uid } of pods) await deletePod(cluster, { namespace, name, uid });
+      cluster.close();
+    },
+  };
+}
+
+async function ensureNamespace(cluster: Cluster, name: string): Promise<void> {
+  try {
+    await callJson(cluster, {
+      method: 'POST',
+      path: '/api/v1/namespaces',
+      body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+    });
+  } catch (error) {
+    if (classifyKubeError(error).kind !== 'exists') throw error;
+  }
+}
+
+async function playPod(cluster: Cluster, namespace: string, name: string, signal: AbortSignal): Promise<void> {
+  const secret = await callJson(cluster, { method: 'GET', path: objectPath(namespace, 'secrets', name) });
+  const { exitCode } = await playRunner(jitConfigOf(secret), signal);
+  if (signal.aborted) return;
+  const annotations = { 'test.paddock/end': exitCode === 0 ? 'succeeded' : 'failed', 'test.paddock/exit-code': String(exitCode) };
+  await callJson(cluster, {
+    method: 'PATCH',
+    path: objectPath(namespace, 'pods', name),
+    contentType: 'application/merge-patch+json',
+    body: { metadata: { annotations } },
+  });
+}
+
+function jitConfigOf(secret: unknown): string {
+  const { data } = secret as { data?: Record<string, string> };
+  return Buffer.from(data?.[JIT_CONFIG_KEY] ?? '', 'base64').toString('utf8');
+}

@@ -1,0 +1,44 @@
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeTemporaryFolder, removeFolder } from '@paddock/embedded-postgres/temporary-folder';
+import { createAppKey } from '@paddock/simulators/github/app-key';
+import { stringify } from 'yaml';
+import { ENTITIES, ORGANISATION_APP, PERSONAL_APP, POOLS } from './scenario.ts';
+
+export interface DemoFolder {
+  path: string;
+  /** What the simulated GitHub has to know of the Apps. */
+  apps: { appId: number; publicKeyPem: string; webhookSecret: string }[];
+  /** Where the services find their secrets, as variables. */
+  secrets: Record<string, string>;
+  /** Writes the configuration file once GitHub's address is known. */
+  writeConfig(apiUrl: string): Promise<string>;
+  remove(): Promise<void>;
+}
+
+/** Makes keys and secrets for the demo's two Apps, in files that only this user can read. */
+export async function prepareFolder(randomText: () => string): Promise<DemoFolder> {
+  const path = await makeTemporaryFolder(tmpdir());
+  const keys = [ORGANISATION_APP, PERSONAL_APP].map((appId) => {
+    const { privateKeyPem, publicKeyPem } = createAppKey();
+    return { appId, webhookSecret: randomText(), privateKeyPem, publicKeyPem };
+  });
+  for (const { appId, privateKeyPem } of keys) await writeFile(join(path, `${appId}.pem`), privateKeyPem, { mode: 0o600 });
+  return {
+    path,
+    apps: keys.map(({ appId, publicKeyPem, webhookSecret }) => ({ appId, publicKeyPem, webhookSecret })),
+    secrets: Object.fromEntries(keys.map(({ appId, webhookSecret }) => [`WEBHOOK_SECRET_${appId}`, webhookSecret])),
+    async writeConfig(apiUrl) {
+      const apps = keys.map(({ appId }) => ({
+        id: appId,
+        webhookSecret: { env: `WEBHOOK_SECRET_${appId}` },
+        privateKey: { file: join(path, `${appId}.pem`) },
+      }));
+      const file = join(path, 'paddock.yaml');
+      await writeFile(file, stringify({ github: { apiUrl, apps }, pools: POOLS, entities: ENTITIES }), { mode: 0o600 });
+      return file;
+    },
+    remove: () => removeFolder(path),
+  };
+}

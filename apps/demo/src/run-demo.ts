@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { connectDatabase } from '@paddock/db/connect';
+import { pause } from '@paddock/runtime/pause';
+import { findDatabase } from './find-database.ts';
+import type { Flags } from './flags.ts';
+import { playJobs } from './play-jobs.ts';
+import { prepareFolder } from './prepare-folder.ts';
+import { createProgress } from './progress.ts';
+import { startSystem } from './start-system.ts';
+import { describeSummary, summarise, type Summary } from './summary.ts';
+
+export interface Surroundings {
+  databaseUrl: string | undefined;
+  kubeconfigFile: string | undefined;
+  path: string | undefined;
+}
+
+/** The whole system on this machine, from nothing to the summary and back to nothing. Undefined: it was interrupted before the summary. */
+export async function runDemo(flags: Flags, surroundings: Surroundings, signal: AbortSignal): Promise<Summary | undefined> {
+  const progress = createProgress(process.stdout, () => performance.now());
+  const undo: (() => Promise<void>)[] = [];
+  try {
+    const { databaseUrl, schema } = await findDatabase(surroundings.databaseUrl, undo);
+    const folder = await prepareFolder(() => randomBytes(24).toString('base64url'));
+    undo.unshift(folder.remove);
+    const simulated = flags.cluster === 'real' ? 'a simulated GitHub' : 'a simulated GitHub and cluster';
+    progress.say(`Starting PostgreSQL, ${simulated}, ingress, scheduler and reconciler, each a process of its own.`);
+    const system = await startSystem({
+      folder,
+      databaseUrl,
+      schema,
+      kubeconfigFile: flags.cluster === 'real' ? surroundings.kubeconfigFile : undefined,
+      path: surroundings.path,
+      seed: flags.jobs,
+    });
+    undo.unshift(system.stop);
+    const connection = connectDatabase({ url: databaseUrl, schema, poolSize: 2, applicationName: 'paddock-demo' });
+    undo.unshift(connection.close);
+
+    const seconds = await playJobs({ flags, system, db: connection.db, progress }, signal);
+    if (signal.aborted) {
+      progress.say('Interrupted; everything is being stopped.');
+      return undefined;
+    }
+    const report = await system.github.report();
+    const summary = await summarise(flags.jobs, await system.github.truth(), report, connection.db, seconds);
+    progress.say(`\n${describeSummary(summary, report.calls)}`);
+    if (flags.keep) {
+      progress.say(
+        `Staying up until Ctrl-C: ${Object.entries(system.addresses)
+          .map(([name, url]) => `${name} ${url}`)
+          .join(', ')}\n  PostgreSQL ${databaseUrl}, schema ${schema}`,
+      );
+      await pause(2 ** 31 - 1, signal);
+    }
+    return summary;
+  } finally {
+    await undoAll(undo);
+  }
+}
+
+/** Takes away what was started, the newest first; a step that fails does not keep the others from being taken. */
+async function undoAll(steps: readonly (() => Promise<void>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const step of steps) await step().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw new AggregateError(failures, 'The demo could not take away everything that it had started.');
+}

@@ -1,0 +1,53 @@
+import { pause } from '@paddock/runtime/pause';
+import type { GitHubControl } from '@paddock/simulators/github/control';
+import { ACCOUNTS, ORGANISATION_APP, type PlannedJob } from './scenario.ts';
+
+/** Accounts, repositories and installations, as if the platform team had been there for years. */
+export async function furnish(github: GitHubControl): Promise<void> {
+  for (const { login, type, appId, repositories } of ACCOUNTS) {
+    await (type === 'Organization' ? github.addOrganization({ login }) : github.addUser({ login }));
+    for (const name of repositories) await github.addRepository({ owner: login, name, private: true });
+    await github.install({ appId, account: login });
+  }
+}
+
+const BATCH = 25;
+const BATCH_EVERY_MS = 400;
+
+/**
+ * Queues everything in bursts and writes down what was queued, with what else GitHub sends in between: jobs for its own machines and events
+ * that concern nobody here.
+ */
+export async function queueJobs(
+  github: GitHubControl,
+  plan: readonly PlannedJob[],
+  queued: Map<number, PlannedJob>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let from = 0; from < plan.length && !signal.aborted; from += BATCH) {
+    for (const job of plan.slice(from, from + BATCH)) {
+      const { id } = await github.queueJob({ repo: job.repo, labels: job.labels, durationMs: job.durationMs });
+      queued.set(id, job);
+    }
+    await github.queueJob({ repo: 'acme/shop', labels: ['ubuntu-latest'], hosted: true });
+    await github.sendExample(ORGANISATION_APP, 'check_run', 0);
+    await pause(BATCH_EVERY_MS, signal);
+  }
+}
+
+/** Runs again what was planned so and has completed; returns how many re-runs are still to come. */
+export async function rerunCompleted(
+  github: GitHubControl,
+  queued: Map<number, PlannedJob>,
+  completed: ReadonlySet<number>,
+): Promise<number> {
+  let left = 0;
+  for (const [id, job] of queued) {
+    if (!job.rerun) continue;
+    if (completed.has(id)) {
+      await github.rerunJob(id);
+      queued.set(id, { ...job, rerun: false });
+    } else left++;
+  }
+  return left;
+}

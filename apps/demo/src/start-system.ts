@@ -1,0 +1,124 @@
+import { join } from 'node:path';
+import { connectDatabase } from '@paddock/db/connect';
+import { findInstance } from '@paddock/db/instance';
+import { migrate } from '@paddock/db/migrate';
+import { type Program, startProgram } from '@paddock/processes/start-program';
+import { connectGitHubSimulator } from '@paddock/simulators/github/control-client';
+import type { GitHubControl } from '@paddock/simulators/github/control';
+import type { DemoFolder } from './prepare-folder.ts';
+import { playInCluster } from './play-in-cluster.ts';
+import { NAMESPACE } from './scenario.ts';
+
+const APPS = join(import.meta.dirname, '..', '..');
+
+/** Shorter than in production, so that a demo ends within a minute; all of them are ordinary settings. */
+const SHORT_TIMES = {
+  PADDOCK_REDELIVERY_EVERY_SECONDS: '2',
+  PADDOCK_REDELIVERY_SPACING_MS: '2000',
+  PADDOCK_UNEXPLAINED_GRACE_MS: '15000',
+  PADDOCK_MATCH_TICK_MS: '1000',
+};
+
+export interface System {
+  github: GitHubControl;
+  /** Addresses worth knowing while the demo stays up. */
+  addresses: Record<string, string>;
+  /** Rejects with its last words when one of the processes ends before it is told to; never resolves. */
+  broken: Promise<never>;
+  /** Ends the services, then what they talk to. */
+  stop(): Promise<void>;
+}
+
+export interface SystemOptions {
+  folder: DemoFolder;
+  databaseUrl: string;
+  schema: string;
+  /** A real cluster to use instead of the simulated one. */
+  kubeconfigFile: string | undefined;
+  path: string | undefined;
+  seed: number;
+}
+
+interface StartedProcess {
+  name: string;
+  program: Program;
+}
+
+/** Starts everything as separate processes, in the order in which each needs the other. */
+export async function startSystem({ folder, databaseUrl, schema, kubeconfigFile, path, seed }: SystemOptions): Promise<System> {
+  const started: StartedProcess[] = [];
+  const start = async (name: string, program: string, args: string[], env: Record<string, string>): Promise<string> => {
+    const log: string[] = [];
+    const running = await startProgram({
+      program,
+      args,
+      env: { ...(path === undefined ? {} : { PATH: path }), ...env },
+      onLine: (line) => log.push(line),
+    });
+    started.unshift({ name, program: running });
+    return `http://127.0.0.1:${running.port}`;
+  };
+
+  await migrate({ url: databaseUrl, schema });
+  const githubUrl = await start('GitHub', join(APPS, 'demo/src/simulate-github.ts'), [JSON.stringify({ apps: folder.apps, seed })], {});
+  const github = connectGitHubSimulator(githubUrl);
+  const clusterFile = kubeconfigFile ?? join(folder.path, 'kubeconfig');
+  const addresses: Record<string, string> = { GitHub: githubUrl };
+  if (kubeconfigFile === undefined) {
+    addresses['cluster'] = await start(
+      'cluster',
+      join(APPS, 'demo/src/simulate-cluster.ts'),
+      [JSON.stringify({ namespaces: [NAMESPACE], kubeconfigFile: clusterFile })],
+      {},
+    );
+  }
+  const played =
+    kubeconfigFile === undefined ? undefined : await playInCluster(kubeconfigFile, NAMESPACE, await instanceOf(databaseUrl, schema));
+  const env = {
+    DATABASE_URL: databaseUrl,
+    PADDOCK_SCHEMA: schema,
+    PADDOCK_CONFIG: await folder.writeConfig(githubUrl),
+    PADDOCK_KUBECONFIG: clusterFile,
+    PADDOCK_HTTP_HOST: '127.0.0.1',
+    PADDOCK_INGRESS_HTTP_PORT: '0',
+    PADDOCK_SCHEDULER_HTTP_PORT: '0',
+    PADDOCK_RECONCILER_HTTP_PORT: '0',
+    ...SHORT_TIMES,
+    ...folder.secrets,
+  };
+  for (const service of ['ingress', 'scheduler', 'reconciler'])
+    addresses[service] = await start(service, join(APPS, service, 'src/main.ts'), [], env);
+  for (const { appId } of folder.apps) await github.setApp(appId, { webhookUrl: `${addresses['ingress']}/webhooks/github` });
+
+  let stopping = false;
+  const allEnded = Promise.all([...started.map((process) => watch(process, () => stopping)), played?.playing]);
+  const broken = allEnded.then(() => new Promise<never>(() => undefined));
+  broken.catch(() => undefined); // whoever waits for it is told; while nobody does, it is no unhandled rejection
+  return {
+    github,
+    addresses,
+    broken,
+    async stop() {
+      stopping = true;
+      for (const { program } of started) {
+        program.kill('SIGTERM');
+        await program.exited;
+      }
+      await played?.stop();
+    },
+  };
+}
+
+async function instanceOf(url: string, schema: string): Promise<string> {
+  const { db, close } = connectDatabase({ url, schema, poolSize: 1, applicationName: 'paddock-demo' });
+  try {
+    return await findInstance(db);
+  } finally {
+    await close();
+  }
+}
+
+async function watch({ name, program }: StartedProcess, mayEnd: () => boolean): Promise<void> {
+  const { code, signal } = await program.exited;
+  if (!mayEnd()) throw new Error(`${name} ended by itself (${signal ?? `exit code ${code}`}):\n${program.lines().slice(-20).join('\n')}`);
+}

@@ -1,0 +1,60 @@
+import type { Database } from '@paddock/db/tables';
+import type { Report, Truth } from '@paddock/simulators/github/control';
+import type { Kysely } from 'kysely';
+import { observe, webhookToPod } from './observe.ts';
+
+/** What came of one demo. The fields are the `--json` line. */
+export interface Summary {
+  jobs: number;
+  completed: number;
+  lost: number;
+  workers: number;
+  excess_workers: number;
+  redelivered: number;
+  webhook_to_pod_ms: { p50: number; p99: number };
+  github_calls_per_job: number;
+  seconds: number;
+}
+
+/** Compares GitHub's truth with the database's: a job has completed when both say so. */
+export async function summarise(jobs: number, truth: Truth, report: Report, db: Kysely<Database>, seconds: number): Promise<Summary> {
+  const seen = await observe(db);
+  const ours = truth.jobs.filter((job) => !job.hosted && job.status === 'completed' && job.conclusion === 'success');
+  const completed = ours.filter((job) => seen.completedIds.has(job.id)).length;
+  const calls = Object.values(report.calls).reduce((sum, count) => sum + count, 0);
+  return {
+    jobs,
+    completed,
+    lost: jobs - completed,
+    workers: seen.workers,
+    excess_workers: report.excessWorkers,
+    redelivered: report.redelivered,
+    webhook_to_pod_ms: await webhookToPod(db),
+    github_calls_per_job: Math.round((calls / jobs) * 100) / 100,
+    seconds: Math.round(seconds * 10) / 10,
+  };
+}
+
+/** The same for people. */
+export function describeSummary(summary: Summary, calls: Readonly<Record<string, number>>): string {
+  const lines: [string, string][] = [
+    ['jobs', String(summary.jobs)],
+    ['completed', String(summary.completed)],
+    ['lost', String(summary.lost)],
+    ['workers made', `${summary.workers}, of these in excess: ${summary.excess_workers}`],
+    ['deliveries repeated', String(summary.redelivered)],
+    ['webhook → pod', `p50 ${summary.webhook_to_pod_ms.p50} ms, p99 ${summary.webhook_to_pod_ms.p99} ms`],
+    ['GitHub calls per job', `${summary.github_calls_per_job} (${describeCalls(calls)})`],
+    ['seconds', String(summary.seconds)],
+  ];
+  return lines.map(([name, value]) => `  ${name.padEnd(22)}${value}`).join('\n');
+}
+
+const describeCalls = (calls: Readonly<Record<string, number>>): string =>
+  Object.entries(calls)
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([operation, count]) => `${operation} ${count}`)
+    .join(', ');
+
+/** Success means: nothing lost, nothing made in excess. */
+export const isSuccess = ({ lost, excess_workers }: Summary): boolean => lost === 0 && excess_workers === 0;

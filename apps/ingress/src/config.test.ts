@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readIngressConfig } from './config.ts';
+
+const MAIN = join(import.meta.dirname, 'main.ts');
+
+const CONFIG = `
+github:
+  apps:
+    - { id: 7, webhookSecret: { env: NEW_SECRET }, previousWebhookSecret: { file: FOLDER/old } }
+    - { id: 8, privateKey: { env: KEY } }
+pools:
+  - { name: small, labels: [linux], image: runner:1, namespace: runners }
+entities: { '*': {} }
+`;
+
+/** Starts the service as a process that sees nothing but `env`. */
+const startWith = (env: Record<string, string>, args: string[] = []) =>
+  new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
+    const done = (error: { code?: unknown } | null, stdout: string, stderr: string) => resolve({ code: error?.code ?? 0, stdout, stderr });
+    execFile(process.execPath, [MAIN, ...args], { env }, done);
+  });
+
+describe('the ingress settings', () => {
+  let folder: string;
+  let good: Record<string, string>;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'paddock-config-'));
+    writeFileSync(join(folder, 'old'), 'old secret\n');
+    writeFileSync(join(folder, 'good.yaml'), CONFIG.replace('FOLDER', folder));
+    good = {
+      DATABASE_URL: 'postgresql://user:hidden@localhost/paddock',
+      PADDOCK_CONFIG: join(folder, 'good.yaml'),
+      NEW_SECRET: 'new secret',
+    };
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const configured = (name: string, yaml: string): Record<string, string> => {
+    writeFileSync(join(folder, name), yaml);
+    return { ...good, PADDOCK_CONFIG: join(folder, name) };
+  };
+
+  test('Apps with a webhook secret are read, the previous secret too; the others are not ours (B2)', () => {
+    const { apps, pools } = readIngressConfig(good);
+    expect(apps.map(({ id, secrets }) => [id, secrets.map((secret) => secret.reveal())])).toEqual([[7, ['new secret', 'old secret']]]);
+    expect(pools.pools.map(({ name }) => name)).toEqual(['small']);
+  });
+
+  test('all problems are told at once, without a stack and without a secret, and nothing starts (H1, H6)', async () => {
+    const env = {
+      PADDOCK_MAX_BATCH: '0',
+      PADDOCK_INGRES_HTTP_PORT: '80',
+      PADDOCK_LOG_LEVEL: 'loud',
+      DATABASE_URL: 'mysql://user:hidden@host',
+    };
+    const { code, stderr, stdout } = await startWith(env);
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr.split('\n')).toEqual([
+      'The configuration has 5 problems:',
+      '  - DATABASE_URL must be a URL that begins with postgresql://',
+      expect.stringContaining('PADDOCK_LOG_LEVEL must be one of error, warn, info, debug'),
+      expect.stringContaining('PADDOCK_CONFIG is not set'),
+      expect.stringContaining('PADDOCK_MAX_BATCH must be between 1 and 2000'),
+      '  - PADDOCK_INGRES_HTTP_PORT is not a setting: did you mean PADDOCK_INGRESS_HTTP_PORT?',
+      '',
+    ]);
+  });
+
+  test('without any webhook secret the service does not start (B1)', async () => {
+    const none = 'github: { apps: [{ id: 8 }] }\npools: []\nentities: {}\n';
+    const { code, stderr } = await startWith(configured('none.yaml', none));
+    expect(code).toBe(1);
+    expect(stderr).toContain('no App has a webhookSecret, so no delivery could be verified');
+    expect(stderr).not.toContain('    at ');
+  });
+
+  test.each<[string, Record<string, string>, string]>([
+    [
+      'a secret whose variable is not set',
+      { NEW_SECRET: '' },
+      'The webhook secret of App 7 is read from the variable NEW_SECRET, which is not set',
+    ],
+    [
+      'a file that is not there',
+      { PADDOCK_CONFIG: '/nowhere/paddock.yaml' },
+      'the configuration file /nowhere/paddock.yaml cannot be read',
+    ],
+    ['a batch size that is no number', { PADDOCK_MAX_BATCH: 'many' }, 'PADDOCK_MAX_BATCH must be a whole number, and is "many"'],
+  ])('%s is named', (_what, changes, problem) => {
+    expect(() => readIngressConfig({ ...good, ...changes })).toThrow(problem);
+  });
+
+  test('problems inside the file are told with their place', () => {
+    const yaml = CONFIG.replace('FOLDER', folder).replace('labels: [linux]', 'labels: []').replace('id: 8', 'id: 7');
+    expect(() => readIngressConfig(configured('bad.yaml', yaml))).toThrow(/pools\.0\.labels: needs at least one label/);
+    expect(() => readIngressConfig(configured('bad.yaml', yaml))).toThrow(/github\.apps: the same App is listed twice/);
+  });
+
+  test('--print-config prints the values in force, secrets masked (H6)', async () => {
+    const { code, stdout } = await startWith({ ...good, PADDOCK_ANSWER_TIMEOUT_MS: '1234' }, ['--print-config']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('PADDOCK_ANSWER_TIMEOUT_MS=1234\n');
+    expect(stdout).toContain('PADDOCK_INGRESS_HTTP_PORT=8080\n');
+    expect(stdout).toContain('DATABASE_URL=[secret]\n');
+    expect(stdout).not.toMatch(/hidden|new secret|old secret/);
+  });
+});

@@ -1,0 +1,109 @@
+import { configFile, type ConfigFile } from '@paddock/domain/config-file';
+import type { PoolsDocument } from '@paddock/domain/pools-document';
+import { readConfig } from '@paddock/runtime/read-config';
+import { readSecret } from '@paddock/runtime/read-secret';
+import type { Secret } from '@paddock/runtime/secret';
+import { serviceSettings } from '@paddock/runtime/service-settings';
+import { choice, type Environment, integer, type SettingsOf, text } from '@paddock/runtime/settings';
+import { readYamlFile } from '@paddock/runtime/yaml-file';
+
+export const settings = {
+  ...serviceSettings,
+  configPath: text({ env: 'PADDOCK_CONFIG', doc: 'The configuration file (YAML): GitHub Apps, pools, entities' }),
+  httpPort: integer({ env: 'PADDOCK_INGRESS_HTTP_PORT', doc: 'Port to listen on; 0 takes a free one', default: 8080, min: 0, max: 65_535 }),
+  poolSize: integer({ env: 'PADDOCK_INGRESS_POOL_SIZE', doc: 'Connections to PostgreSQL', default: 10, min: 2, max: 100 }),
+  maxBodyBytes: integer({
+    env: 'PADDOCK_MAX_BODY_BYTES',
+    doc: 'Largest body of a delivery; GitHub sends at most 25 MB',
+    default: 26_214_400,
+    min: 1_024,
+    max: 104_857_600,
+  }),
+  maxHeldBytes: integer({
+    env: 'PADDOCK_MAX_HELD_BYTES',
+    doc: 'Bodies that are held in memory at one time, together; what would exceed it is refused with 503',
+    default: 268_435_456,
+    min: 1_048_576,
+    max: 17_179_869_184,
+  }),
+  bodyTimeoutMs: integer({
+    env: 'PADDOCK_BODY_TIMEOUT_MS',
+    doc: 'Longest time for a request to arrive whole',
+    default: 10_000,
+    min: 100,
+    max: 300_000,
+  }),
+  answerTimeoutMs: integer({
+    env: 'PADDOCK_ANSWER_TIMEOUT_MS',
+    doc: 'A delivery that is not stored after this time is answered with 503; GitHub itself waits for 10 s',
+    default: 3_000,
+    min: 100,
+    max: 9_000,
+  }),
+  writeTimeoutMs: integer({
+    env: 'PADDOCK_WRITE_TIMEOUT_MS',
+    doc: 'Longest time for connecting to PostgreSQL, and for one transaction of deliveries',
+    default: 2_500,
+    min: 50,
+    max: 9_000,
+  }),
+  maxBatch: integer({ env: 'PADDOCK_MAX_BATCH', doc: 'Most deliveries in one transaction', default: 200, min: 1, max: 2_000 }),
+  poolsRefreshMs: integer({
+    env: 'PADDOCK_POOLS_REFRESH_MS',
+    doc: 'How often the pools document in force is read from the database',
+    default: 15_000,
+    min: 100,
+    max: 600_000,
+  }),
+  reconsiderHours: integer({
+    env: 'PADDOCK_RECONSIDER_HOURS',
+    doc: 'How far back queued jobs that no pool served are looked at again when the pools have changed',
+    default: 48,
+    min: 0,
+    max: 720,
+  }),
+  ignoredJobPayload: choice({
+    env: 'PADDOCK_IGNORED_JOB_PAYLOAD',
+    doc: 'What is stored of the payload of a job that no pool serves',
+    of: ['reduced', 'full'],
+    default: 'reduced',
+  }),
+};
+
+export interface AppSecrets {
+  readonly id: number;
+  /** One, or two while the webhook secret is being replaced. */
+  readonly secrets: readonly Secret[];
+}
+
+export type IngressConfig = SettingsOf<typeof settings> & { readonly apps: readonly AppSecrets[]; readonly pools: PoolsDocument };
+
+/** Reads the settings, the file they name and the webhook secrets. Throws one ConfigError that names every problem. */
+export function readIngressConfig(environment: Environment): IngressConfig {
+  return readConfig(settings, environment, ({ configPath }, problems) => {
+    if (configPath === undefined) return undefined;
+    const { value, problems: inFile } = readYamlFile(configPath, configFile);
+    problems.push(...inFile);
+    if (value === undefined) return undefined;
+    return { apps: readApps(value, environment, problems), pools: { pools: value.pools, entities: value.entities } };
+  });
+}
+
+/** Apps without a webhook secret are other services' business: their deliveries are refused here. */
+function readApps({ github }: ConfigFile, environment: Environment, problems: string[]): AppSecrets[] {
+  const withSecret = github.apps.filter(({ webhookSecret }) => webhookSecret !== undefined);
+  if (withSecret.length === 0) problems.push('github.apps: no App has a webhookSecret, so no delivery could be verified');
+  for (const { id, webhookSecret, previousWebhookSecret } of github.apps) {
+    if (webhookSecret === undefined && previousWebhookSecret !== undefined) {
+      problems.push(`App ${id} has a previousWebhookSecret but no webhookSecret`);
+    }
+  }
+  return withSecret.map(({ id, webhookSecret, previousWebhookSecret }) => {
+    const current = readSecret(`The webhook secret of App ${id}`, webhookSecret, environment, problems);
+    const previous =
+      previousWebhookSecret === undefined
+        ? undefined
+        : readSecret(`The previous webhook secret of App ${id}`, previousWebhookSecret, environment, problems);
+    return { id, secrets: [current, previous].filter((secret) => secret !== undefined) };
+  });
+}

@@ -1,0 +1,72 @@
+import { isUtf8 } from 'node:buffer';
+import type { DeliveryToRecord } from '@paddock/db/record-deliveries';
+import { parseDelivery } from '@paddock/domain/parse-delivery';
+import { reduceJobPayload } from '@paddock/domain/reduce-job-payload';
+import { repairJsonText } from '@paddock/domain/repair-json-text';
+
+/** PostgreSQL's parser has a stack of 2 MB; GitHub nests about ten deep. */
+const DEEPEST = 500;
+
+/** Turns a verified body into what is stored, or says what is wrong with it. `reduces`: bodies of jobs that no pool serves are cut down. */
+export function decodeDelivery(
+  { event, guid, appId, reduces }: { event: string; guid: string; appId: number; reduces: boolean },
+  bytes: Buffer,
+): DeliveryToRecord | { readonly problem: string } {
+  // Bytes that are no UTF-8 become U+FFFD here, as the escapes that JSONB cannot hold do below (B9).
+  const { text: payload, isRepaired } = repairJsonText(bytes.toString('utf8'));
+  const body = parseJson(payload);
+  if (body === undefined) return { problem: 'The body is not JSON.' };
+  if (depthOf(payload) > DEEPEST) return { problem: `The body is nested deeper than ${DEEPEST} levels.` };
+  const parsed = parseDelivery(event, body);
+  if (parsed.kind === 'malformed') return { problem: `The delivery cannot be used: ${parsed.problem}.` };
+  const isJob = parsed.kind === 'job' || parsed.kind === 'waiting_job';
+  return {
+    guid,
+    appId,
+    parsed,
+    payload,
+    payloadRepaired: isRepaired || !isUtf8(bytes),
+    ...(isJob && reduces ? { reduced: () => reduceJobPayload(body, bytes.length) } : {}),
+  };
+}
+
+/**
+ * The same delivery with its payload written anew from what JavaScript reads, for the rare text that is JSON and no JSONB, such as a number
+ * beyond all bounds: what a correctly signed body says must not be refused for how it says it (B9).
+ */
+export function rewritten(delivery: DeliveryToRecord): DeliveryToRecord {
+  return { ...delivery, payload: JSON.stringify(JSON.parse(delivery.payload)), payloadRepaired: true };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Whatever is wrong with it, the sender knows better: there is nothing to tell but that it is not JSON.
+    return undefined;
+  }
+}
+
+/** How deep valid JSON text is nested. */
+function depthOf(json: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let isText = false;
+  for (let index = 0; index < json.length; index++) {
+    const unit = json.charCodeAt(index);
+    if (isText) {
+      if (unit === BACKSLASH) index++;
+      else if (unit === QUOTE) isText = false;
+    } else if (unit === QUOTE) isText = true;
+    else if (unit === OPEN_BRACKET || unit === OPEN_BRACE) deepest = Math.max(deepest, ++depth);
+    else if (unit === CLOSE_BRACKET || unit === CLOSE_BRACE) depth--;
+  }
+  return deepest;
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;

@@ -1,0 +1,248 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createHmac } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { startService } from '@paddock/testing/processes';
+import { examplePayload, post, type SignedDelivery, signedDelivery } from '@paddock/testing/signed-delivery';
+import { waitFor } from '@paddock/testing/wait-for';
+
+const require = createRequire(import.meta.url);
+const definitions = require('@octokit/webhooks-examples') as readonly {
+  readonly name: string;
+  readonly examples: readonly object[];
+}[];
+
+const CONFIG = `
+github:
+  apps:
+    - { id: 7, webhookSecret: { env: SECRET_7 }, previousWebhookSecret: { env: OLD_SECRET_7 } }
+    - { id: 8, webhookSecret: { env: SECRET_8 } }
+    - { id: 9 }
+pools:
+  - { name: small, labels: [self-hosted, linux], image: runner:1, namespace: runners }
+  - { name: k8s, labels: [self-hosted, k8s], image: runner:1, namespace: runners, publicRepositories: true }
+entities: { '*': {} }
+`;
+const SECRETS = { SECRET_7: 'secret of 7', OLD_SECRET_7: 'older secret of 7', SECRET_8: 'secret of 8' };
+const LIMIT = 300_000;
+
+const sign = (
+  payload: unknown,
+  more: { event?: string; secret?: string; appId?: number; guid?: string; headers?: Record<string, string> } = {},
+) => signedDelivery({ event: 'ping', payload, secret: SECRETS.SECRET_7, appId: 7, ...more });
+
+const without = ({ headers, body }: SignedDelivery, name: string): SignedDelivery => ({
+  headers: Object.fromEntries(Object.entries(headers).filter(([header]) => header !== name)),
+  body,
+});
+
+const hmacOf = (body: string) => `sha256=${createHmac('sha256', SECRETS.SECRET_7).update(body).digest('hex')}`;
+
+describe('deliveries over HTTP', () => {
+  let database: TestDatabase;
+  let folder: string;
+  let ingress: Awaited<ReturnType<typeof startService>>;
+  let base: string;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    folder = mkdtempSync(join(tmpdir(), 'paddock-ingress-'));
+    writeFileSync(join(folder, 'paddock.yaml'), CONFIG);
+    ingress = await startService({
+      app: 'ingress',
+      env: {
+        DATABASE_URL: database.url,
+        PADDOCK_SCHEMA: database.schema,
+        PADDOCK_CONFIG: join(folder, 'paddock.yaml'),
+        PADDOCK_INGRESS_HTTP_PORT: '0',
+        PADDOCK_HTTP_HOST: '127.0.0.1',
+        PADDOCK_MAX_BODY_BYTES: String(LIMIT),
+        PADDOCK_BODY_TIMEOUT_MS: '1000',
+        ...SECRETS,
+      },
+    });
+    base = `http://127.0.0.1:${ingress.port}`;
+    await waitFor('readiness', async () => (await fetch(`${base}/readyz`)).status === 200);
+  });
+  afterAll(async () => {
+    ingress.kill('SIGTERM');
+    await ingress.exited;
+    await database.drop();
+    rmSync(folder, { recursive: true });
+  });
+  beforeEach(async () => {
+    await database.db.deleteFrom('installation_events').execute();
+    await database.db.deleteFrom('jobs').execute();
+  });
+
+  const send = async (delivery: SignedDelivery, path = '/webhooks/github') => {
+    const answer = await post(base + path, delivery);
+    return { status: answer.status, text: (await answer.text()).trim(), headers: answer.headers };
+  };
+  const events = () => database.db.selectFrom('installation_events').selectAll().orderBy('id').execute();
+  const expectNothingStored = async () => {
+    expect(await events()).toEqual([]);
+    expect(await database.db.selectFrom('jobs').select('job_id').execute()).toEqual([]);
+  };
+
+  test.each(['x-github-event', 'x-github-delivery', 'x-hub-signature-256'])(
+    'without %s it is 400 and nothing is stored (B1)',
+    async (name) => {
+      const answer = await send(without(await sign({}), name));
+      expect(answer).toMatchObject({ status: 400, text: expect.stringMatching(new RegExp(`The header ${name} is missing`, 'i')) });
+      await expectNothingStored();
+    },
+  );
+
+  test('a sha1 signature alone counts as none (B1)', async () => {
+    const delivery = without(await sign({}), 'x-hub-signature-256');
+    const sha1 = createHmac('sha1', SECRETS.SECRET_7).update(delivery.body).digest('hex');
+    expect(await send({ ...delivery, headers: { ...delivery.headers, 'x-hub-signature': `sha1=${sha1}` } })).toMatchObject({ status: 400 });
+    await expectNothingStored();
+  });
+
+  test('whatever is wrong with a signature, the answer is one and the same 401 (B1, B2)', async () => {
+    const good = await sign({});
+    const wrong = [
+      await sign({}, { secret: 'a guess' }),
+      await sign({}, { secret: SECRETS.SECRET_8 }),
+      await sign({}, { appId: 8 }),
+      await sign({}, { appId: 9 }),
+      await sign({}, { appId: 10 }),
+      { ...good, body: '{} ' },
+      { ...good, body: 'not JSON' },
+      await sign({}, { headers: { 'x-hub-signature-256': 'sha256=00' } }),
+      await sign({}, { headers: { 'x-hub-signature-256': String(good.headers['x-hub-signature-256']).toUpperCase() } }),
+      without(good, 'x-github-hook-installation-target-id'),
+      await sign({}, { headers: { 'x-github-hook-installation-target-id': 'seven' } }),
+    ];
+    for (const delivery of wrong) expect(await send(delivery)).toMatchObject({ status: 401, text: 'The signature does not match.' });
+    await expectNothingStored();
+  });
+
+  test('each App has its own secret, and the previous one counts while it is replaced (B2)', async () => {
+    expect(await send(await sign({}))).toMatchObject({ status: 200, text: 'ok' });
+    expect(await send(await sign({}, { secret: SECRETS.OLD_SECRET_7 }))).toMatchObject({ status: 200 });
+    expect(await send(await sign({}, { secret: SECRETS.SECRET_8, appId: 8 }), '/')).toMatchObject({ status: 200 });
+    expect((await events()).map((event) => event.app_id)).toEqual([7, 7, 8]);
+    const metrics = await (await fetch(`${base}/metrics`)).text();
+    expect(metrics).toMatch(/paddock_newest_verified_delivery_timestamp_seconds\{app="8"\} \d/);
+    expect(metrics).toMatch(/paddock_deliveries_total\{event="ping",outcome="ok"\} \d/);
+  });
+
+  test.each([
+    '',
+    'text',
+    '[]',
+    'null',
+    '1',
+    '{"a":',
+    '\u0000',
+    '['.repeat(100_000),
+    `${'['.repeat(600)}${']'.repeat(600)}`,
+    `{"a":${'['.repeat(600)}${']'.repeat(600)}}`,
+  ])('a signed body that is no usable JSON object is 400 and nothing is stored (B5) #%#', async (body) => {
+    const { headers } = await sign('unsigned', { headers: { 'x-hub-signature-256': hmacOf(body) } });
+    expect(await send({ headers, body })).toMatchObject({ status: 400 });
+    await expectNothingStored();
+  });
+
+  test.each([{}, { action: 'queued' }, { action: 'queued', workflow_job: { id: 1e300 } }])(
+    'a workflow_job that lacks what every one has is 400 and nothing is stored (B5) #%#',
+    async (payload) => {
+      expect(await send(await sign({ action: 'queued', ...payload }, { event: 'workflow_job' }))).toMatchObject({
+        status: 400,
+        text: expect.stringContaining('not a workflow_job payload'),
+      });
+      await expectNothingStored();
+    },
+  );
+
+  test('a body above the limit is 413, whether it says its length or not (B1)', async () => {
+    const delivery = await sign(JSON.stringify({ text: 'x'.repeat(LIMIT) }));
+    expect(await send(delivery)).toMatchObject({ status: 413 });
+    const body = new Blob([delivery.body]).stream();
+    const chunked = await fetch(base, { method: 'POST', headers: delivery.headers, body, duplex: 'half' });
+    expect(chunked.status).toBe(413);
+    await expectNothingStored();
+    const largest = `{"text":"${'x'.repeat(LIMIT - 11)}"}`;
+    expect(await send(await sign(largest))).toMatchObject({ status: 200 });
+  });
+
+  test('other methods are 405, other paths 404, and odd ones never 500 (B5)', async () => {
+    const get = await fetch(`${base}/webhooks/github`);
+    expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST']);
+    expect((await fetch(`${base}/`, { method: 'PUT', body: 'x' })).status).toBe(405);
+    expect((await fetch(`${base}/elsewhere`)).status).toBe(404);
+    expect((await send(await sign({}), '/webhooks/github/x')).status).toBe(404);
+    expect((await send(await sign({}), '/webhooks/github?source=hook')).status).toBe(200);
+    expect((await fetch(`${base}/%E0%A4%A`)).status).toBeLessThan(500);
+    expect((await fetch(`${base}/healthz`)).status).toBe(200);
+  });
+
+  test('a request that does not arrive whole is given up in time, and the service goes on', async () => {
+    const socket = connect(Number(ingress.port), '127.0.0.1');
+    const head = Object.entries((await sign({})).headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.write(`POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 50\r\n${head.join('')}\r\n{"half`);
+    await new Promise((closed) => void socket.on('close', closed).resume());
+    expect(await send(await sign({}))).toMatchObject({ status: 200 });
+  });
+
+  test('every example of the handled events is stored as it is, with an answer of 200 (A4, B3)', async () => {
+    const sent: { event: string; payload: object }[] = [];
+    for (const event of ['workflow_job', 'installation', 'installation_repositories', 'ping', 'push']) {
+      for (const payload of definitions.find(({ name }) => name === event)?.examples ?? []) {
+        sent.push({ event, payload });
+        expect(await send(await sign(payload, { event }))).toMatchObject({ status: 200 });
+      }
+    }
+    const rows = await events();
+    expect(rows).toHaveLength(sent.length);
+    const isWhole = rows.map(({ payload }, index) => JSON.stringify(payload).length === JSON.stringify(sent[index]?.payload).length);
+    const isIgnored = rows.map(({ outcome }) => outcome === 'ignored_no_label');
+    expect(isWhole).toEqual(isIgnored.map((ignored) => !ignored));
+    // Of the eight jobs, those labelled self-hosted and k8s fit a pool: one is queued, the same one waits for an approval.
+    const outcomes = rows.slice(0, 8).map(({ outcome }) => outcome);
+    expect(outcomes).toEqual([...Array.from({ length: 6 }, () => 'ignored_no_label'), 'job_stored', 'job_waiting']);
+    expect(rows.at(-1)).toMatchObject({ event: 'push', outcome: 'ignored_event' });
+  });
+
+  test('characters that JSONB cannot hold are replaced and the row says so; numbers keep their digits (B9)', async () => {
+    const text = String.raw`{"zen":"a\u0000b\ud800c \ud83d\ude00","n":12345678901234567890.5}`;
+    expect(await send(await sign(text))).toMatchObject({ status: 200 });
+    expect(await send(await sign('{"n":1e999999}'))).toMatchObject({ status: 200 });
+    const rows = await database.db
+      .selectFrom('installation_events')
+      .select((eb) => [eb.cast<string>('payload', 'text').as('payload'), 'payload_repaired'])
+      .orderBy('id')
+      .execute();
+    expect(rows).toEqual([
+      { payload: '{"n": 12345678901234567890.5, "zen": "a\ufffdb\ufffdc 😀"}', payload_repaired: true },
+      { payload: '{"n": null}', payload_repaired: true },
+    ]);
+    const job = examplePayload('workflow_job', 'queued', {
+      workflow_job: { labels: ['linux'], name: 'a\0b\ud800' },
+      repository: { private: true },
+    });
+    expect(await send(await sign(job, { event: 'workflow_job' }))).toMatchObject({ status: 200, text: 'job_stored' });
+    expect(await database.db.selectFrom('jobs').select('job_name').execute()).toEqual([{ job_name: 'a\ufffdb\ufffd' }]);
+  });
+
+  test('a hundred deliveries at once, twice each, are one job each and one event each (A5, B6)', async () => {
+    const deliveries = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => {
+        const changes = { workflow_job: { id: 1_000 + (index % 50), labels: ['linux'] }, repository: { private: true } };
+        return sign(examplePayload('workflow_job', 'queued', changes), { event: 'workflow_job', guid: `guid-${index % 50}` });
+      }),
+    );
+    const answers = await Promise.all(deliveries.map((delivery) => send(delivery)));
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    expect(answers.filter(({ text }) => text === 'job_stored')).toHaveLength(50);
+    expect(answers.filter(({ text }) => text === 'job_already_exists')).toHaveLength(50);
+    expect(await events()).toHaveLength(100);
+  });
+});

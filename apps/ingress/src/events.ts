@@ -1,0 +1,102 @@
+import type { Outcome } from '@paddock/domain/outcomes';
+import { HANDLED_EVENTS } from '@paddock/domain/parse-delivery';
+import type { Logger } from '@paddock/runtime/logger';
+import type { Metrics } from '@paddock/runtime/metrics';
+
+/** Why a request was not accepted: a closed set, for it becomes a label. */
+export type Refusal =
+  | 'bad_headers'
+  | 'bad_signature'
+  | 'bad_body'
+  | 'too_large'
+  | 'body_too_slow'
+  | 'aborted'
+  | 'overloaded'
+  | 'too_slow'
+  | 'database_unavailable'
+  | 'not_ready'
+  | 'internal';
+
+export interface IngressEvents {
+  /** A signature was right, whatever becomes of the delivery. */
+  verified(appId: number): void;
+  stored(delivery: { guid: string; event: string; outcome: Outcome; appId: number; jobId: number | null; ms: number }): void;
+  /** `event` as the header says it; it is not to be trusted before the signature is checked. */
+  refused(refusal: Refusal, details: { guid?: string; event?: string; reason: string; error?: unknown }): void;
+  batchWritten(size: number, ms: number): void;
+  batchFailed(size: number, what: 'split' | 'repeated' | 'refused', error: unknown): void;
+  connectionCut(afterMs: number): void;
+  poolsInForce(version: number): void;
+  jobsReconsidered(version: number, jobs: number): void;
+  poolsUnavailable(error: unknown): void;
+  idleConnectionLost(error: Error): void;
+}
+
+const KNOWN: ReadonlySet<string> = new Set(HANDLED_EVENTS);
+const QUIET: ReadonlySet<Refusal> = new Set<Refusal>(['bad_headers', 'bad_signature', 'bad_body', 'too_large', 'body_too_slow', 'aborted']);
+
+/** One function per business event: the metric and the log line together. */
+export function createIngressEvents({ log, metrics }: { log: Logger; metrics: Metrics }): IngressEvents {
+  const deliveries = metrics.counter('paddock_deliveries_total', 'Deliveries stored, by event and outcome', ['event', 'outcome']);
+  const refusals = metrics.counter('paddock_deliveries_refused_total', 'Requests that were not stored, by reason', ['reason']);
+  const seconds = metrics.histogram(
+    'paddock_delivery_seconds',
+    'From the first byte of a delivery to its answer',
+    [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+  );
+  const newest = metrics.gauge(
+    'paddock_newest_verified_delivery_timestamp_seconds',
+    'When the newest verified delivery of an App arrived; its age is time() minus this',
+    ['app'],
+  );
+  const batchSize = metrics.histogram('paddock_delivery_batch_size', 'Deliveries in one transaction', [1, 2, 5, 10, 20, 50, 100, 200, 500]);
+  const batchSeconds = metrics.histogram(
+    'paddock_delivery_batch_seconds',
+    'Duration of one transaction of deliveries',
+    [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+  );
+  const batchFailures = metrics.counter('paddock_delivery_batch_failures_total', 'Transactions of deliveries that failed', ['consequence']);
+  const cuts = metrics.counter('paddock_database_connections_cut_total', 'Connections to PostgreSQL given up because they did not answer');
+  const reconsidered = metrics.counter(
+    'paddock_jobs_reconsidered_total',
+    'Jobs that no pool served and that have one since the pools changed',
+  );
+  const poolsVersion = metrics.gauge('paddock_pools_version', 'Version of the pools document in force here');
+
+  return {
+    verified: (appId) => newest.set({ app: String(appId) }, Date.now() / 1000),
+    stored: ({ guid, event, outcome, appId, jobId, ms }) => {
+      const name = event.split('.', 1)[0] ?? event;
+      deliveries.inc({ event: KNOWN.has(name) ? name : 'other', outcome });
+      seconds.observe(ms / 1000);
+      log.info('delivery stored', { guid, event, outcome, appId, ...(jobId === null ? {} : { jobId }) });
+    },
+    refused: (refusal, details) => {
+      refusals.inc({ reason: refusal });
+      if (QUIET.has(refusal)) log.info('delivery refused', { refusal, ...details });
+      else log.warn('delivery refused', { refusal, ...details });
+    },
+    batchWritten: (size, ms) => {
+      batchSize.observe(size);
+      batchSeconds.observe(ms / 1000);
+    },
+    batchFailed: (size, what, error) => {
+      batchFailures.inc({ consequence: what });
+      log.warn('batch of deliveries failed', { size, consequence: what, error });
+    },
+    connectionCut: (afterMs) => {
+      cuts.inc();
+      log.warn('connection to PostgreSQL given up', { afterMs });
+    },
+    poolsInForce: (version) => {
+      poolsVersion.set(version);
+      log.info('pools document in force', { version });
+    },
+    jobsReconsidered: (version, jobs) => {
+      reconsidered.inc(jobs);
+      if (jobs > 0) log.info('jobs that no pool served have one now', { version, jobs });
+    },
+    poolsUnavailable: (error) => log.warn('pools document could not be loaded or read', { error }),
+    idleConnectionLost: (error) => log.warn('idle connection to PostgreSQL lost', { error }),
+  };
+}

@@ -1,0 +1,53 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Express } from 'express';
+import type { Answer, ReceiveDelivery } from './receive-delivery.ts';
+
+/** The webhook's two paths; a router in front would cost half of the work of a request. */
+const WEBHOOK_PATHS = new Set(['/webhooks/github', '/']);
+
+/** How soon a sender may come back after a 503. */
+const RETRY_AFTER_SECONDS = 10;
+
+export interface ListenerOptions {
+  readonly receive: ReceiveDelivery;
+  /** Everything that is no delivery. */
+  readonly health: Express;
+  /** While it stops, the service keeps no connection open after an answer. */
+  readonly isStopping: () => boolean;
+}
+
+/** The service's one listener: deliveries here, everything else to the health pages. */
+export function createListener({ receive, health, isStopping }: ListenerOptions): RequestListener {
+  return (request, response) => {
+    if (!WEBHOOK_PATHS.has(pathOf(request))) {
+      health(request, response);
+      return;
+    }
+    if (request.method !== 'POST') {
+      request.resume();
+      response.setHeader('allow', 'POST');
+      send(response, { status: 405, text: 'Deliveries are sent with POST.' });
+      return;
+    }
+    void answer(request, response);
+  };
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const given = await receive(request);
+    // After a 408 the rest of the body could still come, and is not the beginning of another request.
+    if (isStopping() || given.status === 408) response.setHeader('connection', 'close');
+    send(response, given);
+  }
+}
+
+function send(response: ServerResponse, { status, text }: Answer): void {
+  const body = `${text}\n`;
+  if (status === 503) response.setHeader('retry-after', RETRY_AFTER_SECONDS);
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'content-length': Buffer.byteLength(body) });
+  response.end(body);
+}
+
+function pathOf({ url = '' }: IncomingMessage): string {
+  const query = url.indexOf('?');
+  return query === -1 ? url : url.slice(0, query);
+}

@@ -1,0 +1,108 @@
+import { hostname } from 'node:os';
+import { connectDatabase } from '@paddock/db/connect';
+import { limitHolding } from '@paddock/db/limit-holding';
+import { createHealthApp } from '@paddock/runtime/health';
+import { listenHttp } from '@paddock/runtime/http-server';
+import { createLogger } from '@paddock/runtime/logger';
+import { main } from '@paddock/runtime/main';
+import { createMetrics } from '@paddock/runtime/metrics';
+import { printConfigIfAsked } from '@paddock/runtime/read-config';
+import { run } from '@paddock/runtime/run';
+import { createBatcher } from './batcher.ts';
+import { readIngressConfig, settings } from './config.ts';
+import { createIngressEvents } from './events.ts';
+import { createListener } from './http.ts';
+import { createPools } from './pools.ts';
+import { createReadiness } from './readiness.ts';
+import { createReceiveDelivery } from './receive-delivery.ts';
+import { untilAborted } from './until-aborted.ts';
+import { createWriteDeliveries } from './write-deliveries.ts';
+
+/** Above the longest statement that PostgreSQL itself allows, so that only what does not answer is cut. */
+const LONGEST_READ_MS = 35_000;
+
+await main(async () => {
+  const config = readIngressConfig(process.env);
+  if (printConfigIfAsked(process.argv, settings, config)) return;
+
+  const log = createLogger('ingress', config.logLevel);
+  const metrics = createMetrics();
+  const events = createIngressEvents({ log, metrics });
+
+  const { schema, writeTimeoutMs } = config;
+  const database = {
+    url: config.databaseUrl.reveal(),
+    schema,
+    connectTimeoutMs: writeTimeoutMs,
+    onIdleError: events.idleConnectionLost,
+  };
+  // Deliveries have a connection of their own, with limits that fit into GitHub's patience.
+  const writing = connectDatabase({
+    ...database,
+    poolSize: 1,
+    applicationName: 'paddock-ingress-write',
+    statementTimeoutMs: writeTimeoutMs,
+    lockTimeoutMs: writeTimeoutMs,
+  });
+  const reading = connectDatabase({ ...database, poolSize: config.poolSize - 1, applicationName: 'paddock-ingress' });
+  limitHolding(writing.pool, writeTimeoutMs, events.connectionCut);
+  limitHolding(reading.pool, LONGEST_READ_MS, events.connectionCut);
+
+  const pools = createPools({
+    db: reading.db,
+    content: config.pools,
+    refreshMs: config.poolsRefreshMs,
+    reconsiderHours: config.reconsiderHours,
+    loadedBy: `ingress on ${hostname()}`,
+    onChange: events.poolsInForce,
+    onReconsidered: events.jobsReconsidered,
+    onError: events.poolsUnavailable,
+  });
+  const batcher = createBatcher({
+    write: createWriteDeliveries(writing.db, pools),
+    maxBatch: config.maxBatch,
+    maxWaitMs: config.answerTimeoutMs,
+    onWritten: events.batchWritten,
+    onFailed: events.batchFailed,
+  });
+  const receive = createReceiveDelivery({
+    apps: config.apps,
+    batcher,
+    events,
+    answerTimeoutMs: config.answerTimeoutMs,
+    budget: { maxBodyBytes: config.maxBodyBytes, maxHeldBytes: config.maxHeldBytes, bodyTimeoutMs: config.bodyTimeoutMs, heldBytes: 0 },
+    reducesIgnoredJobs: config.ignoredJobPayload === 'reduced',
+  });
+
+  let isStopping = false;
+  const whyNotReady = createReadiness({ db: reading.db, schema, pools });
+  const health = createHealthApp({
+    registry: metrics.registry,
+    whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady()),
+  });
+  const http = await listenHttp(createListener({ receive, health, isStopping: () => isStopping }), {
+    port: config.httpPort,
+    host: config.httpHost,
+  });
+  http.server.requestTimeout = config.bodyTimeoutMs;
+  http.server.headersTimeout = config.bodyTimeoutMs;
+  log.info('listening', { port: http.port });
+
+  await run(
+    {
+      http: async (signal) => {
+        await untilAborted(signal);
+        await http.close();
+      },
+      pools: (signal) => pools.run(signal),
+    },
+    {
+      graceMs: config.drainMs,
+      log,
+      onStop: () => {
+        isStopping = true;
+      },
+    },
+  );
+  await Promise.all([writing.close(), reading.close()]);
+});

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import { type CurrentPools, currentPoolsDocument, storePoolsDocument } from '@paddock/db/pools-documents';
+import { reconsiderJobs } from '@paddock/db/reconsider-jobs';
+import type { Database } from '@paddock/db/tables';
+import type { PoolsDocument } from '@paddock/domain/pools-document';
+import { pause } from '@paddock/runtime/pause';
+import type { Kysely } from 'kysely';
+
+export interface Pools {
+  /** Undefined until the document of our configuration file has been stored. */
+  current(): CurrentPools | undefined;
+  /** Stores our document if that is still to be done, reads the one in force, which another replica may have loaded, and acts on a change. */
+  once(): Promise<void>;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface PoolsOptions {
+  db: Kysely<Database>;
+  /** The document of our configuration file. */
+  content: PoolsDocument;
+  loadedBy: string;
+  refreshMs: number;
+  /** How far back jobs that no pool served are looked at again when the pools have changed. */
+  reconsiderHours: number;
+  onChange: (version: number) => void;
+  onReconsidered: (version: number, jobs: number) => void;
+  onError: (error: unknown) => void;
+}
+
+/** How long to wait before trying again while nothing is loaded and no delivery can be taken. */
+const RETRY_MS = 1_000;
+
+/** The pools that deliveries are judged by: the newest document in the database, so that all replicas judge alike. */
+export function createPools(options: PoolsOptions): Pools {
+  const { db, content, loadedBy, refreshMs, reconsiderHours, onChange, onReconsidered, onError } = options;
+  const digest = createHash('sha256').update(JSON.stringify(content)).digest('hex');
+  let isStored = false;
+  let current: CurrentPools | undefined;
+  let reconsidered: number | undefined;
+
+  async function once(): Promise<void> {
+    if (!isStored) await storePoolsDocument(db, { content, digest, loadedBy });
+    isStored = true;
+    const newest = await currentPoolsDocument(db);
+    if (newest === undefined) return;
+    if (newest.version !== current?.version) {
+      current = newest;
+      onChange(newest.version);
+    }
+    if (reconsidered === newest.version) return;
+    // Once per version and process, a start included: whoever was to do it may have died over it.
+    onReconsidered(newest.version, await reconsiderJobs(db, newest, reconsiderHours));
+    reconsidered = newest.version;
+  }
+
+  return {
+    current: () => current,
+    once,
+    run: async (signal) => {
+      while (!signal.aborted) {
+        await once().catch(onError);
+        await pause(current === undefined ? Math.min(RETRY_MS, refreshMs) : refreshMs, signal);
+      }
+    },
+  };
+}

@@ -1,0 +1,146 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createHmac } from 'node:crypto';
+import { request } from 'node:http';
+import type { DeliveryToRecord } from '@paddock/db/record-deliveries';
+import type { Outcome } from '@paddock/domain/outcomes';
+import { createHealthApp } from '@paddock/runtime/health';
+import { type HttpServer, listenHttp } from '@paddock/runtime/http-server';
+import { createMetrics } from '@paddock/runtime/metrics';
+import { Secret } from '@paddock/runtime/secret';
+import { waitFor } from '@paddock/testing/wait-for';
+import fc from 'fast-check';
+import type { IngressEvents, Refusal } from './events.ts';
+import { createListener } from './http.ts';
+import { createReceiveDelivery, type ReceiveOptions } from './receive-delivery.ts';
+import { NotReady } from './write-deliveries.ts';
+
+const SECRET = 'a secret';
+
+const headersFor = (body: string, changes: Record<string, string> = {}) => ({
+  'x-github-event': 'ping',
+  'x-github-delivery': 'guid-1',
+  'x-github-hook-installation-target-id': '7',
+  'x-hub-signature-256': `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`,
+  ...changes,
+});
+
+const stored = (): Promise<Outcome> => Promise.resolve('ok');
+
+describe('receiving a delivery', () => {
+  let server: HttpServer | undefined;
+
+  afterEach(async () => {
+    await server?.close();
+    server = undefined;
+  });
+
+  /** Listens in this process; `store` stands for PostgreSQL. */
+  async function start(store: (delivery: DeliveryToRecord) => Promise<Outcome>, changes: Partial<ReceiveOptions> = {}, isStopping = false) {
+    const refusals: { refusal: Refusal; error?: unknown }[] = [];
+    const events: Pick<IngressEvents, 'verified' | 'stored' | 'refused'> = {
+      verified: () => undefined,
+      stored: () => undefined,
+      refused: (refusal, { error }) => refusals.push({ refusal, error }),
+    };
+    const budget = { maxBodyBytes: 10_000, maxHeldBytes: 12_000, bodyTimeoutMs: 10_000, heldBytes: 0 };
+    const receive = createReceiveDelivery({
+      apps: [{ id: 7, secrets: [new Secret(SECRET)] }],
+      batcher: { add: store },
+      budget,
+      answerTimeoutMs: 5_000,
+      reducesIgnoredJobs: true,
+      events,
+      ...changes,
+    });
+    const health = createHealthApp({ registry: createMetrics().registry, whyNotReady: () => Promise.resolve(undefined) });
+    server = await listenHttp(createListener({ receive, health, isStopping: () => isStopping }), { port: 0, host: '127.0.0.1' });
+    const url = `http://127.0.0.1:${server.port}/webhooks/github`;
+    const post = async (body: string, headers: Record<string, string> = headersFor(body)) => {
+      const answer = await fetch(url, { method: 'POST', body, headers });
+      return { status: answer.status, retryAfter: answer.headers.get('retry-after'), connection: answer.headers.get('connection') };
+    };
+    return { url, post, refusals, budget };
+  }
+
+  test('whatever is sent, the answer is a 200, a 400, a 401 or a 413, and memory is given back (B1, B5)', async () => {
+    const { post, refusals, budget } = await start(stored);
+    const event = fc.constantFrom(
+      'ping',
+      'workflow_job',
+      'installation',
+      'installation_repositories',
+      'installation_target',
+      'push',
+      'Bad Event',
+      '',
+    );
+    const action = fc.constantFrom({ action: 'queued' }, { action: 'created' }, {}, { action: 5 });
+    const fields = fc.dictionary(fc.constantFrom('workflow_job', 'installation', 'repository', 'account', 'target_type'), fc.jsonValue());
+    const body = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.tuple(action, fields).map(([a, f]) => JSON.stringify({ ...f, ...a })),
+      fc.constant('x'.repeat(10_001)),
+    );
+    await fc.assert(
+      fc.asyncProperty(event, body, fc.boolean(), async (name, text, isSigned) => {
+        const answer = await post(text, headersFor(isSigned ? text : `${text} `, { 'x-github-event': name }));
+        expect(isSigned ? [200, 400, 413] : [400, 401, 413]).toContain(answer.status);
+      }),
+      { numRuns: 300 },
+    );
+    expect(refusals.filter(({ refusal }) => refusal === 'internal')).toEqual([]);
+    expect(budget.heldBytes).toBe(0);
+  });
+
+  test('without a header that names the App, the only App there is counts (B2)', async () => {
+    const { post } = await start(stored);
+    const { 'x-github-hook-installation-target-id': _, ...headers } = headersFor('{}');
+    expect(await post('{}', headers)).toMatchObject({ status: 200 });
+  });
+
+  test('what is not stored in time is answered with 503, and so is all that is not ready or that nobody foresaw (B5)', async () => {
+    const failures = [
+      () => new Promise<Outcome>(() => undefined),
+      () => Promise.reject(new NotReady('not yet')),
+      () => Promise.reject(Object.assign(new Error('read-only'), { code: '25006' })),
+      () => Promise.reject(Object.assign(new Error('no such table'), { code: '42P01' })),
+    ];
+    const { post, refusals } = await start(() => (failures.shift() ?? stored)(), { answerTimeoutMs: 30 });
+    for (let index = 0; index < 4; index++) expect(await post('{}')).toMatchObject({ status: 503, retryAfter: '10' });
+    expect(refusals.map(({ refusal }) => refusal)).toEqual(['too_slow', 'not_ready', 'database_unavailable', 'internal']);
+    expect(await post('{}')).toMatchObject({ status: 200 });
+  });
+
+  test('a payload that JSONB refuses is tried once more, rewritten, and then refused with 400 (B5, B9)', async () => {
+    const tried: DeliveryToRecord[] = [];
+    const { post } = await start((delivery) => {
+      tried.push(delivery);
+      return Promise.reject(Object.assign(new Error('out of range'), { code: '22003' }));
+    });
+    expect(await post('{"n":1e999}')).toMatchObject({ status: 400 });
+    expect(tried.map(({ payload, payloadRepaired }) => ({ payload, payloadRepaired }))).toEqual([
+      { payload: '{"n":1e999}', payloadRepaired: false },
+      { payload: '{"n":null}', payloadRepaired: true },
+    ]);
+  });
+
+  test('bodies that would not fit into memory together are refused with 503, until there is room again (B6)', async () => {
+    const { post, url, budget } = await start(stored);
+    const slow = request(url, { method: 'POST', headers: { ...headersFor(''), 'content-length': '8000' } });
+    slow.on('error', () => undefined);
+    slow.write('x'.repeat(7_000));
+    await waitFor('the first part of a slow body', () => budget.heldBytes === 7_000);
+    const large = JSON.stringify({ text: 'x'.repeat(6_000) });
+    expect(await post(large)).toMatchObject({ status: 503, retryAfter: '10' });
+    expect(await post('{}')).toMatchObject({ status: 200 });
+    slow.destroy();
+    await waitFor('the memory of the slow body', () => budget.heldBytes === 0);
+    expect(await post(large)).toMatchObject({ status: 200 });
+  });
+
+  test('while the service stops, answers end their connection (H2)', async () => {
+    const { post } = await start(stored, {}, true);
+    expect(await post('{}')).toMatchObject({ status: 200, connection: 'close' });
+  });
+});

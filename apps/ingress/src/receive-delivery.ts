@@ -1,0 +1,110 @@
+import type { IncomingMessage } from 'node:http';
+import { isBadData, isUnavailable } from '@paddock/db/errors';
+import type { DeliveryToRecord } from '@paddock/db/record-deliveries';
+import type { Outcome } from '@paddock/domain/outcomes';
+import { type Batcher, TooSlow } from './batcher.ts';
+import type { AppSecrets } from './config.ts';
+import { decodeDelivery, rewritten } from './decode-delivery.ts';
+import type { IngressEvents, Refusal } from './events.ts';
+import { type BodyBudget, readBody } from './read-body.ts';
+import { readHeaders } from './read-headers.ts';
+import { verifyDelivery } from './verify-delivery.ts';
+import { NotReady } from './write-deliveries.ts';
+
+export interface ReceiveOptions {
+  readonly apps: readonly AppSecrets[];
+  readonly batcher: Batcher<DeliveryToRecord, Outcome>;
+  readonly budget: BodyBudget;
+  /** An answer is given after this time at the latest, counted from the end of the body. */
+  readonly answerTimeoutMs: number;
+  readonly reducesIgnoredJobs: boolean;
+  readonly events: Pick<IngressEvents, 'verified' | 'stored' | 'refused'>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Receives one delivery. The answer says the truth: 200 after the commit and never before (B5). Never rejects. */
+export type ReceiveDelivery = (request: IncomingMessage) => Promise<Answer>;
+
+const UNVERIFIED: Answer = { status: 401, text: 'The signature does not match.' };
+const BUSY: Answer = { status: 503, text: 'The delivery could not be stored: send it again later.' };
+
+export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery {
+  const { apps, batcher, budget, answerTimeoutMs, reducesIgnoredJobs, events } = options;
+
+  return async function receiveDelivery(request) {
+    const begun = performance.now();
+    const headers = readHeaders(request.headers);
+    if ('problem' in headers) {
+      request.resume();
+      return refuse('bad_headers', { status: 400, text: headers.problem }, {});
+    }
+    const about = { guid: headers.guid, event: headers.event };
+    const { body, release } = await readBody(request, budget);
+    try {
+      switch (body.kind) {
+        case 'too_large':
+          return refuse('too_large', { status: 413, text: `A body may have at most ${budget.maxBodyBytes} bytes.` }, about);
+        case 'overloaded':
+          return refuse('overloaded', BUSY, about);
+        case 'too_slow':
+          return refuse('body_too_slow', { status: 408, text: `A body has to arrive within ${budget.bodyTimeoutMs} ms.` }, about);
+        case 'aborted':
+          return refuse('aborted', { status: 400, text: 'The body did not arrive whole.' }, about);
+        case 'whole': {
+          const appId = verifyDelivery(apps, headers, body.bytes);
+          if (appId === undefined) return refuse('bad_signature', UNVERIFIED, about);
+          events.verified(appId);
+          const delivery = decodeDelivery({ ...about, appId, reduces: reducesIgnoredJobs }, body.bytes);
+          if ('problem' in delivery) return refuse('bad_body', { status: 400, text: delivery.problem }, about);
+          return await store(delivery, begun);
+        }
+        default:
+          return body satisfies never;
+      }
+    } catch (error) {
+      return refuse('internal', BUSY, { ...about, error });
+    } finally {
+      release();
+    }
+  };
+
+  async function store(delivery: DeliveryToRecord, begun: number): Promise<Answer> {
+    const { guid, appId, parsed } = delivery;
+    try {
+      const added = batcher.add(delivery).catch((error: unknown) => {
+        if (!isBadData(error)) throw error;
+        return batcher.add(rewritten(delivery));
+      });
+      const outcome = await within(answerTimeoutMs, added);
+      const jobId = 'job' in parsed ? parsed.job.jobId : null;
+      events.stored({ guid, event: parsed.event, outcome, appId, jobId, ms: performance.now() - begun });
+      return { status: 200, text: outcome };
+    } catch (error) {
+      const about = { guid, event: parsed.event, error };
+      if (isBadData(error)) return refuse('bad_body', { status: 400, text: 'PostgreSQL cannot hold what this delivery says.' }, about);
+      if (error instanceof TooSlow) return refuse('too_slow', BUSY, about);
+      if (error instanceof NotReady) return refuse('not_ready', BUSY, about);
+      return refuse(isUnavailable(error) ? 'database_unavailable' : 'internal', BUSY, about);
+    }
+  }
+
+  function refuse(refusal: Refusal, answer: Answer, details: { guid?: string; event?: string; error?: unknown }): Answer {
+    events.refused(refusal, { ...details, reason: answer.text });
+    return answer;
+  }
+}
+
+/** The result, or TooSlow after `ms`; what becomes of the promise after that is told to nobody. */
+async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  const { promise: expired, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new TooSlow(`The delivery was not stored within ${ms} ms.`)), ms);
+  try {
+    return await Promise.race([promise, expired]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

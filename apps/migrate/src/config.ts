@@ -1,0 +1,21 @@
+import { readConfig } from '@paddock/runtime/read-config';
+import { serviceSettings } from '@paddock/runtime/service-settings';
+import { type Environment, optional, type SettingsOf, text } from '@paddock/runtime/settings';
+
+export const settings = {
+  databaseUrl: serviceSettings.databaseUrl,
+  schema: serviceSettings.schema,
+  serviceRole: optional(
+    text({
+      env: 'PADDOCK_SERVICE_ROLE',
+      doc: 'Role that the services connect with; it is granted reading and writing of rows, and no more. Absent: nothing is granted',
+    }),
+  ),
+};
+
+export type MigrateConfig = SettingsOf<typeof settings>;
+
+/** Reads the settings of `pnpm db:migrate`. Throws one ConfigError that names every problem. */
+export function readMigrateConfig(environment: Environment): MigrateConfig {
+  return readConfig(settings, environment, () => ({}));
+}

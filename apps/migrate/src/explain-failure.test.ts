@@ -1,0 +1,35 @@
+import { describe, expect, test } from '@jest/globals';
+import { explainFailure } from './explain-failure.ts';
+
+const raised = (code: string, message = 'as PostgreSQL says') => Object.assign(new Error(message), { code });
+
+describe('what an operator can mend is told as a sentence (A10)', () => {
+  test.each([
+    ['ECONNREFUSED', 'cannot be reached'],
+    ['ENOTFOUND', 'cannot be reached'],
+    ['28P01', 'refused the login'],
+    ['3D000', 'no such database'],
+    ['42501', 'lacks a right'],
+    ['42704', 'PADDOCK_SERVICE_ROLE'],
+    ['55P03', 'A lock in the schema prod'],
+    ['53300', 'could not do it now'],
+    ['57P03', 'could not do it now'],
+  ])('%s: %s', (code, sentence) => {
+    expect(explainFailure(raised(code), 'prod')).toContain(sentence);
+  });
+
+  test('the cause of a failed migration is what counts', () => {
+    const failed = new Error('Migration 0001_core failed', { cause: raised('42501', 'permission denied for database paddock') });
+    expect(explainFailure(failed, 'prod')).toContain('permission denied for database paddock');
+  });
+
+  test('a host with several addresses fails with one error for each', () => {
+    const failed = new AggregateError([raised('ECONNREFUSED', 'connect ECONNREFUSED ::1:5432')], '');
+    expect(explainFailure(failed, 'prod')).toContain('connect ECONNREFUSED ::1:5432');
+  });
+
+  test('anything else is a fault of ours, whose stack is wanted', () => {
+    for (const error of [raised('42601'), raised('42P07'), new Error('a bug'), undefined])
+      expect(explainFailure(error, 'prod')).toBeUndefined();
+  });
+});

@@ -1,0 +1,54 @@
+import { sqlStateOf } from '@paddock/db/errors';
+
+/**
+ * A sentence for a failure that whoever runs the migration can mend (no server, wrong password, missing right, a lock that is held), or
+ * undefined if it is none of these and the stack is wanted.
+ */
+export function explainFailure(error: unknown, schema: string): string | undefined {
+  for (const cause of causes(error)) {
+    const sentence = explain(cause, schema);
+    if (sentence !== undefined) return sentence;
+  }
+  return undefined;
+}
+
+function explain(error: unknown, schema: string): string | undefined {
+  const said = error instanceof Error ? error.message : '';
+  const state = sqlStateOf(error);
+  switch (state) {
+    case undefined:
+      return systemCodeOf(error) === undefined
+        ? undefined
+        : `PostgreSQL cannot be reached: ${said || systemCodeOf(error)}. Check DATABASE_URL, and that the server runs.`;
+    case '28000':
+    case '28P01':
+      return `PostgreSQL refused the login: ${said}. Check the user and the password in DATABASE_URL.`;
+    case '3D000':
+      return `PostgreSQL has no such database: ${said}. Create it, or correct DATABASE_URL.`;
+    case '42501':
+      return `The role in DATABASE_URL lacks a right: ${said}. Migrate with a role that may create the schema ${schema} and own its tables.`;
+    case '42704':
+      return `PostgreSQL does not know a name that was given: ${said}. Check PADDOCK_SERVICE_ROLE.`;
+    case '55P03':
+      return `A lock in the schema ${schema} was not to be had in time: ${said}. Nothing was changed; run it again when no long transaction is open.`;
+    default:
+      return ['08', '53', '57'].includes(state.slice(0, 2))
+        ? `PostgreSQL could not do it now: ${said}. Nothing was changed; run it again.`
+        : undefined;
+  }
+}
+
+/** The error and what caused it; trying several addresses fails with one error for each. */
+function* causes(error: unknown): Generator {
+  for (let current = error, depth = 0; current !== undefined && depth < 5; depth++) {
+    yield current;
+    if (current instanceof AggregateError) yield* current.errors;
+    current = current instanceof Error ? current.cause : undefined;
+  }
+}
+
+/** What the operating system called it (ECONNREFUSED, ENOTFOUND, …). */
+function systemCodeOf(error: unknown): string | undefined {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^E[A-Z]+$/.test(code) ? code : undefined;
+}

@@ -1,0 +1,48 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { createEmptyDatabase, type EmptyDatabase } from '@paddock/testing/database';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+let database: EmptyDatabase;
+
+beforeAll(async () => {
+  database = await createEmptyDatabase();
+});
+afterAll(() => database.drop());
+
+function migrate(env: Record<string, string>, ...args: string[]): { code: number | null; out: string; err: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
+    env,
+    encoding: 'utf8',
+  });
+  return { code: status, out: stdout, err: stderr };
+}
+
+describe('pnpm db:migrate (A10)', () => {
+  test('prints without applying, applies, and says when there is nothing to do', () => {
+    const env = { DATABASE_URL: database.url, PADDOCK_SCHEMA: 'staging' };
+    const printed = migrate(env, '--print');
+    expect(printed).toMatchObject({ code: 0, err: '' });
+    expect(printed.out).toContain('create schema if not exists staging;');
+    const applied = migrate(env);
+    expect(applied).toMatchObject({ code: 0, err: '' });
+    expect(applied.out).toMatch(/^(Applied \d{4}_\w+ to the schema staging\.\n)+$/);
+    expect(migrate(env).out).toBe('The schema staging is up to date: nothing to apply.\n');
+    expect(migrate(env, '--print').out).toBe('-- The schema staging is up to date: nothing is pending.\n');
+  });
+
+  test('a server that is not there is a sentence, not a stack', () => {
+    const { code, err } = migrate({ DATABASE_URL: 'postgresql://somebody:hidden@127.0.0.1:1/paddock' });
+    expect(code).toBe(1);
+    expect(err).toBe('PostgreSQL cannot be reached: connect ECONNREFUSED 127.0.0.1:1. Check DATABASE_URL, and that the server runs.\n');
+  });
+
+  test('wrong settings are all told at once, and no secret with them (H1)', () => {
+    const { code, err } = migrate({ DATABASE_URL: 'mysql://somebody:hidden@host/db', PADDOCK_SCHEMA: 'Prod' });
+    expect(code).toBe(1);
+    expect(err.split('\n')).toHaveLength(4);
+    expect(err).toContain('PADDOCK_SCHEMA');
+    expect(err).toContain('DATABASE_URL');
+    expect(err).not.toContain('hidden');
+  });
+});

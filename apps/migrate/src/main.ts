@@ -1,0 +1,34 @@
+import { type MigrateOptions, migrate, pendingSql } from '@paddock/db/migrate';
+import { main } from '@paddock/runtime/main';
+import { printConfigIfAsked } from '@paddock/runtime/read-config';
+import { readMigrateConfig, settings } from './config.ts';
+import { explainFailure } from './explain-failure.ts';
+
+await main(async () => {
+  const config = readMigrateConfig(process.env);
+  if (printConfigIfAsked(process.argv, settings, config, ['--print'])) return;
+  const { schema, serviceRole } = config;
+  const options: MigrateOptions = { url: config.databaseUrl.reveal(), schema, ...(serviceRole === undefined ? {} : { serviceRole }) };
+  try {
+    if (process.argv.includes('--print')) await print(options);
+    else await apply(options);
+  } catch (error) {
+    const sentence = explainFailure(error, schema);
+    if (sentence === undefined) throw error;
+    process.stderr.write(`${sentence}\n`);
+    process.exitCode = 1;
+  }
+});
+
+/** The pending SQL goes to stdout alone, so that it can be piped; an up-to-date schema prints a comment. */
+async function print(options: MigrateOptions): Promise<void> {
+  const pending = await pendingSql(options);
+  process.stdout.write(pending === '' ? `-- The schema ${options.schema} is up to date: nothing is pending.\n` : pending);
+}
+
+async function apply(options: MigrateOptions): Promise<void> {
+  const { applied } = await migrate(options);
+  for (const name of applied) process.stdout.write(`Applied ${name} to the schema ${options.schema}.\n`);
+  if (applied.length === 0) process.stdout.write(`The schema ${options.schema} is up to date: nothing to apply.\n`);
+  if (options.serviceRole !== undefined) process.stdout.write(`The role ${options.serviceRole} may read and write its rows.\n`);
+}

@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { printSettings } from '@paddock/runtime/settings';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { readReconcilerConfig, settings } from './config.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'paddock-config-'));
+const PADDOCK_CONFIG = join(folder, 'paddock.yaml');
+const github = { apps: [{ id: 7, privateKey: { env: 'APP_KEY' } }] };
+writeFileSync(PADDOCK_CONFIG, JSON.stringify({ github, pools: [], entities: {} }));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const environment = { DATABASE_URL: 'postgresql://u:hidden@host/db', PADDOCK_CONFIG, APP_KEY: 'the private key' };
+
+describe('the reconciler’s configuration (H1, H6)', () => {
+  test('has the defaults of the requirements', () => {
+    expect(readReconcilerConfig(environment)).toMatchObject({
+      redeliveryEverySeconds: 300,
+      redeliveryWindowMs: 900_000,
+      redeliverySpacingMs: 300_000,
+      redeliveryRequestsPerMinute: 150,
+      redeliveryGiveUpHours: 72,
+      recoverBatch: 250,
+      podGraceSucceededMs: 6 * 3_600_000,
+      podGraceFailedMs: 6 * 3_600_000,
+      registrationGraceMs: 600_000,
+      poolSize: 10,
+      github: { apiUrl: 'https://api.github.com', apps: [{ appId: 7 }] },
+    });
+  });
+
+  test('tells all problems at once: a missing key, a cadence that cron cannot say, a number out of range', () => {
+    const wrong = {
+      ...environment,
+      APP_KEY: '',
+      PADDOCK_REDELIVERY_EVERY_SECONDS: '7',
+      PADDOCK_REDELIVERY_REQUESTS_PER_MINUTE: '181',
+      PADDOCK_RECOVER_BATHC: '1',
+    };
+    const problems = readProblems(wrong);
+    expect(problems).toContain('PADDOCK_REDELIVERY_EVERY_SECONDS must be a part of a minute, of an hour or of a day, and is 7');
+    expect(problems).toContain('PADDOCK_REDELIVERY_REQUESTS_PER_MINUTE must be between 1 and 180');
+    expect(problems).toContain('The private key of App 7 is read from the variable APP_KEY, which is not set');
+    expect(problems).toContain('PADDOCK_RECOVER_BATHC is not a setting: did you mean PADDOCK_RECOVER_BATCH?');
+  });
+
+  test('is printed without its secrets', () => {
+    const printed = printSettings(settings, readReconcilerConfig(environment));
+    expect(printed).toContain('PADDOCK_REDELIVERY_EVERY_SECONDS=300');
+    expect(printed).not.toContain('hidden');
+    expect(JSON.stringify(readReconcilerConfig(environment))).not.toContain('the private key');
+  });
+});
+
+function readProblems(given: Record<string, string>): string {
+  try {
+    readReconcilerConfig(given);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return '';
+}

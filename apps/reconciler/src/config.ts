@@ -1,0 +1,116 @@
+import { type GitHubSection, readGitHubSection } from '@paddock/github/read-github-section';
+import { executorSettings } from '@paddock/queue/executor-settings';
+import { readConfig } from '@paddock/runtime/read-config';
+import { serviceSettings } from '@paddock/runtime/service-settings';
+import { type Environment, integer, optional, type Setting, type SettingsOf, text } from '@paddock/runtime/settings';
+import { cronExpression } from './cron-expression.ts';
+
+const DAY_SECONDS = 86_400;
+const DAY_MS = DAY_SECONDS * 1000;
+
+const cadence = (env: string, doc: string, seconds: number): Setting<number> =>
+  integer({ env, doc: `${doc}; a part of a minute, of an hour or of a day`, default: seconds, min: 1, max: DAY_SECONDS });
+
+const duration = (env: string, doc: string, milliseconds: number, max = 90 * DAY_MS): Setting<number> =>
+  integer({ env, doc, default: milliseconds, min: 0, max });
+
+/** The schedules' cadences, by the name of the setting. */
+const cadences = {
+  redeliveryEverySeconds: cadence('PADDOCK_REDELIVERY_EVERY_SECONDS', 'How often each App’s delivery log is looked through', 300),
+  recoverTasksEverySeconds: cadence('PADDOCK_RECOVER_TASKS_EVERY_SECONDS', 'How often stuck tasks are looked for', 60),
+  endedPodsEverySeconds: cadence('PADDOCK_ENDED_PODS_EVERY_SECONDS', 'How often the pods of ended workers are deleted', 300),
+  registrationsEverySeconds: cadence('PADDOCK_REGISTRATIONS_EVERY_SECONDS', 'How often left registrations are removed', 300),
+  purgeEverySeconds: cadence('PADDOCK_PURGE_EVERY_SECONDS', 'How often expired operations are removed', 600),
+};
+
+export const settings = {
+  ...serviceSettings,
+  httpPort: integer({
+    env: 'PADDOCK_RECONCILER_HTTP_PORT',
+    doc: 'Port of health and metrics; 0 picks a free one',
+    default: 8082,
+    min: 0,
+    max: 65_535,
+  }),
+  configPath: text({ env: 'PADDOCK_CONFIG', doc: 'The YAML file with GitHub Apps and pools' }),
+  kubeconfig: optional(text({ env: 'PADDOCK_KUBECONFIG', doc: 'A kubeconfig file; absent: the pod’s own service account' })),
+  kubeContext: optional(text({ env: 'PADDOCK_KUBE_CONTEXT', doc: 'A context of that file other than its current one' })),
+  poolSize: integer({
+    env: 'PADDOCK_RECONCILER_POOL_SIZE',
+    doc: 'Pooled connections to PostgreSQL, beside one for the heartbeat and one for LISTEN',
+    default: 10,
+    min: 2,
+    max: 1000,
+  }),
+  githubTimeoutMs: duration('PADDOCK_GITHUB_TIMEOUT_MS', 'Longest wait for one answer of GitHub', 30_000, 600_000),
+  kubeTimeoutMs: duration('PADDOCK_KUBE_TIMEOUT_MS', 'Longest wait for one answer of the cluster', 30_000, 600_000),
+  ...executorSettings,
+  ...cadences,
+  redeliveryWindowMs: duration(
+    'PADDOCK_REDELIVERY_WINDOW_MS',
+    'How far back every look at the delivery log goes; at least three cadences are taken',
+    900_000,
+    3 * DAY_MS,
+  ),
+  redeliverySpacingMs: duration(
+    'PADDOCK_REDELIVERY_SPACING_MS',
+    'Wait after the first request for one delivery; later ones are 1, 1, 2, 4, 8 and then 12 times as long',
+    300_000,
+    DAY_MS,
+  ),
+  redeliveryRequestsPerMinute: integer({
+    env: 'PADDOCK_REDELIVERY_REQUESTS_PER_MINUTE',
+    doc: 'Most requests of one App in a minute; GitHub allows 180',
+    default: 150,
+    min: 1,
+    max: 180,
+  }),
+  redeliveryPages: integer({
+    env: 'PADDOCK_REDELIVERY_PAGES',
+    doc: 'Most pages of 100 deliveries that one cycle reads; the rest is read by the next ones',
+    default: 100,
+    min: 1,
+    max: 10_000,
+  }),
+  redeliveryGiveUpHours: integer({
+    env: 'PADDOCK_REDELIVERY_GIVE_UP_HOURS',
+    doc: 'Age at which a failed delivery is given up, for GitHub keeps none for longer',
+    default: 72,
+    min: 1,
+    max: 720,
+  }),
+  recoverBatch: integer({
+    env: 'PADDOCK_RECOVER_BATCH',
+    doc: 'Most rows that one recovery pass takes on',
+    default: 250,
+    min: 1,
+    max: 10_000,
+  }),
+  podGraceSucceededMs: duration('PADDOCK_POD_GRACE_SUCCEEDED_MS', 'How long the pod of a worker that ended well is kept', 21_600_000),
+  podGraceFailedMs: duration('PADDOCK_POD_GRACE_FAILED_MS', 'How long the pod of a failed worker is kept', 21_600_000),
+  registrationGraceMs: duration('PADDOCK_REGISTRATION_GRACE_MS', 'How long after a worker failed its registration is left alone', 600_000),
+  registrationCap: integer({
+    env: 'PADDOCK_REGISTRATION_CAP',
+    doc: 'Most registrations that one pass removes',
+    default: 50,
+    min: 0,
+    max: 10_000,
+  }),
+};
+
+export type ReconcilerConfig = SettingsOf<typeof settings> & { readonly github: GitHubSection };
+
+/** Reads settings, configuration file and private keys. Throws one ConfigError that names every problem. */
+export function readReconcilerConfig(environment: Environment): ReconcilerConfig {
+  return readConfig(settings, environment, (values, problems) => {
+    for (const [key, { env }] of Object.entries(cadences)) {
+      const seconds = values[key as keyof typeof cadences];
+      if (seconds !== undefined && cronExpression(seconds) === undefined) {
+        problems.push(`${env} must be a part of a minute, of an hour or of a day, and is ${seconds}`);
+      }
+    }
+    if (values.configPath === undefined) return undefined;
+    const github = readGitHubSection(values.configPath, environment, problems);
+    return github === undefined ? undefined : { github };
+  });
+}

@@ -1,0 +1,14 @@
+/**
+ * The cron expression (with seconds, UTC) that ticks at the multiples of a cadence, or undefined if cron cannot say it: what is no part of
+ * a minute, of an hour or of a day would tick unevenly where those end.
+ */
+export function cronExpression(everySeconds: number): string | undefined {
+  if (divides(everySeconds, 60)) return `*/${everySeconds} * * * * *`;
+  if (divides(everySeconds, 3600) && everySeconds % 60 === 0) return `0 */${everySeconds / 60} * * * *`;
+  if (everySeconds === 86_400) return '0 0 0 * * *';
+  if (divides(everySeconds, 86_400) && everySeconds % 3600 === 0) return `0 0 */${everySeconds / 3600} * * *`;
+  return undefined;
+}
+
+/** Cron's step of a whole unit is written as the next larger unit. */
+const divides = (part: number, whole: number): boolean => part < whole && whole % part === 0;

@@ -1,0 +1,166 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Cluster, connectCluster } from '@paddock/kube/connect';
+import { createPod, findPod } from '@paddock/kube/pods';
+import { type KubeSimulator, startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { waitFor } from '@paddock/testing/wait-for';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type DeletedPodsCounts, deleteEndedPods, type DeleteEndedPodsOptions } from './delete-ended-pods.ts';
+
+const NAMESPACE = 'default';
+const HOUR_MS = 3_600_000;
+
+let database: TestDatabase;
+let kube: KubeSimulator;
+let cluster: Cluster;
+let failures: string[];
+let stillRunning: string[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  await database.db.deleteFrom('workers').execute();
+  kube = await startKubeSimulator({ startDelayMs: [0, 1] });
+  const folder = mkdtempSync(join(tmpdir(), 'paddock-pods-'));
+  writeFileSync(join(folder, 'kubeconfig'), kube.kubeconfig);
+  cluster = connectCluster({ kubeconfigFile: join(folder, 'kubeconfig'), requestTimeoutMs: 5_000 });
+  rmSync(folder, { recursive: true });
+  failures = [];
+  stillRunning = [];
+});
+afterEach(async () => {
+  cluster.close();
+  await kube.stop();
+});
+
+const sweep = (more: Partial<DeleteEndedPodsOptions> = {}, signal = new AbortController().signal): Promise<DeletedPodsCounts> =>
+  deleteEndedPods(
+    {
+      db: database.db,
+      cluster,
+      events: {
+        podNotDeleted: (_name, { kind }) => void failures.push(kind),
+        podStillRuns: (name) => void stillRunning.push(name),
+      },
+      succeededGraceMs: 6 * HOUR_MS,
+      failedGraceMs: 6 * HOUR_MS,
+      batch: 100,
+      ...more,
+    },
+    signal,
+  );
+
+interface Ended {
+  status?: 'completed' | 'failed';
+  minutes?: number;
+  /** Absent: as the pod's. */
+  podUid?: string | null;
+  pod?: 'ended' | 'running' | 'none';
+}
+
+/** A worker that ended so many minutes ago, and what is left of its pod. Returns its name. */
+async function putEnded({ status = 'completed', minutes = 400, pod = 'ended', podUid }: Ended = {}): Promise<string> {
+  const { pod_name: name } = await putWorker(database.db, { status, completed_at: minutesAgo(minutes) });
+  if (pod === 'none') return name;
+  const { uid } = await createPod(cluster, {
+    metadata: { namespace: NAMESPACE, name },
+    spec: { containers: [{ name: 'runner', image: 'runner:1' }] },
+  });
+  await waitFor('the pod to run', async () => (await findPod(cluster, { namespace: NAMESPACE, name }))?.phase === 'Running');
+  if (pod === 'ended') {
+    kube.endPod({ namespace: NAMESPACE, name, end: status === 'failed' ? 'failed' : 'succeeded' });
+    await waitFor('the pod to end', async () => (await findPod(cluster, { namespace: NAMESPACE, name }))?.containersTerminated);
+  }
+  await database.db
+    .updateTable('workers')
+    .set({ pod_uid: podUid === undefined ? uid : podUid })
+    .where('pod_name', '=', name)
+    .execute();
+  return name;
+}
+
+const isThere = async (name: string) => (await findPod(cluster, { namespace: NAMESPACE, name })) !== undefined;
+const gone = (name: string) => waitFor(`the end of ${name}`, async () => !(await isThere(name)));
+const marked = async () =>
+  (await database.db.selectFrom('workers').select('pod_name').where('pod_deleted_at', 'is not', null).execute()).map((row) => row.pod_name);
+
+describe('pods of ended workers (E7)', () => {
+  test('go after their grace, and not before', async () => {
+    const [old, young] = [await putEnded({ minutes: 361 }), await putEnded({ minutes: 359 })];
+    expect(await sweep()).toEqual({ deleted: 1, absent: 0, left: 0, failed: 0 });
+    await gone(old);
+    expect(await isThere(young)).toBe(true);
+    expect(await marked()).toEqual([old]);
+    expect(await sweep()).toEqual({ deleted: 0, absent: 0, left: 0, failed: 0 });
+  });
+
+  test('that succeeded and that failed have graces of their own', async () => {
+    const failed = await putEnded({ status: 'failed', minutes: 30 });
+    await putEnded({ status: 'completed', minutes: 30 });
+    expect(await sweep({ failedGraceMs: 20 * 60_000 })).toMatchObject({ deleted: 1 });
+    await gone(failed);
+    expect(await marked()).toEqual([failed]);
+  });
+
+  test('that are gone already are noted as gone', async () => {
+    const name = await putEnded({ pod: 'none' });
+    expect(await sweep()).toEqual({ deleted: 0, absent: 1, left: 0, failed: 0 });
+    expect(await marked()).toEqual([name]);
+  });
+
+  test('are never deleted while they run, whatever the row says (P2)', async () => {
+    const name = await putEnded({ pod: 'running' });
+    expect(await sweep()).toEqual({ deleted: 0, absent: 0, left: 1, failed: 0 });
+    expect(stillRunning).toEqual([name]);
+    expect(await isThere(name)).toBe(true);
+    expect(await marked()).toEqual([]);
+  });
+
+  test('of another uid than the row’s are another pod, and are left alone', async () => {
+    const name = await putEnded({ podUid: '00000000-0000-0000-0000-000000000000' });
+    expect(await sweep()).toMatchObject({ absent: 1, deleted: 0 });
+    expect(await isThere(name)).toBe(true);
+  });
+
+  test('whose uid no row knows go by the uid that is found', async () => {
+    const name = await putEnded({ podUid: null });
+    expect(await sweep()).toMatchObject({ deleted: 1 });
+    await gone(name);
+  });
+
+  test('are all reached although the first batch cannot be deleted', async () => {
+    for (let index = 0; index < 3; index++) await putEnded({ pod: 'running', minutes: 500 });
+    const name = await putEnded({ minutes: 400 });
+    expect(await sweep({ batch: 2 })).toEqual({ deleted: 1, absent: 0, left: 3, failed: 0 });
+    await gone(name);
+  });
+
+  test.each([0, 1, 2, 3])('are all gone after the next pass when call %d fails', async (after) => {
+    const names = [await putEnded(), await putEnded()];
+    kube.failNext({ status: 503, after });
+    expect((await sweep()).failed).toBe(1);
+    expect(failures).toEqual(['unavailable']);
+    await sweep();
+    expect((await marked()).toSorted()).toEqual(names.toSorted());
+    for (const name of names) await gone(name);
+  });
+
+  test('are noted by the next pass when the answer to a deletion was lost', async () => {
+    const name = await putEnded();
+    kube.failNext({ method: 'DELETE', afterCommit: true, status: 504 });
+    expect(await sweep()).toMatchObject({ failed: 1 });
+    await gone(name);
+    expect(await sweep()).toMatchObject({ absent: 1 });
+    expect(await marked()).toEqual([name]);
+  });
+
+  test('are left for the next pass when the process stops', async () => {
+    await putEnded();
+    expect(await sweep({}, AbortSignal.abort())).toEqual({ deleted: 0, absent: 0, left: 0, failed: 0 });
+  });
+});

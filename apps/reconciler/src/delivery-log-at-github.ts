@@ -1,0 +1,21 @@
+import type { GitHub } from '@paddock/github/connect';
+import { listDeliveries, redeliver, type WebhookDelivery } from '@paddock/github/deliveries';
+import type { DeliveryAttempt } from './delivery-log.ts';
+import type { DeliveryLog } from './redeliver.ts';
+
+/** An App's delivery log, read and repeated through GitHub's API; the signal ends calls under way. */
+export function deliveryLogAtGitHub(github: GitHub, appId: number, signal: AbortSignal): DeliveryLog {
+  const app = github.asApp(appId, { signal });
+  return {
+    async list(cursor) {
+      const { deliveries, nextCursor } = await listDeliveries(app, cursor === undefined ? {} : { cursor });
+      return { deliveries: deliveries.map(readAttempt), nextCursor };
+    },
+    redeliver: (deliveryId) => redeliver(app, deliveryId),
+  };
+}
+
+function readAttempt(entry: WebhookDelivery): DeliveryAttempt {
+  const { id, guid, status, statusCode, event, action, installationId, repositoryId } = entry;
+  return { id, guid, deliveredAt: new Date(entry.deliveredAt), status, statusCode, event, action, installationId, repositoryId };
+}

@@ -1,0 +1,76 @@
+import { describe, expect, test } from '@jest/globals';
+import { type DeliveryAttempt, gotThrough, judgeLog, requestSpacingMs } from './delivery-log.ts';
+
+const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 12, minute));
+
+const attempt = (overrides: Partial<DeliveryAttempt>): DeliveryAttempt => ({
+  id: 1,
+  guid: 'a',
+  deliveredAt: at(0),
+  status: 'failed to connect to host',
+  statusCode: 0,
+  event: 'workflow_job',
+  action: 'queued',
+  installationId: 7,
+  repositoryId: 8,
+  ...overrides,
+});
+
+describe('judging a delivery log (E1)', () => {
+  test('a delivery without an attempt that got through is to be repeated by its most recent attempt', () => {
+    const verdict = judgeLog([
+      attempt({ id: 30, deliveredAt: at(3), statusCode: 503 }),
+      attempt({ id: 10, deliveredAt: at(1), statusCode: 502 }),
+      attempt({ id: 20, deliveredAt: at(2), statusCode: 0 }),
+    ]);
+    expect(verdict).toEqual({
+      delivered: [],
+      lastSuccess: undefined,
+      failed: [expect.objectContaining({ guid: 'a', deliveryId: 30, firstFailedAt: at(1), lastFailedAt: at(3), lastStatusCode: 503 })],
+    });
+  });
+
+  test('one attempt that got through is enough, wherever it stands among failures', () => {
+    const verdict = judgeLog([
+      attempt({ id: 3, deliveredAt: at(3) }),
+      attempt({ id: 2, deliveredAt: at(2), statusCode: 200 }),
+      attempt({ id: 1 }),
+    ]);
+    expect(verdict).toMatchObject({ delivered: ['a'], failed: [], lastSuccess: { id: 2 } });
+  });
+
+  test('events that change nothing for us are not repeated, but their success shows that our endpoint is there', () => {
+    const verdict = judgeLog([
+      attempt({ guid: 'push', event: 'push', action: null }),
+      attempt({ guid: 'ping', event: 'ping', action: null, statusCode: 200, deliveredAt: at(9) }),
+    ]);
+    expect(verdict).toEqual({ delivered: [], failed: [], lastSuccess: expect.objectContaining({ guid: 'ping' }) });
+  });
+
+  test.each(['workflow_job', 'installation', 'installation_repositories', 'installation_target'])('%s is repeated', (event) => {
+    expect(judgeLog([attempt({ event })]).failed).toHaveLength(1);
+  });
+
+  test('of two attempts in the same second the higher id is the more recent', () => {
+    expect(judgeLog([attempt({ id: 5 }), attempt({ id: 6 }), attempt({ id: 4 })]).failed[0]?.deliveryId).toBe(6);
+  });
+
+  test.each([
+    [200, '', true],
+    [204, '', true],
+    [299, '', true],
+    [0, 'OK', true],
+    [302, 'redirected', false],
+    [0, '', false],
+    [199, '', false],
+    [400, '', false],
+    [504, 'timed out', false],
+  ])('status code %d with status %j got through: %s', (statusCode, status, expected) => {
+    expect(gotThrough(attempt({ statusCode, status }))).toBe(expected);
+  });
+});
+
+test('requests for one delivery are 5, 5, 5, 10, 20, 40, then 60 minutes apart (E1)', () => {
+  const minutes = Array.from({ length: 9 }, (_, index) => requestSpacingMs(index + 1, 300_000) / 60_000);
+  expect(minutes).toEqual([5, 5, 5, 10, 20, 40, 60, 60, 60]);
+});

@@ -1,0 +1,103 @@
+import type { GitHubFailure } from '@paddock/github/errors';
+import type { KubeFailure } from '@paddock/kube/errors';
+import type { Logger } from '@paddock/runtime/logger';
+import type { Metrics } from '@paddock/runtime/metrics';
+
+/** What happens in the reconciler: each function moves the metric and writes the log line of one event. */
+export type ReconcilerEvents = ReturnType<typeof createEvents>;
+
+export function createEvents(log: Logger, metrics: Metrics) {
+  const recovery = metrics.counter('paddock_recovery_total', 'What was put right, by kind', ['kind']);
+  const redeliveryFailures = metrics.counter(
+    'paddock_redelivery_failures_total',
+    'Calls of the redelivery that GitHub refused or did not answer, by step',
+    ['step'],
+  );
+  const oldestUnresolved = metrics.gauge(
+    'paddock_redelivery_oldest_unresolved_seconds',
+    'Age of the oldest delivery that GitHub could not bring to us; 0 if there is none',
+  );
+  const givenUp = metrics.counter('paddock_redelivery_given_up_total', 'Deliveries that GitHub can no longer repeat');
+  const withoutRow = metrics.counter(
+    'paddock_deliveries_without_row_total',
+    'Deliveries that GitHub calls successful and that our events do not have',
+  );
+  const ticks = metrics.counter('paddock_schedule_ticks_total', 'Ticks that this process took for the cluster, by schedule', ['schedule']);
+  const missedTicks = metrics.counter('paddock_schedule_missed_ticks_total', 'Ticks that no process took, by schedule', ['schedule']);
+  const sweepFailures = metrics.counter('paddock_sweep_failures_total', 'Single objects that a sweep could not deal with, by sweep', [
+    'sweep',
+  ]);
+
+  return {
+    redelivered(appId: number, deliveryGuid: string) {
+      recovery.inc({ kind: 'redelivered' });
+      log.info('redelivery requested', { appId, deliveryGuid });
+    },
+    redeliveryRefused(appId: number, deliveryGuid: string, failure: GitHubFailure) {
+      redeliveryFailures.inc({ step: 'request' });
+      log.warn('redelivery refused', { appId, deliveryGuid, failure });
+    },
+    listingFailed(appId: number, failure: GitHubFailure) {
+      redeliveryFailures.inc({ step: 'list' });
+      log.warn('delivery log could not be listed to its end', { appId, failure });
+    },
+    redeliveriesGivenUp(appId: number, count: number) {
+      givenUp.inc(count);
+      log.error('deliveries given up: GitHub can no longer repeat them', { appId, count });
+    },
+    /** After a restore, or when something before us answered in our place; a redelivery since then brings them back. */
+    deliveredWithoutRow(appId: number, deliveryGuids: readonly string[]) {
+      withoutRow.inc(deliveryGuids.length);
+      log.error('GitHub calls deliveries successful that our events do not have', {
+        appId,
+        count: deliveryGuids.length,
+        some: deliveryGuids.slice(0, 10),
+      });
+    },
+    oldestUnresolved(seconds: number) {
+      oldestUnresolved.set(seconds);
+    },
+    tickTaken(schedule: string, tickAt: Date, missed: number) {
+      ticks.inc({ schedule });
+      missedTicks.inc({ schedule }, missed);
+      if (missed > 0) log.warn('ticks of a schedule were missed', { schedule, tickAt, missed });
+      else log.debug('tick taken', { schedule, tickAt });
+    },
+    scheduleFailed(error: unknown) {
+      log.error('schedules could not be looked at; they are tried again', { error });
+    },
+    tasksRecovered({ requeued, ended }: { requeued: number; ended: Readonly<Record<string, number>> }) {
+      const failed = Object.values(ended).reduce((sum, count) => sum + count, 0);
+      if (requeued + failed === 0) return;
+      recovery.inc({ kind: 'task' }, requeued + failed);
+      log.warn('stuck tasks recovered', { requeued, ended });
+    },
+    queueDepthFailed(error: unknown) {
+      log.warn('the depth of the queue could not be read', { error });
+    },
+    podNotDeleted(podName: string, failure: KubeFailure) {
+      sweepFailures.inc({ sweep: 'delete-ended-pods' });
+      log.warn('pod of an ended worker could not be deleted', { podName, failure });
+    },
+    podStillRuns(podName: string, phase: string) {
+      log.warn('the worker has ended but its pod has not: it is left alone', { podName, phase });
+    },
+    registrationRemoved(podName: string) {
+      recovery.inc({ kind: 'registration_removed' });
+      log.info('left registration removed', { podName });
+    },
+    registrationLeft(podName: string, why: string) {
+      log.info('registration of a failed worker is left alone', { podName, why });
+    },
+    registrationNotChecked(podName: string, failure: GitHubFailure) {
+      sweepFailures.inc({ sweep: 'remove-registrations' });
+      log.warn('registration of a failed worker could not be looked up or removed', { podName, failure });
+    },
+    notReady(reason: string) {
+      log.warn('not ready', { reason });
+    },
+    connectionFailed(error: unknown) {
+      log.warn('database connection broke; it is replaced', { error });
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { hostname } from 'node:os';
+import { clientConfig, connectDatabase } from '@paddock/db/connect';
+import { waitUntilFit, whyNotReady } from '@paddock/db/wait-until-fit';
+import { connectGitHub } from '@paddock/github/connect';
+import { connectCluster } from '@paddock/kube/connect';
+import { createExecutor } from '@paddock/queue/executor';
+import { executorEvents } from '@paddock/queue/executor-events';
+import { executorRules } from '@paddock/queue/executor-settings';
+import { queueDepthGauges, readQueueDepth } from '@paddock/queue/queue-depth';
+import { createHealthApp } from '@paddock/runtime/health';
+import { listenHttp } from '@paddock/runtime/http-server';
+import { createLogger } from '@paddock/runtime/logger';
+import { loop } from '@paddock/runtime/loop';
+import { main } from '@paddock/runtime/main';
+import { createMetrics } from '@paddock/runtime/metrics';
+import { printConfigIfAsked } from '@paddock/runtime/read-config';
+import { run } from '@paddock/runtime/run';
+import { createWake } from '@paddock/runtime/wake';
+import { readReconcilerConfig, settings } from './config.ts';
+import { createEvents } from './events.ts';
+import { createSchedules } from './schedules.ts';
+import { sweepKinds, sweepSchedules } from './sweeps.ts';
+
+/** How often the queue's depth is read for the metrics. */
+const DEPTH_MS = 15_000;
+
+await main(async () => {
+  const config = readReconcilerConfig(process.env);
+  if (printConfigIfAsked(process.argv, settings, config)) return;
+
+  const log = createLogger('reconciler', config.logLevel);
+  const metrics = createMetrics();
+  const events = createEvents(log, metrics);
+  const holder = `reconciler/${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
+
+  const cluster = connectCluster({
+    kubeconfigFile: config.kubeconfig,
+    context: config.kubeContext,
+    inCluster: config.kubeconfig === undefined,
+    requestTimeoutMs: config.kubeTimeoutMs,
+  });
+  const github = connectGitHub({
+    apiUrl: config.github.apiUrl,
+    apps: config.github.apps.map(({ appId, privateKey }) => ({ appId, privateKey: privateKey.reveal() })),
+    requestTimeoutMs: config.githubTimeoutMs,
+  });
+
+  const { schema } = config;
+  const databaseOptions = { url: config.databaseUrl.reveal(), schema, applicationName: 'paddock-reconciler' };
+  const connection = connectDatabase({ ...databaseOptions, poolSize: config.poolSize, onIdleError: events.connectionFailed });
+  const { db } = connection;
+
+  let stopping = false;
+  const health = createHealthApp({
+    registry: metrics.registry,
+    whyNotReady: async () => (stopping ? 'stopping' : whyNotReady(db, schema)),
+  });
+  const http = await listenHttp(health, { port: config.httpPort, host: config.httpHost });
+  log.info('listening', { port: http.port });
+
+  const onceFit = (part: (signal: AbortSignal) => Promise<void>) => async (signal: AbortSignal) => {
+    await waitUntilFit({ db, schema, pollMs: 1_000, onUnfit: events.notReady }, signal);
+    if (!signal.aborted) await part(signal);
+  };
+
+  const executor = createExecutor({
+    connection,
+    config: clientConfig(databaseOptions),
+    schema,
+    kinds: sweepKinds({ db, github, cluster, config, events }),
+    holder,
+    secrets: [config.databaseUrl, ...config.github.apps.map(({ privateKey }) => privateKey)],
+    events: executorEvents(metrics, log),
+    ...executorRules(config),
+  });
+  const schedules = createSchedules({ db, schedules: sweepSchedules(config), holder, events });
+  const setDepth = queueDepthGauges(metrics);
+  const showDepth = async () => setDepth(await readQueueDepth(db));
+
+  try {
+    await run(
+      {
+        http: async (signal) => {
+          if (!signal.aborted) await once(signal, 'abort');
+          await http.close();
+        },
+        executor: onceFit(executor.run),
+        schedules: onceFit(schedules.run),
+        depth: onceFit((signal) => loop(showDepth, { wake: createWake(), intervalMs: DEPTH_MS, onError: events.queueDepthFailed }, signal)),
+      },
+      { graceMs: config.drainMs, log, onStop: () => void (stopping = true) },
+    );
+  } finally {
+    cluster.close();
+    await connection.close();
+  }
+});

@@ -1,0 +1,99 @@
+import type { Fault } from '@paddock/simulators/github/faults';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import { type RedeliveryScene, startRedeliveryScene } from './redelivery.scene.ts';
+
+let database: TestDatabase;
+let scene: RedeliveryScene;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  scene = await startRedeliveryScene(database.db);
+});
+afterEach(() => scene.stop());
+
+describe('when GitHub fails (E1)', () => {
+  test('a list call that fails half-way leaves what was read in use and the mark where it was', async () => {
+    await scene.queueJobs(1, {});
+    await scene.cycle();
+    await sql`update delivery_listings set newest_at = newest_at - interval '2 hours', oldest_at = oldest_at - interval '3 hours'`.execute(
+      scene.db,
+    );
+    const mark = (await scene.db.selectFrom('delivery_listings').select('newest_at').execute())[0]?.newest_at;
+    await scene.queueJobs(120);
+    await scene.world.github.failNext({ method: 'GET', path: '/app/hook/deliveries$', status: 502, after: 1 });
+    expect(await scene.cycle()).toMatchObject({ pages: 1, failed: 100, accepted: 100, listed: false });
+    expect(scene.listingFailures).toEqual(['unavailable']);
+    const listings = await scene.db.selectFrom('delivery_listings').selectAll().orderBy('newest_at').execute();
+    expect(listings).toEqual([
+      expect.objectContaining({ newest_at: mark, cursor: null }),
+      expect.objectContaining({ cursor: expect.any(String) }),
+    ]);
+    await sql`update unresolved_deliveries set last_requested_at = now() - interval '2 minutes'`.execute(scene.db);
+    expect(await scene.cycle()).toMatchObject({ listed: true, accepted: 20 });
+    expect(new Set(scene.receiver.received.map(({ guid }) => guid)).size).toBe(121);
+    expect(await scene.db.selectFrom('delivery_listings').select('cursor').execute()).toEqual([{ cursor: null }]);
+  });
+
+  test('a refused redelivery is counted and the others go on', async () => {
+    await scene.queueJobs(3);
+    await scene.world.github.failNext({ method: 'POST', path: '/attempts$', status: 422 });
+    expect(await scene.cycle()).toMatchObject({ accepted: 2, refused: 1 });
+    expect(scene.refused).toEqual(['invalid']);
+    expect(scene.receiver.received).toHaveLength(2);
+    const rows = await scene.unresolved();
+    expect(rows.map(({ requests }) => requests)).toEqual([1, 1, 1]);
+  });
+
+  test('a redelivery that a rate limit or a broken server stopped is due in the next cycle again', async () => {
+    await scene.queueJobs(3);
+    await scene.world.github.failNext({ method: 'POST', path: '/attempts$', status: 429, headers: { 'retry-after': '60' } });
+    await scene.world.github.failNext({ method: 'POST', path: '/attempts$', status: 500 });
+    expect(await scene.cycle()).toMatchObject({ accepted: 1, refused: 2 });
+    expect(scene.refused.toSorted()).toEqual(['rate_limited', 'unavailable']);
+    expect(await scene.cycle()).toMatchObject({ accepted: 2, refused: 0 });
+  });
+
+  test('three refusals for the rate’s sake in a row end the pass', async () => {
+    await scene.queueJobs(10);
+    await scene.world.github.failNext({ method: 'POST', path: '/attempts$', status: 429, times: 10 });
+    expect(await scene.cycle()).toMatchObject({ accepted: 0, refused: 3 });
+  });
+
+  test('an App that GitHub does not know is written down, for the “why” (C9)', async () => {
+    await scene.world.github.failNext({ method: 'GET', path: '/app/hook/deliveries$', status: 404 });
+    expect(await scene.cycle()).toMatchObject({ listed: false });
+    const events = await scene.db.selectFrom('installation_events').select(['event', 'outcome', 'app_id', 'payload']).execute();
+    expect(events).toEqual([
+      {
+        event: 'auth_attempt.404',
+        outcome: 'auth_404',
+        app_id: scene.world.appId,
+        payload: expect.objectContaining({ http_status: 404, operation: 'GET /app/hook/deliveries' }),
+      },
+    ]);
+  });
+
+  const faults: [string, Omit<Fault, 'path' | 'after'>][] = [
+    ['answers 500', { status: 500 }],
+    ['cuts the connection', {}],
+    ['does the work and loses its answer', { afterCommit: true }],
+  ];
+  describe.each(faults)('GitHub %s', (_name, fault) => {
+    test.each([0, 1, 2, 3, 4])('on the call after %d others: all deliveries come in all the same', async (after) => {
+      await scene.queueJobs(103);
+      await scene.world.github.failNext({ ...fault, path: '/app/hook/deliveries', after });
+      await scene.cycle();
+      await scene.world.github.clearFaults();
+      await sql`update unresolved_deliveries set last_requested_at = now() - interval '2 minutes'`.execute(scene.db);
+      await scene.cycle();
+      await scene.cycle();
+      expect(new Set(scene.receiver.received.map(({ guid }) => guid)).size).toBe(103);
+      expect(await scene.unresolved()).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,188 @@
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import { type RedeliveryScene, startRedeliveryScene } from './redelivery.scene.ts';
+
+let database: TestDatabase;
+let scene: RedeliveryScene;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  scene = await startRedeliveryScene(database.db);
+});
+afterEach(() => scene.stop());
+
+const attempts = async () => (await scene.world.github.truth()).deliveries;
+
+describe('redelivery on the straight path (E1)', () => {
+  test('asks for nothing when every delivery got through', async () => {
+    await scene.queueJobs(3, {});
+    expect(await scene.cycle()).toMatchObject({ attempts: 3, failed: 0, accepted: 0, listed: true });
+    expect(scene.asked).toEqual([]);
+  });
+
+  test('asks once for a lost delivery, and forgets it when the log shows that it got through', async () => {
+    await scene.queueJobs(1);
+    expect(await scene.cycle()).toMatchObject({ failed: 1, accepted: 1 });
+    expect(scene.receiver.received).toHaveLength(1);
+    expect(await scene.cycle()).toMatchObject({ failed: 0, resolved: 1, accepted: 0 });
+    expect(await scene.unresolved()).toEqual([]);
+    expect(await scene.cycle()).toMatchObject({ accepted: 0 });
+    expect(scene.asked).toHaveLength(1);
+  });
+
+  test('finds a lost delivery of any failing status: a redirect, no code, a server error', async () => {
+    for (const lossStatusCode of [302, 0, 404, 503]) await scene.queueJobs(1, { lossRate: 1, lossStatusCode });
+    expect(await scene.cycle()).toMatchObject({ failed: 4, accepted: 4 });
+  });
+
+  test('leaves alone a delivery of which any attempt got through', async () => {
+    await scene.queueJobs(1, { lossRate: 1 });
+    const [first] = await attempts();
+    await scene.cycle();
+    await scene.db.deleteFrom('unresolved_deliveries').execute();
+    scene.asked.length = 0;
+    await scene.cycle();
+    expect(first?.statusCode).toBe(502);
+    expect(scene.asked).toEqual([]);
+  });
+
+  test('leaves alone a failed delivery that our own events have', async () => {
+    await scene.queueJobs(2);
+    const [first] = await attempts();
+    await scene.storeEvent(first?.guid ?? '');
+    expect(await scene.cycle()).toMatchObject({ failed: 1, accepted: 1 });
+    expect(scene.asked).not.toContain(first?.id);
+  });
+
+  test('forgets a delivery that has come in since, whatever the log says', async () => {
+    await scene.queueJobs(1);
+    await scene.cycle({ perMinute: 0 });
+    const [row] = await scene.unresolved();
+    await scene.storeEvent(row?.guid ?? '');
+    expect(await scene.cycle()).toMatchObject({ resolved: 1, accepted: 0 });
+  });
+
+  test('tells of deliveries that GitHub calls successful and that our events lack, each once', async () => {
+    await scene.cycle();
+    await scene.queueJobs(2, {});
+    const [first, second] = await attempts();
+    await scene.storeEvent(first?.guid ?? '');
+    await sql`insert into delivery_listings (app_id, newest_at, oldest_at)
+      values (${scene.world.appId}, now() - interval '5 minutes', now() - interval '5 minutes')`.execute(scene.db);
+    await scene.cycle();
+    expect(scene.unstored).toEqual([second?.guid]);
+    await scene.cycle();
+    expect(scene.unstored).toHaveLength(1);
+  });
+
+  test('leaves events alone that change nothing for us', async () => {
+    await scene.world.github.setApp(scene.world.appId, { events: ['workflow_job', 'push'] });
+    await scene.world.github.setDeliveryFaults({ lossRate: 1 });
+    await scene.world.github.sendExample(scene.world.appId, 'push', 0);
+    await scene.world.github.sendExample(scene.world.appId, 'installation', 0);
+    await scene.world.github.settled();
+    expect(await scene.cycle()).toMatchObject({ attempts: 2, failed: 1, accepted: 1 });
+  });
+
+  test('asks for the most recent attempt of a delivery', async () => {
+    await scene.queueJobs(1);
+    scene.receiver.answerWith(503);
+    await scene.cycle();
+    await scene.passAnHour();
+    await scene.cycle();
+    const ids = (await attempts()).map(({ id }) => id);
+    expect(ids).toHaveLength(3);
+    expect(scene.asked).toEqual(ids.toSorted((a, b) => a - b).slice(0, 2));
+  });
+
+  test('reads as many pages as the window has, and asks for at most a minute’s worth', async () => {
+    await scene.queueJobs(230);
+    expect(await scene.cycle()).toMatchObject({ pages: 3, attempts: 230, failed: 230, accepted: 150, moreDue: true });
+    expect(await scene.cycle()).toMatchObject({ accepted: 0 });
+    await sql`update unresolved_deliveries set last_requested_at = last_requested_at - interval '1 minute'`.execute(scene.db);
+    expect(await scene.cycle()).toMatchObject({ accepted: 80, moreDue: false });
+    expect(new Set(scene.receiver.received.map(({ guid }) => guid)).size).toBe(230);
+  });
+
+  test('asks for queued jobs first, then completed ones, then those in progress', async () => {
+    await scene.queueJobs(1, {});
+    await scene.world.github.setDeliveryFaults({ lossRate: 1 });
+    await scene.world.github.queueJob({ repo: 'acme/api', labels: ['ubuntu-latest'], hosted: true, durationMs: 1 });
+    await scene.world.github.sendExample(scene.world.appId, 'installation', 0);
+    await scene.world.github.settled();
+    const { jobs } = await scene.world.github.truth();
+    expect(jobs).toHaveLength(2);
+    await scene.cycle();
+    const actionOf = new Map((await attempts()).map(({ id, event, action }) => [id, `${event}.${action}`]));
+    const order = scene.asked.map((id) => actionOf.get(id) ?? '');
+    expect(order).toEqual(['workflow_job.queued', 'workflow_job.completed', 'workflow_job.in_progress', 'installation.deleted']);
+  });
+});
+
+describe('spacing of requests (E1)', () => {
+  test('a delivery that fails again is asked for after 5, 5, 5, 10, 20, 40, then 60 minutes, counted from the last request', async () => {
+    await scene.queueJobs(1);
+    scene.receiver.answerWith(500);
+    const waits: number[] = [];
+    for (let request = 0; request < 8; request++) {
+      await scene.cycle();
+      const [row] = await scene.unresolved();
+      waits.push(Math.round(((row?.nextRequestAt.getTime() ?? 0) - (row?.lastRequestedAt?.getTime() ?? 0)) / 60_000));
+      await scene.cycle();
+      expect(scene.asked).toHaveLength(request + 1);
+      await scene.passAnHour();
+    }
+    expect(waits).toEqual([5, 5, 5, 10, 20, 40, 60, 60]);
+  });
+
+  test('a success newer than its last failure has a delivery asked for at once', async () => {
+    await scene.queueJobs(1);
+    scene.receiver.answerWith(500);
+    await scene.cycle();
+    expect(await scene.cycle()).toMatchObject({ accepted: 0 });
+    scene.receiver.answerWith(200);
+    await scene.queueJobs(1, {});
+    expect(await scene.cycle()).toMatchObject({ accepted: 1 });
+  });
+
+  test('a body that our endpoint refuses with 400 keeps to its spacing, however well others get through', async () => {
+    await scene.queueJobs(1);
+    scene.receiver.answerWith(400);
+    await scene.cycle();
+    await scene.cycle();
+    await sql`update unresolved_deliveries set last_requested_at = now() - interval '2 minutes', last_failed_at = now() - interval '1 minute'`.execute(
+      scene.db,
+    );
+    scene.receiver.answerWith(200);
+    await scene.queueJobs(1, {});
+    const { rows } = await sql<{ code: number }>`select last_status_code as code from unresolved_deliveries`.execute(scene.db);
+    expect(rows).toEqual([{ code: 400 }]);
+    expect(await scene.cycle()).toMatchObject({ accepted: 0 });
+  });
+
+  test('given up by age only, with an event row that says so', async () => {
+    await scene.queueJobs(2);
+    scene.receiver.answerWith(500);
+    await scene.cycle();
+    await sql`update unresolved_deliveries set requests = 1000`.execute(scene.db);
+    expect(await scene.cycle()).toMatchObject({ givenUp: 0 });
+    const [old] = await scene.unresolved();
+    await sql`update unresolved_deliveries set first_failed_at = now() - interval '73 hours' where guid = ${old?.guid}`.execute(scene.db);
+    expect(await scene.cycle()).toMatchObject({ givenUp: 1 });
+    const events = await scene.db.selectFrom('installation_events').selectAll().execute();
+    expect(events).toEqual([
+      expect.objectContaining({
+        source: 'reconciler',
+        event: 'workflow_job.queued',
+        outcome: 'redelivery_given_up',
+        app_id: scene.world.appId,
+        delivery_guid: old?.guid,
+        payload: expect.objectContaining({ requests: 1000 }),
+      }),
+    ]);
+  });
+});

@@ -1,0 +1,141 @@
+import { recordAppAuthFailure } from '@paddock/db/app-auth-failures';
+import { findStoredDeliveries } from '@paddock/db/installation-events';
+import { databaseTime } from '@paddock/db/schedules';
+import {
+  bringForwardRequests,
+  giveUpRedeliveries,
+  hasDueRedeliveries,
+  listedStretches,
+  oldestUnresolvedSeconds,
+  rememberFailedDeliveries,
+  replaceListedStretches,
+  resolveDeliveries,
+} from '@paddock/db/redelivery';
+import type { Database } from '@paddock/db/tables';
+import { classifyGitHubError } from '@paddock/github/errors';
+import type { Kysely } from 'kysely';
+import { deliveredSince, type DeliveryAttempt, judgeLog } from './delivery-log.ts';
+import type { ReconcilerEvents } from './events.ts';
+import { type LogPage, readDeliveryLog } from './read-delivery-log.ts';
+import { requestRedeliveries } from './request-redeliveries.ts';
+
+/** One App's delivery log at GitHub. */
+export interface DeliveryLog {
+  list(cursor: string | undefined): Promise<LogPage>;
+  redeliver(deliveryId: number): Promise<void>;
+}
+
+export interface RedeliverOptions {
+  db: Kysely<Database>;
+  appId: number;
+  log: DeliveryLog;
+  events: Pick<
+    ReconcilerEvents,
+    'redelivered' | 'redeliveryRefused' | 'listingFailed' | 'redeliveriesGivenUp' | 'deliveredWithoutRow' | 'oldestUnresolved'
+  >;
+  /** How often this runs. */
+  everySeconds: number;
+  windowMs: number;
+  maxPages: number;
+  perMinute: number;
+  firstStepMs: number;
+  giveUpMs: number;
+}
+
+export interface RedeliverCounts {
+  pages: number;
+  attempts: number;
+  failed: number;
+  resolved: number;
+  accepted: number;
+  refused: number;
+  givenUp: number;
+  listed: boolean;
+  /** More deliveries are due than a minute's requests allow. */
+  moreDue: boolean;
+}
+
+/**
+ * One redelivery cycle of one App (E1): reads its log, remembers what failed, forgets what got through, and asks GitHub to repeat what is
+ * due. A listing that fails half-way counts as far as it went. Throws for PostgreSQL's errors only.
+ */
+export async function redeliver(options: RedeliverOptions, signal: AbortSignal): Promise<RedeliverCounts> {
+  const { db, appId, log, events, everySeconds, windowMs, maxPages, perMinute, firstStepMs, giveUpMs } = options;
+  const before = await listedStretches(db, appId);
+  const reading = await readDeliveryLog({
+    fetchPage: (cursor) => log.list(cursor),
+    isCursorRefused: (error) => classifyGitHubError(error).kind === 'invalid',
+    stretches: before,
+    now: await databaseTime(db),
+    windowMs: Math.max(windowMs, 3 * everySeconds * 1000),
+    horizonMs: giveUpMs,
+    maxPages,
+    signal,
+  });
+  if (reading.error !== undefined && !signal.aborted) await noteFailedListing(options, reading.error);
+  const { failed, resolved } = await noteVerdict(db, appId, reading.attempts);
+  const unstored = before[0] === undefined ? [] : await findUnstored(db, deliveredSince(reading.attempts, before[0].newestAt));
+  if (unstored.length > 0) events.deliveredWithoutRow(appId, unstored);
+  // After the verdict: a crash between the two has the log read again, never less of it.
+  await db.transaction().execute((trx) => replaceListedStretches(trx, appId, reading.stretches));
+
+  const givenUp = await giveUpRedeliveries(db, appId, giveUpMs);
+  if (givenUp > 0) events.redeliveriesGivenUp(appId, givenUp);
+  const asked = await requestRedeliveries({
+    db,
+    appId,
+    redeliver: (id) => log.redeliver(id),
+    perMinute,
+    firstStepMs,
+    // A tenth of the cycle: cycles do not come at exactly even times, and a request must not fall into the next one for that.
+    earlyMs: everySeconds * 100,
+    onAccepted: (guid) => events.redelivered(appId, guid),
+    onRefused: (guid, failure) => events.redeliveryRefused(appId, guid, failure),
+    signal,
+  });
+  events.oldestUnresolved(await oldestUnresolvedSeconds(db));
+  const moreDue = asked.accepted + asked.refused >= perMinute && (await hasDueRedeliveries(db, appId));
+  const { pages, attempts, error } = reading;
+  return { pages, attempts: attempts.length, failed, resolved, ...asked, givenUp, listed: error === undefined, moreDue };
+}
+
+async function noteFailedListing({ db, appId, events }: RedeliverOptions, error: unknown): Promise<void> {
+  const failure = classifyGitHubError(error);
+  events.listingFailed(appId, failure);
+  if (!['unauthorized', 'forbidden', 'not_found'].includes(failure.kind)) return;
+  const { operation, message, status = 0 } = failure;
+  await recordAppAuthFailure(db, { appId, operation, message, httpStatus: status });
+}
+
+async function noteVerdict(
+  db: Kysely<Database>,
+  appId: number,
+  attempts: readonly DeliveryAttempt[],
+): Promise<{ failed: number; resolved: number }> {
+  const { delivered, failed, lastSuccess } = judgeLog(attempts);
+  const unstored = new Set(
+    await findUnstored(
+      db,
+      failed.map(({ guid }) => guid),
+    ),
+  );
+  const lost = failed.filter(({ guid }) => unstored.has(guid));
+  await rememberFailedDeliveries(db, appId, lost);
+  const resolved = await resolveDeliveries(db, appId, delivered);
+  if (lastSuccess !== undefined) await bringForwardRequests(db, appId, lastSuccess);
+  return { failed: lost.length, resolved };
+}
+
+/** How many GUIDs one look-up asks for. */
+const GUIDS_AT_ONCE = 1000;
+
+/** Those deliveries that our own events do not have. */
+async function findUnstored(db: Kysely<Database>, guids: readonly string[]): Promise<string[]> {
+  const unstored: string[] = [];
+  for (let from = 0; from < guids.length; from += GUIDS_AT_ONCE) {
+    const some = guids.slice(from, from + GUIDS_AT_ONCE);
+    const stored = await findStoredDeliveries(db, some);
+    unstored.push(...some.filter((guid) => !stored.has(guid)));
+  }
+  return unstored;
+}

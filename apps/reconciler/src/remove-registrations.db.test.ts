@@ -1,0 +1,189 @@
+import { connectGitHub, type GitHub } from '@paddock/github/connect';
+import { createJitConfig } from '@paddock/github/runners';
+import type { RegistrationScope } from '@paddock/github/scope';
+import { playRunner } from '@paddock/simulators/github/play-runner';
+import { type SmallWorld, startSmallWorld } from '@paddock/simulators/github/start-small-world';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { waitFor } from '@paddock/testing/wait-for';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { removeRegistrations, type RemovedRegistrationsCounts, type RemoveRegistrationsOptions } from './remove-registrations.ts';
+
+let database: TestDatabase;
+let world: SmallWorld;
+let github: GitHub;
+let leftBecause: string[];
+let failures: string[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  for (const table of ['workers', 'installation_events', 'installations'] as const) await database.db.deleteFrom(table).execute();
+  world = await startSmallWorld();
+  const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
+  github = connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 5_000 });
+  leftBecause = [];
+  failures = [];
+});
+afterEach(() => world.github.stop());
+
+const sweep = (more: Partial<RemoveRegistrationsOptions> = {}): Promise<RemovedRegistrationsCounts> =>
+  removeRegistrations(
+    {
+      db: database.db,
+      github,
+      events: {
+        registrationRemoved: () => undefined,
+        registrationLeft: (_name, why) => void leftBecause.push(why),
+        registrationNotChecked: (_name, { kind }) => void failures.push(kind),
+      },
+      graceMs: 600_000,
+      cap: 50,
+      ...more,
+    },
+    new AbortController().signal,
+  );
+
+const ACME: RegistrationScope = { kind: 'organization', owner: 'acme' };
+const TOOL: RegistrationScope = { kind: 'repository', owner: 'mona', repo: 'tool' };
+
+interface Failed {
+  minutes?: number;
+  scope?: RegistrationScope;
+  registered?: boolean;
+  podName?: string;
+  /** As the row was written; the account's login and its installation may be others by now. */
+  login?: string;
+  installationId?: number;
+}
+
+/** A worker that failed so many minutes ago, after it had begun to register. */
+async function putFailed({ minutes = 20, scope = ACME, registered = true, ...given }: Failed = {}) {
+  const owner = scope.kind === 'organization' ? world.organization : world.user;
+  const { pod_name: name } = await putWorker(database.db, {
+    ...(given.podName === undefined ? {} : { pod_name: given.podName }),
+    status: 'failed',
+    completed_at: minutesAgo(minutes),
+    registration_started_at: minutesAgo(minutes),
+    app_id: world.appId,
+    installation_id: given.installationId ?? owner.installationId,
+    entity_id: owner.id,
+    entity_name: given.login ?? owner.login,
+    entity_type: scope.kind === 'organization' ? 'Organization' : 'User',
+    scope_repo_id: scope.kind === 'organization' ? 0 : world.repositories.tool,
+  });
+  if (!registered) return { name, jitConfig: '' };
+  const client = github.asInstallation(world.appId, owner.installationId);
+  const { jitConfig } = await createJitConfig(client, scope, { name, labels: ['linux'], runnerGroupId: 1 });
+  return { name, jitConfig };
+}
+
+const runners = async () => (await world.github.truth()).runners.map(({ name }) => name);
+const marked = async () =>
+  (await database.db.selectFrom('workers').select('pod_name').where('registration_gone_at', 'is not', null).execute()).map(
+    (row) => row.pod_name,
+  );
+
+describe('registrations that failed workers left (E6)', () => {
+  test.each([
+    ['an organisation', ACME],
+    ['a repository', TOOL],
+  ])('of %s are removed after the grace', async (_name, scope) => {
+    const { name } = await putFailed({ scope });
+    const young = await putFailed({ scope, minutes: 9 });
+    expect(await sweep()).toEqual({ removed: 1, absent: 0, left: 0, failed: 0 });
+    expect(await runners()).toEqual([young.name]);
+    expect(await marked()).toEqual([name]);
+    expect(await sweep()).toEqual({ removed: 0, absent: 0, left: 0, failed: 0 });
+  });
+
+  test('that GitHub does not know any more are noted as gone', async () => {
+    const { name } = await putFailed({ registered: false });
+    expect(await sweep()).toEqual({ removed: 0, absent: 1, left: 0, failed: 0 });
+    expect(await marked()).toEqual([name]);
+  });
+
+  test('are left alone while their runner is online, idle or at work (P2)', async () => {
+    const { name, jitConfig } = await putFailed();
+    const stop = new AbortController();
+    const playing = playRunner(jitConfig, stop.signal);
+    const stateIs = (state: string) => async () => (await world.github.truth()).runners.some((runner) => runner.state === state);
+    await waitFor('the runner to be online', stateIs('idle'));
+    expect(await sweep()).toMatchObject({ left: 1, removed: 0 });
+    await world.github.queueJob({ repo: 'acme/api', labels: ['linux'], durationMs: 60_000 });
+    await waitFor('the runner to work', stateIs('busy'));
+    expect(await sweep()).toMatchObject({ left: 1, removed: 0 });
+    expect(await runners()).toEqual([name]);
+    expect(leftBecause).toEqual(['the runner is online', 'the runner is online']);
+    stop.abort();
+    await playing;
+  });
+
+  test('of another instance are not touched, even with a row here (A8)', async () => {
+    const { name } = await putFailed({ podName: 'pdk-zzzzzz-linux-000000000001' });
+    expect(await sweep()).toEqual({ removed: 0, absent: 0, left: 0, failed: 0 });
+    expect(await runners()).toEqual([name]);
+  });
+
+  test('are found under the account’s and the installation’s names of today (A12)', async () => {
+    await putFailed({ login: 'acme-as-it-was', installationId: 999_999 });
+    await database.db
+      .insertInto('installations')
+      .values({
+        entity_id: world.organization.id,
+        app_id: world.appId,
+        installation_id: world.organization.installationId,
+        login: 'acme',
+        entity_type: 'Organization',
+        stated_at: new Date(),
+      })
+      .execute();
+    expect(await sweep()).toMatchObject({ removed: 1 });
+  });
+
+  test('are found in a repository that was renamed (A12)', async () => {
+    await putFailed({ scope: TOOL });
+    await world.github.renameRepository('mona/tool', 'spanner');
+    expect(await sweep()).toMatchObject({ removed: 1 });
+  });
+
+  test('are removed up to the cap of a pass', async () => {
+    for (let index = 0; index < 3; index++) await putFailed();
+    expect(await sweep({ cap: 2 })).toMatchObject({ removed: 2 });
+    expect(await runners()).toHaveLength(1);
+    expect(await sweep({ cap: 2 })).toMatchObject({ removed: 1 });
+  });
+
+  test('of an account that refuses us cost one call an hour and one event row; others go on (C9)', async () => {
+    await putFailed();
+    await putFailed();
+    const mona = await putFailed({ scope: TOOL });
+    await world.github.uninstall(world.organization.installationId);
+    expect(await sweep()).toEqual({ removed: 1, absent: 0, left: 0, failed: 1 });
+    expect(await marked()).toEqual([mona.name]);
+    expect(failures).toHaveLength(1);
+    expect(await sweep()).toEqual({ removed: 0, absent: 0, left: 0, failed: 0 });
+    const events = await database.db.selectFrom('installation_events').select(['source', 'event', 'entity_id']).execute();
+    expect(events).toEqual([{ source: 'reconciler', event: expect.stringMatching(/^auth_attempt\./), entity_id: world.organization.id }]);
+  });
+
+  test.each([0, 1, 2, 3, 4])('are all gone after later passes when call %d to GitHub fails', async (after) => {
+    const names = [(await putFailed()).name, (await putFailed({ scope: TOOL })).name];
+    await world.github.failNext({ path: '/', status: 502, after });
+    await sweep();
+    await world.github.clearFaults();
+    await sweep();
+    expect((await marked()).toSorted()).toEqual(names.toSorted());
+    expect(await runners()).toEqual([]);
+  });
+
+  test('are noted as gone by the next pass when the answer to a removal was lost', async () => {
+    const { name } = await putFailed();
+    await world.github.failNext({ method: 'DELETE', path: '/actions/runners/', afterCommit: true });
+    expect(await sweep()).toMatchObject({ failed: 1 });
+    expect(await sweep()).toMatchObject({ absent: 1 });
+    expect(await marked()).toEqual([name]);
+  });
+});

@@ -1,0 +1,130 @@
+import { recordAuthFailure } from '@paddock/db/auth-failures';
+import { findLeftRegistrations, type LeftRegistration, markRegistrationsGone } from '@paddock/db/registrations';
+import type { Database } from '@paddock/db/tables';
+import type { GitHub, InstallationClient } from '@paddock/github/connect';
+import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
+import { findRepository } from '@paddock/github/repositories';
+import { deleteRunner, findRunner } from '@paddock/github/runners';
+import type { RegistrationScope } from '@paddock/github/scope';
+import type { Kysely } from 'kysely';
+import type { ReconcilerEvents } from './events.ts';
+
+export interface RemoveRegistrationsOptions {
+  db: Kysely<Database>;
+  github: GitHub;
+  events: Pick<ReconcilerEvents, 'registrationRemoved' | 'registrationLeft' | 'registrationNotChecked'>;
+  graceMs: number;
+  /** The most registrations that one pass removes. */
+  cap: number;
+}
+
+export interface RemovedRegistrationsCounts {
+  removed: number;
+  /** GitHub did not know the runner any more. */
+  absent: number;
+  /** Online or busy: it may be somebody's job (P2). */
+  left: number;
+  failed: number;
+}
+
+const BATCH = 100;
+
+/**
+ * Removes the registrations that failed workers left at GitHub (E6): found by the worker's own name, offline, idle, and older than the
+ * grace. An account that GitHub refuses us is left alone for the rest of the pass; others go on.
+ */
+export async function removeRegistrations(options: RemoveRegistrationsOptions, signal: AbortSignal): Promise<RemovedRegistrationsCounts> {
+  const { db, graceMs, cap } = options;
+  const counts: RemovedRegistrationsCounts = { removed: 0, absent: 0, left: 0, failed: 0 };
+  const refused = new Set<number>();
+  let after: LeftRegistration | undefined;
+  while (!signal.aborted && counts.removed < cap) {
+    const batch = await findLeftRegistrations(db, { graceMs, limit: BATCH, after });
+    const gone: string[] = [];
+    for (const registration of batch) {
+      if (signal.aborted || counts.removed >= cap) break;
+      if (refused.has(registration.entityId)) continue;
+      const result = await removeOne(options, registration, refused, signal);
+      counts[result]++;
+      if (result === 'removed' || result === 'absent') gone.push(registration.podName);
+    }
+    await markRegistrationsGone(db, gone);
+    after = batch.at(-1);
+    if (batch.length < BATCH) break;
+  }
+  return counts;
+}
+
+async function removeOne(
+  { db, github, events }: RemoveRegistrationsOptions,
+  registration: LeftRegistration,
+  refused: Set<number>,
+  signal: AbortSignal,
+): Promise<keyof RemovedRegistrationsCounts> {
+  const { podName, appId, installationId, deliveryGuid } = registration;
+  try {
+    const client = github.asInstallation(appId, installationId, {
+      signal,
+      ...(deliveryGuid === null ? {} : { correlationId: deliveryGuid }),
+    });
+    const why = await removeIfIdle(client, registration);
+    if (why === 'absent') return 'absent';
+    if (why === undefined) {
+      events.registrationRemoved(podName);
+      return 'removed';
+    }
+    events.registrationLeft(podName, why);
+    return 'left';
+  } catch (error) {
+    const failure = classifyGitHubError(error);
+    events.registrationNotChecked(podName, failure);
+    if (isRefusal(failure)) {
+      refused.add(registration.entityId);
+      await recordAuthFailure(db, 'reconciler', authFailureOf(registration, failure));
+    }
+    return 'failed';
+  }
+}
+
+/** Undefined when the registration was removed, `absent` when there is none, else why it stays. */
+async function removeIfIdle(client: InstallationClient, registration: LeftRegistration): Promise<string | undefined> {
+  const scope = await scopeOf(client, registration);
+  if (scope === undefined) return 'its repository is not visible to the App';
+  const runner = await findRunner(client, scope, registration.podName);
+  if (runner === undefined) return 'absent';
+  if (runner.online) return 'the runner is online';
+  if (runner.busy) return 'the runner is busy';
+  const result = await deleteRunner(client, scope, runner.id);
+  switch (result) {
+    case 'deleted':
+      return undefined;
+    case 'absent':
+      return 'absent';
+    case 'busy':
+      return 'GitHub says that the runner works';
+    default:
+      return result satisfies never;
+  }
+}
+
+/** Repositories are known by id; their name is today's (A12). */
+async function scopeOf(client: InstallationClient, { scopeRepoId, login }: LeftRegistration): Promise<RegistrationScope | undefined> {
+  if (scopeRepoId === 0) return { kind: 'organization', owner: login };
+  const repository = await findRepository(client, scopeRepoId);
+  return repository && { kind: 'repository', owner: repository.owner, repo: repository.name };
+}
+
+const isRefusal = ({ kind }: GitHubFailure): boolean => kind === 'unauthorized' || kind === 'forbidden' || kind === 'not_found';
+
+const authFailureOf = (registration: LeftRegistration, failure: GitHubFailure) => ({
+  operation: failure.operation,
+  httpStatus: failure.status ?? 0,
+  message: failure.message,
+  appId: registration.appId,
+  installationId: registration.installationId,
+  entityId: registration.entityId,
+  entityType: registration.entityType,
+  entityName: registration.login,
+  jobId: registration.madeForJobId,
+  deliveryGuid: registration.deliveryGuid,
+});

@@ -1,0 +1,148 @@
+import { done } from '@paddock/queue/outcome';
+import { runDueTasks } from '@paddock/queue/drain';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { waitFor } from '@paddock/testing/wait-for';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import { createSchedules, type Schedule } from './schedules.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  for (const table of ['schedules', 'tasks', 'operations'] as const) await database.db.deleteFrom(table).execute();
+});
+
+const DAILY: Schedule = { name: 'sweep', everySeconds: 86_400, task: { kind: 'sweep', subject: { type: 'schedule', id: 'sweep' } } };
+
+interface Seen {
+  taken: string[];
+  missed: number;
+  errors: unknown[];
+}
+
+function replica(holder: string, schedules: readonly Schedule[] = [DAILY]) {
+  const seen: Seen = { taken: [], missed: 0, errors: [] };
+  const events = {
+    tickTaken: (name: string, _tickAt: Date, missed: number) => {
+      seen.taken.push(name);
+      seen.missed += missed;
+    },
+    scheduleFailed: (error: unknown) => void seen.errors.push(error),
+  };
+  return { ...createSchedules({ db: database.db, schedules, holder, events }), seen };
+}
+
+const tasks = () => database.db.selectFrom('tasks').select(['kind', 'subject_id', 'status']).execute();
+
+const operations = () => database.db.selectFrom('operations').select('queued_at').execute();
+
+/** As if the last tick that was taken were so many ticks ago. */
+const passTicks = (ticks: number) =>
+  sql`update schedules set last_tick_at = last_tick_at - ${ticks} * interval '1 day'`.execute(database.db);
+
+describe('schedules (E9, D10)', () => {
+  test('of two replicas one takes a tick, and a tick is taken once however often it is looked for', async () => {
+    const [one, two] = [replica('one'), replica('two')];
+    const counts = await Promise.all([one.once(), two.once(), two.once(), one.once()]);
+    expect(counts.reduce((sum, count) => sum + count)).toBe(1);
+    expect(await one.once()).toBe(0);
+    expect(await replica('three').once()).toBe(0);
+    expect(await tasks()).toEqual([{ kind: 'sweep', subject_id: 'sweep', status: 'queued' }]);
+  });
+
+  test('ten replicas that come at once make one task', async () => {
+    const replicas = Array.from({ length: 10 }, (_, index) => replica(`replica ${index}`));
+    await Promise.all(replicas.map(({ once }) => once()));
+    expect(replicas.flatMap(({ seen }) => seen.taken)).toEqual(['sweep']);
+    expect(await tasks()).toHaveLength(1);
+  });
+
+  test('a tick is known by its nominal instant, and those that nobody took are counted', async () => {
+    await replica('one').once();
+    const [row] = await database.db.selectFrom('schedules').selectAll().execute();
+    expect(row?.last_tick_at.getTime()).toBe(Math.floor((row?.taken_at.getTime() ?? 0) / 86_400_000) * 86_400_000);
+    await passTicks(4);
+    const late = replica('late');
+    expect(await late.once()).toBe(1);
+    expect(late.seen.missed).toBe(3);
+  });
+
+  test('a tick without its task, or a task without its tick, cannot be', async () => {
+    const broken = replica('broken', [{ ...DAILY, task: { ...DAILY.task, payload: 'no object' } }]);
+    await expect(broken.once()).rejects.toThrow(TypeError);
+    expect(await database.db.selectFrom('schedules').selectAll().execute()).toEqual([]);
+    expect(await replica('whole').once()).toBe(1);
+  });
+
+  test('a tick during a slow run makes one more run after it, never beside it', async () => {
+    const started = Promise.withResolvers<void>();
+    const finish = Promise.withResolvers<void>();
+    let running = 0;
+    let runs = 0;
+    let together = 0;
+    const kinds = {
+      sweep: {
+        slots: 4,
+        handler: async () => {
+          runs++;
+          together = Math.max(together, ++running);
+          started.resolve();
+          await finish.promise;
+          running--;
+          return done();
+        },
+      },
+    };
+    await replica('one').once();
+    const slow = runDueTasks({ db: database.db, kinds, holder: 'slow' });
+    await started.promise;
+    for (let tick = 0; tick < 3; tick++) {
+      await passTicks(1);
+      expect(await replica('one').once()).toBe(1);
+    }
+    expect(await runDueTasks({ db: database.db, kinds, holder: 'other' })).toBe(0);
+    expect(runs).toBe(1);
+    finish.resolve();
+    await slow;
+    expect({ runs, together }).toEqual({ runs: 2, together: 1 });
+    expect(await tasks()).toEqual([]);
+  });
+
+  test('two replicas that run take every tick of a second once between them', async () => {
+    const everySecond: Schedule = { ...DAILY, everySeconds: 1 };
+    const replicas = [replica('one', [everySecond]), replica('two', [everySecond])];
+    const stop = new AbortController();
+    const running = replicas.map(({ run }) => run(stop.signal));
+    const kinds = { sweep: { slots: 1, handler: async () => Promise.resolve(done()) } };
+    await waitFor('three runs', async () => {
+      await runDueTasks({ db: database.db, kinds });
+      return (await operations()).length >= 3;
+    });
+    stop.abort();
+    await Promise.all(running);
+    const taken = replicas.flatMap(({ seen }) => seen.taken).length;
+    expect(taken).toBe((await operations()).length + (await tasks()).length);
+    expect(replicas.flatMap(({ seen }) => seen.errors)).toEqual([]);
+  });
+
+  test('while PostgreSQL cannot be asked the schedules go on trying, and take the tick once they can', async () => {
+    const away = replica('away');
+    await sql`alter table schedules rename to schedules_away`.execute(database.db);
+    const stop = new AbortController();
+    const running = away.run(stop.signal);
+    await waitFor('a failed look', () => away.seen.errors.length > 0);
+    await sql`alter table schedules_away rename to schedules`.execute(database.db);
+    await waitFor('the tick', () => away.seen.taken.length > 0);
+    stop.abort();
+    await running;
+    expect(await tasks()).toHaveLength(1);
+  });
+
+  test('a cadence that cron cannot say is refused', async () => {
+    await expect(replica('odd', [{ ...DAILY, everySeconds: 7 }]).run(AbortSignal.abort())).rejects.toThrow(RangeError);
+  });
+});

@@ -1,0 +1,135 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectGitHub } from '@paddock/github/connect';
+import type { Cluster } from '@paddock/kube/connect';
+import { runDueTasks } from '@paddock/queue/drain';
+import { enqueue } from '@paddock/queue/enqueue';
+import { createLogger } from '@paddock/runtime/logger';
+import { createMetrics } from '@paddock/runtime/metrics';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import { type ReconcilerConfig, readReconcilerConfig } from './config.ts';
+import { createEvents } from './events.ts';
+import { type RedeliveryScene, startRedeliveryScene } from './redelivery.scene.ts';
+import { createSchedules } from './schedules.ts';
+import { sweepKinds, sweepSchedules } from './sweeps.ts';
+
+let database: TestDatabase;
+let scene: RedeliveryScene;
+let config: ReconcilerConfig;
+let kinds: ReturnType<typeof sweepKinds>;
+
+/** No sweep of these tests finds a pod to ask for. */
+const noCluster: Cluster = {
+  server: 'http://127.0.0.1:1',
+  requestTimeoutMs: 1,
+  send: () => Promise.reject(new Error('there is no cluster in this test')),
+  close: () => undefined,
+};
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  for (const table of ['tasks', 'operations', 'schedules'] as const) await database.db.deleteFrom(table).execute();
+  scene = await startRedeliveryScene(database.db);
+  const { appId, privateKeyPem, github: simulator } = scene.world;
+  config = readConfig(simulator.url, appId, privateKeyPem);
+  const apps = [{ appId, privateKey: privateKeyPem }];
+  const github = connectGitHub({ apiUrl: simulator.url, apps, requestTimeoutMs: 5_000 });
+  const events = createEvents(createLogger('test', 'error'), createMetrics());
+  kinds = sweepKinds({ db: database.db, github, cluster: noCluster, config, events });
+});
+afterEach(() => scene.stop());
+
+function readConfig(apiUrl: string, id: number, key: string): ReconcilerConfig {
+  const folder = mkdtempSync(join(tmpdir(), 'paddock-sweeps-'));
+  const path = join(folder, 'paddock.yaml');
+  writeFileSync(path, JSON.stringify({ github: { apiUrl, apps: [{ id, privateKey: { env: 'KEY' } }] }, pools: [], entities: {} }));
+  try {
+    return readReconcilerConfig({ DATABASE_URL: database.url, PADDOCK_CONFIG: path, KEY: key });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const drain = () => runDueTasks({ db: database.db, kinds });
+const put = (kind: string, subject: { type: string; id: string }) =>
+  database.db.transaction().execute((trx) => enqueue(trx, [{ kind, subject }]));
+const operations = () => database.db.selectFrom('operations').selectAll().orderBy('kind').orderBy('finished_at').execute();
+
+describe('the reconciler’s sweeps', () => {
+  test('every schedule has its kind, and a tick of all of them ends well', async () => {
+    const schedules = sweepSchedules(config);
+    expect([...new Set(schedules.map(({ task }) => task.kind))].toSorted()).toEqual(Object.keys(kinds).toSorted());
+    const events = { tickTaken: () => undefined, scheduleFailed: () => undefined };
+    expect(await createSchedules({ db: database.db, schedules, holder: 'test', events }).once()).toBe(schedules.length);
+    expect(await drain()).toBe(schedules.length);
+    expect((await operations()).map(({ kind, status }) => `${kind} ${status}`)).toEqual(
+      Object.keys(kinds)
+        .toSorted()
+        .map((kind) => `${kind} OK`),
+    );
+  });
+
+  test('redelivery goes on in the next minute when a minute’s requests are used up (E1)', async () => {
+    await scene.queueJobs(153);
+    await put('redeliver', { type: 'app', id: String(scene.world.appId) });
+    expect(await drain()).toBe(1);
+    const [operation] = await operations();
+    expect(operation?.output).toMatchObject({ attempts: 153, accepted: 150, moreDue: true, listed: true });
+    const { rows } = await sql<{ kind: string; seconds: number }>`
+      select kind, round(extract(epoch from due_at - queued_at))::integer as seconds from tasks`.execute(database.db);
+    expect(rows).toEqual([{ kind: 'redeliver', seconds: 60 }]);
+  });
+
+  test('a redelivery task of an App that is not configured here ends as poison', async () => {
+    await put('redeliver', { type: 'app', id: '42' });
+    await drain();
+    expect(await operations()).toEqual([expect.objectContaining({ status: 'ERROR', failure_reason: 'poison' })]);
+  });
+
+  test('stuck tasks of kinds that nobody runs are freed, and ended when they crashed too often (E8)', async () => {
+    const stuck = (id: string, crashes: number, lockedMinutes: number) =>
+      sql`
+      insert into tasks (kind, subject_type, subject_id, status, attempt, max_attempts, crashes, max_crashes, started_at, locked_by, locked_at)
+      values ('orphaned', 'test', ${id}, 'running', 1, 5, ${crashes}, 3, now() - interval '1 hour', 'gone',
+        now() - ${lockedMinutes} * interval '1 minute')`.execute(database.db);
+    await stuck('again', 0, 6);
+    await stuck('over', 3, 6);
+    await stuck('alive', 3, 4);
+    await put('recover-tasks', { type: 'schedule', id: 'recover-tasks' });
+    await drain();
+    const left = await database.db
+      .selectFrom('tasks')
+      .select(['subject_id', 'status', 'crashes', 'attempt'])
+      .orderBy('subject_id')
+      .execute();
+    expect(left).toEqual([
+      { subject_id: 'again', status: 'queued', crashes: 1, attempt: 0 },
+      { subject_id: 'alive', status: 'running', crashes: 3, attempt: 1 },
+    ]);
+    const ended = (await operations()).filter(({ kind }) => kind === 'orphaned');
+    expect(ended).toEqual([expect.objectContaining({ subject_id: 'over', status: 'ERROR', failure_reason: 'crashes' })]);
+  });
+
+  test('expired operations are purged, however often, and the counts stay (D9)', async () => {
+    await put('redeliver', { type: 'app', id: '42' });
+    await drain();
+    const counts = () => database.db.selectFrom('task_counts').select(['kind', 'outcome']).where('kind', '=', 'redeliver').execute();
+    const before = await counts();
+    await sql`update operations set expires_at = now() - interval '1 second'`.execute(database.db);
+    for (let time = 0; time < 2; time++) {
+      await put('purge-operations', { type: 'schedule', id: 'purge-operations' });
+      await drain();
+    }
+    expect((await operations()).map(({ kind, output }) => [kind, output])).toEqual([
+      ['purge-operations', { purged: 1 }],
+      ['purge-operations', { purged: 0 }],
+    ]);
+    expect(await counts()).toEqual(before);
+  });
+});

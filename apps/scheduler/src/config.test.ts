@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readSchedulerConfig } from './config.ts';
+
+let folder: string;
+let env: Record<string, string>;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'paddock-scheduler-config-'));
+  const path = join(folder, 'paddock.yaml');
+  const pool = { name: 'linux', labels: ['linux'], image: 'runner:1', namespace: 'runners' };
+  const apps = [{ id: 7, privateKey: { env: 'KEY_OF_7' } }];
+  writeFileSync(path, JSON.stringify({ github: { apps }, pools: [pool], entities: { '*': {} } }));
+  env = { DATABASE_URL: 'postgresql://localhost/paddock', PADDOCK_CONFIG: path, KEY_OF_7: 'the key itself' };
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('readSchedulerConfig', () => {
+  test('has the documented times and sizes as defaults (C1, C3, H6)', () => {
+    expect(readSchedulerConfig(env)).toMatchObject({
+      matchTickMs: 15_000,
+      unexplainedGraceMs: 660_000,
+      taskLeaseMs: 300_000,
+      httpPort: 8081,
+      schema: 'paddock',
+      kubeconfig: undefined,
+      github: { apiUrl: 'https://api.github.com', apps: [{ appId: 7 }] },
+    });
+  });
+
+  test('shows no private key, however it is printed (H1)', () => {
+    const config = readSchedulerConfig(env);
+    expect(JSON.stringify(config)).not.toContain('the key itself');
+    expect(config.github.apps[0]?.privateKey.reveal()).toBe('the key itself');
+  });
+
+  test('names every problem at once (H1)', () => {
+    const wrong = { ...env, KEY_OF_7: '', PADDOCK_MATCH_TICK_MS: 'often', PADDOCK_SCHEDULER_POOL_SIZE: '1', PADDOCK_MATCH_TICKMS: '5' };
+    const read = () => readSchedulerConfig(wrong);
+    for (const problem of ['KEY_OF_7', 'PADDOCK_MATCH_TICK_MS must be a whole number', 'between 4 and 1000', 'did you mean']) {
+      expect(read).toThrow(problem);
+    }
+  });
+});

@@ -1,0 +1,104 @@
+import { type GitHubSection, readGitHubSection } from '@paddock/github/read-github-section';
+import { executorSettings } from '@paddock/queue/executor-settings';
+import { readConfig } from '@paddock/runtime/read-config';
+import { serviceSettings } from '@paddock/runtime/service-settings';
+import { type Environment, integer, optional, type SettingsOf, text } from '@paddock/runtime/settings';
+
+export const settings = {
+  ...serviceSettings,
+  configPath: text({ env: 'PADDOCK_CONFIG', doc: 'The configuration file (YAML): GitHub Apps, pools, entities' }),
+  httpPort: integer({
+    env: 'PADDOCK_SCHEDULER_HTTP_PORT',
+    doc: 'Port of health and metrics; 0 takes a free one',
+    default: 8081,
+    min: 0,
+    max: 65_535,
+  }),
+  poolSize: integer({
+    env: 'PADDOCK_SCHEDULER_POOL_SIZE',
+    doc: 'Pooled connections to PostgreSQL: the tasks that run at once and a few more; beside them there are three of their own',
+    default: 28,
+    min: 4,
+    max: 1_000,
+  }),
+  kubeconfig: optional(text({ env: 'PADDOCK_KUBECONFIG', doc: 'A kubeconfig file; absent: the pod’s own service account' })),
+  kubeContext: optional(text({ env: 'PADDOCK_KUBE_CONTEXT', doc: 'A context of that file other than its current one' })),
+  githubTimeoutMs: integer({
+    env: 'PADDOCK_GITHUB_TIMEOUT_MS',
+    doc: 'Longest wait for one answer of GitHub',
+    default: 30_000,
+    min: 100,
+    max: 600_000,
+  }),
+  kubeTimeoutMs: integer({
+    env: 'PADDOCK_KUBE_TIMEOUT_MS',
+    doc: 'Longest wait for one answer of the cluster',
+    default: 30_000,
+    min: 100,
+    max: 600_000,
+  }),
+  matchTickMs: integer({
+    env: 'PADDOCK_MATCH_TICK_MS',
+    doc: 'How often demand and supply are compared without a notification',
+    default: 15_000,
+    min: 50,
+    max: 600_000,
+  }),
+  unexplainedGraceMs: integer({
+    env: 'PADDOCK_UNEXPLAINED_GRACE_MS',
+    doc: 'How long a worker that ended without a known job stands against a waiting one: two cycles of redelivery and a minute',
+    default: 660_000,
+    min: 0,
+    max: 86_400_000,
+  }),
+  forgottenAfterMs: integer({
+    env: 'PADDOCK_FORGOTTEN_WORKER_MS',
+    doc: 'Age at which a worker without a pod and without a task is provisioned again',
+    default: 120_000,
+    min: 1_000,
+    max: 86_400_000,
+  }),
+  leaseMs: integer({
+    env: 'PADDOCK_LEASE_MS',
+    doc: 'How long a replica that died keeps others from following the pods',
+    default: 8_000,
+    min: 1_000,
+    max: 300_000,
+  }),
+  leaseRenewMs: integer({
+    env: 'PADDOCK_LEASE_RENEW_MS',
+    doc: 'How often the replica that follows the pods says that it lives; at most a third of PADDOCK_LEASE_MS',
+    default: 2_000,
+    min: 100,
+    max: 100_000,
+  }),
+  namespacesRefreshMs: integer({
+    env: 'PADDOCK_NAMESPACES_REFRESH_MS',
+    doc: 'How often it is looked whether pods are to be followed in other namespaces',
+    default: 5_000,
+    min: 50,
+    max: 600_000,
+  }),
+  runnerGroupLifetimeMs: integer({
+    env: 'PADDOCK_RUNNER_GROUP_LIFETIME_MS',
+    doc: 'How long the id of a runner group is remembered',
+    default: 3_600_000,
+    min: 0,
+    max: 86_400_000,
+  }),
+  ...executorSettings,
+};
+
+export type SchedulerConfig = SettingsOf<typeof settings> & { readonly github: GitHubSection };
+
+/** Reads the settings, the file they name and the Apps' private keys. Throws one ConfigError that names every problem. */
+export function readSchedulerConfig(environment: Environment): SchedulerConfig {
+  return readConfig(settings, environment, ({ configPath, leaseMs, leaseRenewMs }, problems) => {
+    if (leaseMs !== undefined && leaseRenewMs !== undefined && leaseRenewMs * 3 > leaseMs) {
+      problems.push(`PADDOCK_LEASE_RENEW_MS must be at most a third of PADDOCK_LEASE_MS, and is ${leaseRenewMs} of ${leaseMs}`);
+    }
+    if (configPath === undefined) return undefined;
+    const github = readGitHubSection(configPath, environment, problems);
+    return github === undefined ? undefined : { github };
+  });
+}

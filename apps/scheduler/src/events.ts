@@ -1,0 +1,110 @@
+import type { MissingPod, PodTransition } from '@paddock/db/worker-pods';
+import type { WorkerToProvision } from '@paddock/db/workers';
+import type { GitHubFailure } from '@paddock/github/errors';
+import type { KubeFailure } from '@paddock/kube/errors';
+import type { Logger } from '@paddock/runtime/logger';
+import type { Metrics } from '@paddock/runtime/metrics';
+import type { FailReason } from './fail-worker.ts';
+import type { Matched } from './match.ts';
+
+/** What happens in the scheduler: each function moves the metric and writes the log line of one event. */
+export type SchedulerEvents = ReturnType<typeof createEvents>;
+
+const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
+
+export function createEvents(log: Logger, metrics: Metrics) {
+  const reserved = metrics.counter('paddock_workers_reserved_total', 'Workers reserved for waiting jobs, by pool', ['pool']);
+  const registered = metrics.counter('paddock_workers_registered_total', 'Runners registered at GitHub, by pool', ['pool']);
+  const created = metrics.counter('paddock_pods_created_total', 'Runner pods created, by pool', ['pool']);
+  const ended = metrics.counter('paddock_workers_ended_total', 'Workers that ended, by pool and status', ['pool', 'status']);
+  const failed = metrics.counter('paddock_workers_not_started_total', 'Workers that ended without a pod, by pool and reason', [
+    'pool',
+    'reason',
+  ]);
+  const unexplained = metrics.counter('paddock_workers_unexplained_total', 'Workers that ran a job of which nothing was heard, by pool', [
+    'pool',
+  ]);
+  const vanished = metrics.counter('paddock_pods_vanished_total', 'Pods that went while their workers lived, by pool', ['pool']);
+  const toPod = metrics.histogram('paddock_job_to_pod_seconds', 'From the job becoming known to its pod’s creation', LATENCY_BUCKETS, [
+    'pool',
+  ]);
+  const toRunning = metrics.histogram(
+    'paddock_worker_to_running_seconds',
+    'From a worker’s reservation to its pod running',
+    LATENCY_BUCKETS,
+    ['pool'],
+  );
+  const waiting = metrics.gauge('paddock_jobs_waiting', 'Jobs without a worker, by pool and reason', ['pool', 'reason']);
+  const matchSeconds = metrics.histogram('paddock_match_duration_seconds', 'How long passes of the matcher took', LATENCY_BUCKETS);
+  const githubFailures = metrics.counter('paddock_github_failures_total', 'Calls of GitHub that failed while provisioning, by kind', [
+    'kind',
+  ]);
+  const clusterFailures = metrics.counter('paddock_cluster_failures_total', 'Calls of the cluster that failed, by kind', ['kind']);
+
+  return {
+    matched({ reserved: made, ended: given, pools }: Matched, seconds: number) {
+      matchSeconds.observe(seconds);
+      for (const pool of pools) reserved.inc({ pool });
+      if (made + given > 0) log.info('demand matched', { reserved: made, ended: given });
+    },
+    waiting(counts: readonly { pool: string; reason: string | null; waiting: number }[]) {
+      waiting.reset();
+      for (const count of counts) waiting.set({ pool: count.pool, reason: count.reason ?? 'none' }, count.waiting);
+    },
+    matchFailed(error: unknown) {
+      log.error('matching failed; the next pass tries again', { error });
+    },
+    reprovisioned(podNames: readonly string[]) {
+      log.warn('workers without anybody at work on them are provisioned again', { podNames });
+    },
+    registered({ podName, pool, madeForJobId, deliveryGuid }: WorkerToProvision) {
+      registered.inc({ pool });
+      log.info('runner registered', { podName, pool, jobId: madeForJobId, deliveryGuid });
+    },
+    podCreated({ podName, pool, madeForJobId, deliveryGuid }: WorkerToProvision, seconds: number | undefined) {
+      created.inc({ pool });
+      if (seconds !== undefined) toPod.observe({ pool }, seconds);
+      log.info('pod created', { podName, pool, jobId: madeForJobId, deliveryGuid, secondsSinceJob: seconds });
+    },
+    failed({ podName, pool, deliveryGuid }: WorkerToProvision, reason: FailReason) {
+      failed.inc({ pool, reason });
+      log.warn('worker ended without a pod', { podName, pool, reason, deliveryGuid });
+    },
+    githubFailed({ podName, deliveryGuid }: WorkerToProvision, failure: GitHubFailure) {
+      githubFailures.inc({ kind: failure.kind });
+      log.warn('GitHub did not register a runner', { podName, deliveryGuid, failure });
+    },
+    clusterFailed({ podName, deliveryGuid }: WorkerToProvision, failure: KubeFailure) {
+      clusterFailures.inc({ kind: failure.kind });
+      log.warn('the cluster did not start a worker', { podName, deliveryGuid, failure });
+    },
+    podChanged(transition: PodTransition) {
+      const { podName, pool, was, status, startSeconds } = transition;
+      if (was === status) return;
+      if (was === 'pending' && startSeconds !== null) toRunning.observe({ pool }, Math.max(0, startSeconds));
+      if (status === 'completed' || status === 'failed') ended.inc({ pool, status });
+      if (transition.unexplained) unexplained.inc({ pool });
+      log.info('worker changed', { podName, pool, was, status, unexplained: transition.unexplained });
+    },
+    podVanished({ podName, pool, status }: MissingPod) {
+      vanished.inc({ pool });
+      log.warn('the pod of a worker is gone: it is no supply any more', { podName, pool, status });
+    },
+    watchInterrupted(namespace: string, failure: KubeFailure, retryInMs: number) {
+      clusterFailures.inc({ kind: failure.kind });
+      log.warn('following pods was interrupted', { namespace, failure, retryInMs });
+    },
+    followFailed(error: unknown) {
+      log.error('following pods failed; it begins again', { error });
+    },
+    listenFailed(error: unknown) {
+      log.warn('listening for new demand was interrupted', { error });
+    },
+    notReady(reason: string) {
+      log.warn('not ready', { reason });
+    },
+    connectionFailed(error: unknown) {
+      log.warn('database connection broke; it is replaced', { error });
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { markPodsDeleted } from '@paddock/db/ended-pods';
+import { holdLease } from '@paddock/db/hold-lease';
+import { findInstance } from '@paddock/db/instance';
+import type { Database } from '@paddock/db/tables';
+import { findMissingPods, findNamespaces, type PodTransition, recordPodStates, stopVanishedWorkers } from '@paddock/db/worker-pods';
+import type { Cluster } from '@paddock/kube/connect';
+import type { ObservedPod } from '@paddock/kube/observed-pod';
+import { watchPods } from '@paddock/kube/watch-pods';
+import { enqueue } from '@paddock/queue/enqueue';
+import { pause } from '@paddock/runtime/pause';
+import type { Kysely } from 'kysely';
+import type { SchedulerEvents } from './events.ts';
+import { podState } from './pod-state.ts';
+import { diagnoseTask, removeSecretTask } from './tasks.ts';
+
+export interface Following {
+  readonly db: Kysely<Database>;
+  readonly cluster: Cluster;
+  readonly events: SchedulerEvents;
+  /** Who we are, unique per process and start. */
+  readonly holder: string;
+  /** How long an unexplained end stands against one waiting job (C3). */
+  readonly unexplainedGraceMs: number;
+  /** How long the lease on following lasts, and how often it is renewed. */
+  readonly leaseMs: number;
+  readonly renewMs: number;
+  /** How often it is looked whether pods are to be followed in other namespaces. */
+  readonly namespacesMs: number;
+}
+
+/** Follows the pods of this environment while we hold the lease on that. What two followers write at once does no harm (C8). */
+export async function followPods(parts: Following, signal: AbortSignal): Promise<void> {
+  const { db, holder, events, leaseMs, renewMs } = parts;
+  const lease = { db, name: 'follow-pods', holder, leaseMs, renewMs, onError: events.followFailed };
+  await holdLease(lease, (held) => followNamespaces(parts, held), signal);
+}
+
+/** One watch per namespace, each begun when the namespace is first needed. Ends with the first watch that fails. */
+async function followNamespaces(parts: Following, signal: AbortSignal): Promise<void> {
+  const instance = await findInstance(parts.db);
+  const failure = new AbortController();
+  const stop = AbortSignal.any([signal, failure.signal]);
+  const watches = new Map<string, Promise<void>>();
+  try {
+    while (!stop.aborted) {
+      for (const namespace of await findNamespaces(parts.db)) {
+        if (watches.has(namespace)) continue;
+        const watch = followNamespace(parts, { namespace, instance }, stop).catch((error: unknown) => failure.abort(error));
+        watches.set(namespace, watch);
+      }
+      await pause(parts.namespacesMs, stop);
+    }
+  } finally {
+    failure.abort();
+    await Promise.all(watches.values());
+  }
+  if (!signal.aborted) throw failure.signal.reason;
+}
+
+async function followNamespace(parts: Following, where: { namespace: string; instance: string }, signal: AbortSignal): Promise<void> {
+  const { cluster, events } = parts;
+  await watchPods(
+    cluster,
+    {
+      ...where,
+      onList: (pods, begunAt) => takeList(parts, where.namespace, pods, begunAt),
+      onEvent: (type, pod) => takeEvent(parts, type, pod),
+      onInterrupted: (failure, retryInMs) => events.watchInterrupted(where.namespace, failure, retryInMs),
+    },
+    signal,
+  );
+}
+
+/** The clocks of this machine and of PostgreSQL may differ by this much. */
+const CLOCK_TOLERANCE_MS = 60_000;
+
+/**
+ * Takes over what a complete list says, and what it does not: a worker whose pod is missing is no supply any more, but its row goes on until
+ * GitHub has said what became of the runner (A3).
+ */
+export async function takeList(parts: Following, namespace: string, pods: readonly ObservedPod[], begunAt: Date): Promise<void> {
+  await recordPods(parts, pods);
+  const createdBefore = new Date(begunAt.getTime() - CLOCK_TOLERANCE_MS);
+  const missing = await findMissingPods(parts.db, { namespace, present: pods.map(({ name }) => name), createdBefore });
+  await takeAbsence(
+    parts,
+    missing.map(({ podName }) => podName),
+  );
+}
+
+/** Takes over one change. A deleted pod is shown as it was before, so only what had ended in it counts as an end. */
+export async function takeEvent(parts: Following, type: 'added' | 'modified' | 'deleted', pod: ObservedPod): Promise<void> {
+  await recordPods(parts, [pod]);
+  if (type === 'deleted') await takeAbsence(parts, [pod.name]);
+}
+
+async function takeAbsence({ db, events }: Following, podNames: readonly string[]): Promise<void> {
+  if (podNames.length === 0) return;
+  await markPodsDeleted(db, podNames);
+  for (const worker of await stopVanishedWorkers(db, podNames)) events.podVanished(worker);
+}
+
+/** Writes what pods say, and in the same transaction what follows from a worker's end: its Secret goes, a failure is diagnosed. */
+async function recordPods({ db, unexplainedGraceMs, events }: Following, pods: readonly ObservedPod[]): Promise<void> {
+  if (pods.length === 0) return;
+  const transitions = await db.transaction().execute(async (trx) => {
+    const changed = await recordPodStates(trx, pods.map(podState), unexplainedGraceMs);
+    await enqueue(trx, changed.flatMap(followUps));
+    return changed;
+  });
+  for (const transition of transitions) events.podChanged(transition);
+}
+
+function followUps({ podName, status }: PodTransition) {
+  switch (status) {
+    case 'pending':
+    case 'running':
+      return [];
+    case 'completed':
+      return [removeSecretTask(podName)];
+    case 'failed':
+      return [removeSecretTask(podName), diagnoseTask(podName)];
+    default:
+      return status satisfies never;
+  }
+}

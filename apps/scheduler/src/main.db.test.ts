@@ -1,0 +1,66 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createEmptyDatabase } from '@paddock/testing/database';
+import { startService } from '@paddock/testing/processes';
+import { waitFor } from '@paddock/testing/wait-for';
+import { type SchedulerWorld, startSchedulerWorld } from './scheduler.scene.ts';
+
+let world: SchedulerWorld;
+let folder: string;
+let env: Record<string, string>;
+beforeAll(async () => {
+  world = await startSchedulerWorld();
+  folder = await mkdtemp(join(tmpdir(), 'paddock-scheduler-main-'));
+  await writeFile(join(folder, 'kubeconfig'), world.kube.kubeconfig);
+  const { pools, entities } = world.pools;
+  const github = { apiUrl: world.gitHub.url, apps: [{ id: 1001, privateKey: { env: 'APP_KEY' } }] };
+  await writeFile(join(folder, 'paddock.yaml'), JSON.stringify({ github, pools, entities }));
+  env = {
+    DATABASE_URL: world.databaseUrl,
+    PADDOCK_CONFIG: join(folder, 'paddock.yaml'),
+    PADDOCK_KUBECONFIG: join(folder, 'kubeconfig'),
+    PADDOCK_SCHEDULER_HTTP_PORT: '0',
+    PADDOCK_HTTP_HOST: '127.0.0.1',
+    APP_KEY: world.privateKeyPem,
+  };
+});
+afterAll(async () => {
+  await world.stop();
+  await rm(folder, { recursive: true });
+});
+
+const get = async (port: number | undefined, path: string) => {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`);
+  return { status: response.status, text: await response.text() };
+};
+
+describe('the scheduler as a process', () => {
+  test('makes workers for waiting jobs, shows what it did, and stops cleanly on SIGTERM (C1, H1, H2)', async () => {
+    const scheduler = await startService({ app: 'scheduler', env });
+    await waitFor('readiness', async () => (await get(scheduler.port, '/readyz')).status === 200);
+    await world.queueJob();
+    const worker = await waitFor('the worker to end', async () => (await world.workers()).find(({ status }) => status === 'completed'));
+    expect(worker.exit_code).toBe(0);
+    await waitFor('the Secret to go', () => world.kube.report().secretsLeft.length === 0);
+    const { text } = await get(scheduler.port, '/metrics');
+    for (const metric of ['paddock_workers_reserved_total', 'paddock_workers_registered_total', 'paddock_pods_created_total'])
+      expect(text).toContain(`${metric}{pool="linux"} 1`);
+    expect(text).toContain('paddock_job_to_pod_seconds_count{pool="linux"} 1');
+    scheduler.kill('SIGTERM');
+    expect(await scheduler.exited).toMatchObject({ code: 0 });
+    expect(scheduler.lines().join('\n')).not.toMatch(/BEGIN RSA|[A-Za-z0-9+/]{120,}/);
+  });
+
+  test('starts on a database without our tables, and says in a sentence why it is not ready (A10)', async () => {
+    const empty = await createEmptyDatabase();
+    const scheduler = await startService({ app: 'scheduler', env: { ...env, DATABASE_URL: empty.url } });
+    const { status, text } = await get(scheduler.port, '/readyz');
+    expect(status).toBe(503);
+    expect(text).toContain('run `pnpm db:migrate`');
+    scheduler.kill('SIGTERM');
+    expect(await scheduler.exited).toMatchObject({ code: 0 });
+    await empty.drop();
+  });
+});

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { hostname } from 'node:os';
+import { clientConfig, connectDatabase } from '@paddock/db/connect';
+import { waitUntilFit, whyNotReady } from '@paddock/db/wait-until-fit';
+import { connectGitHub } from '@paddock/github/connect';
+import { createRunnerGroups } from '@paddock/github/runner-groups';
+import { connectCluster } from '@paddock/kube/connect';
+import { createExecutor } from '@paddock/queue/executor';
+import { executorEvents } from '@paddock/queue/executor-events';
+import { executorRules } from '@paddock/queue/executor-settings';
+import { createHealthApp } from '@paddock/runtime/health';
+import { listenHttp } from '@paddock/runtime/http-server';
+import { createLogger } from '@paddock/runtime/logger';
+import { main } from '@paddock/runtime/main';
+import { createMetrics } from '@paddock/runtime/metrics';
+import { printConfigIfAsked } from '@paddock/runtime/read-config';
+import { run } from '@paddock/runtime/run';
+import { readSchedulerConfig, settings } from './config.ts';
+import { createEvents } from './events.ts';
+import { followPods } from './follow-pods.ts';
+import { schedulerKinds } from './kinds.ts';
+import { runMatching } from './match-loop.ts';
+
+await main(async () => {
+  const config = readSchedulerConfig(process.env);
+  if (printConfigIfAsked(process.argv, settings, config)) return;
+
+  const log = createLogger('scheduler', config.logLevel);
+  const metrics = createMetrics();
+  const events = createEvents(log, metrics);
+  const holder = `scheduler/${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
+
+  const { schema } = config;
+  const databaseOptions = { url: config.databaseUrl.reveal(), schema, applicationName: 'paddock-scheduler' };
+  const connection = connectDatabase({ ...databaseOptions, poolSize: config.poolSize, onIdleError: events.connectionFailed });
+  const { db } = connection;
+  const github = connectGitHub({
+    apiUrl: config.github.apiUrl,
+    apps: config.github.apps.map(({ appId, privateKey }) => ({ appId, privateKey: privateKey.reveal() })),
+    requestTimeoutMs: config.githubTimeoutMs,
+  });
+  const runnerGroups = createRunnerGroups({ lifetimeMs: config.runnerGroupLifetimeMs });
+  const cluster = connectCluster({
+    kubeconfigFile: config.kubeconfig,
+    context: config.kubeContext,
+    inCluster: config.kubeconfig === undefined,
+    requestTimeoutMs: config.kubeTimeoutMs,
+  });
+
+  let isStopping = false;
+  const health = createHealthApp({
+    registry: metrics.registry,
+    whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady(db, schema)),
+  });
+  const http = await listenHttp(health, { port: config.httpPort, host: config.httpHost });
+  log.info('listening', { port: http.port });
+
+  const ownConfig = clientConfig(databaseOptions);
+  const executor = createExecutor({
+    connection,
+    config: ownConfig,
+    schema,
+    kinds: schedulerKinds({ db, github, runnerGroups, cluster, events }),
+    holder,
+    secrets: [config.databaseUrl, ...config.github.apps.map(({ privateKey }) => privateKey)],
+    events: executorEvents(metrics, log),
+    ...executorRules(config),
+  });
+  const matching = { db, config: ownConfig, schema, tickMs: config.matchTickMs, forgottenAfterMs: config.forgottenAfterMs, events };
+  const { unexplainedGraceMs, leaseMs, leaseRenewMs: renewMs, namespacesRefreshMs: namespacesMs } = config;
+  const following = { db, cluster, events, holder, unexplainedGraceMs, leaseMs, renewMs, namespacesMs };
+  const onceFit = (part: (signal: AbortSignal) => Promise<void>) => async (signal: AbortSignal) => {
+    await waitUntilFit({ db, schema, pollMs: 1_000, onUnfit: events.notReady }, signal);
+    if (!signal.aborted) await part(signal);
+  };
+
+  try {
+    await run(
+      {
+        http: async (signal) => {
+          if (!signal.aborted) await once(signal, 'abort');
+          await http.close();
+        },
+        matching: onceFit((signal) => runMatching(matching, signal)),
+        executor: onceFit(executor.run),
+        following: onceFit((signal) => followPods(following, signal)),
+      },
+      { graceMs: config.drainMs, log, onStop: () => void (isStopping = true) },
+    );
+  } finally {
+    cluster.close();
+    await connection.close();
+  }
+});

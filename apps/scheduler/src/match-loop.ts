@@ -1,0 +1,59 @@
+import { countWaitingByReason } from '@paddock/db/demand';
+import { listen, type ListenOptions } from '@paddock/db/listen';
+import { queueEventChannel } from '@paddock/db/schema-name';
+import type { Database } from '@paddock/db/tables';
+import { findForgottenWorkers } from '@paddock/db/workers';
+import { enqueue } from '@paddock/queue/enqueue';
+import { loop } from '@paddock/runtime/loop';
+import { createWake } from '@paddock/runtime/wake';
+import type { Kysely } from 'kysely';
+import type { SchedulerEvents } from './events.ts';
+import { matchOnce } from './match.ts';
+import { KIND, provisionTask } from './tasks.ts';
+
+export interface Matching {
+  readonly db: Kysely<Database>;
+  /** For the listener's own connection; from `clientConfig`. */
+  readonly config: ListenOptions['config'];
+  readonly schema: string;
+  readonly tickMs: number;
+  readonly forgottenAfterMs: number;
+  readonly events: SchedulerEvents;
+}
+
+/** Matches demand with supply whenever a notification says that something changed, and every `tickMs` without one (C1). */
+export async function runMatching(parts: Matching, signal: AbortSignal): Promise<void> {
+  const { db, config, schema, tickMs, forgottenAfterMs, events } = parts;
+  const wake = createWake();
+  const match = async (): Promise<void> => {
+    const began = performance.now();
+    const matched = await matchOnce(db);
+    events.matched(matched, (performance.now() - began) / 1_000);
+    // A pass that was cut short by two caps at once leaves room that the next one finds.
+    if (matched.reserved > 0) wake.ring();
+    else events.waiting(await countWaitingByReason(db));
+  };
+  const reprovision = async (): Promise<void> => {
+    const podNames = await reprovisionForgotten(db, forgottenAfterMs);
+    if (podNames.length > 0) events.reprovisioned(podNames);
+  };
+  await Promise.all([
+    listen({ config, channels: [queueEventChannel(schema)], onWake: () => wake.ring(), onError: events.listenFailed }, signal),
+    loop(match, { wake, intervalMs: tickMs, onError: events.matchFailed }, signal),
+    loop(reprovision, { wake: createWake(), intervalMs: tickMs, onError: events.matchFailed }, signal),
+  ]);
+}
+
+const MOST_FORGOTTEN = 250;
+
+/**
+ * Enqueues the provisioning of workers that wait for a pod while no task of theirs is left, as after the fourth crash of an executor: such a
+ * row would count as supply for ever, and its job would never run (P1). Returns their names.
+ */
+export async function reprovisionForgotten(db: Kysely<Database>, olderThanMs: number): Promise<string[]> {
+  return db.transaction().execute(async (trx) => {
+    const forgotten = await findForgottenWorkers(trx, { kind: KIND.provisionWorker, olderThanMs, limit: MOST_FORGOTTEN });
+    await enqueue(trx, forgotten.map(provisionTask));
+    return forgotten.map(({ podName }) => podName);
+  });
+}

@@ -1,0 +1,32 @@
+import { endUnwantedWorkers, lockMatching, type MatchingLimits, reserveWorkers } from '@paddock/db/demand';
+import type { Database } from '@paddock/db/tables';
+import { enqueue } from '@paddock/queue/enqueue';
+import type { Kysely } from 'kysely';
+import { provisionTask } from './tasks.ts';
+
+export interface Matched {
+  readonly reserved: number;
+  readonly ended: number;
+  /** Pools of the workers that were reserved, each as often as it got one. */
+  readonly pools: readonly string[];
+}
+
+const LIMITS: MatchingLimits = { lockTimeoutMs: 10_000, statementTimeoutMs: 15_000, idleTimeoutMs: 15_000 };
+
+/**
+ * One pass of matching demand with supply: gives back reservations that are wanted no more, reserves the workers that waiting jobs lack,
+ * and enqueues the provisioning of each in the same transaction. Nothing outside of PostgreSQL is called. One pass at a time runs in an
+ * environment, however many replicas call (C5). Throws what PostgreSQL throws; nothing is kept then.
+ */
+export async function matchOnce(db: Kysely<Database>, limits: MatchingLimits = LIMITS): Promise<Matched> {
+  return db
+    .transaction()
+    .setIsolationLevel('read committed')
+    .execute(async (trx) => {
+      await lockMatching(trx, limits);
+      const ended = await endUnwantedWorkers(trx);
+      const reserved = await reserveWorkers(trx);
+      await enqueue(trx, reserved.map(provisionTask));
+      return { reserved: reserved.length, ended: ended.length, pools: reserved.map(({ pool }) => pool) };
+    });
+}

@@ -1,0 +1,67 @@
+import { describe, expect, test } from '@jest/globals';
+import type { ObservedPod } from '@paddock/kube/observed-pod';
+import { podState } from './pod-state.ts';
+
+const pod = (given: Partial<ObservedPod>): ObservedPod => ({
+  name: 'pdk-abc123-linux-0123456789ab',
+  uid: 'uid',
+  resourceVersion: '1',
+  phase: 'Pending',
+  createdAt: new Date('2026-01-01T00:00:00Z'),
+  runner: { name: 'runner', state: 'unknown' },
+  containers: [],
+  containersTerminated: false,
+  ...given,
+});
+
+const ran = { runningAt: new Date('2026-01-01T00:01:00Z') };
+
+describe('podState', () => {
+  test.each([
+    ['Pending', {}, 'pending'],
+    ['Running', ran, 'running'],
+    ['Unknown', {}, 'pending'],
+    ['Unknown', ran, 'running'],
+    ['Succeeded', { ...ran, containersTerminated: true }, 'succeeded'],
+    ['Succeeded', ran, 'running'],
+    ['Failed', { ...ran, containersTerminated: true }, 'failed'],
+    ['Failed', { containersTerminated: true }, 'failed'],
+    ['Failed', ran, 'running'],
+    ['Failed', {}, 'pending'],
+  ] as const)('%s with %j is %s: only an end with all containers terminated ends a worker (A3)', (phase, given, expected) => {
+    expect(podState(pod({ phase, ...given })).phase).toBe(expected);
+  });
+
+  test('takes node, uid, instants and the runner’s exit code from the pod (C8)', () => {
+    const endedAt = new Date('2026-01-01T00:02:00Z');
+    const runner = { name: 'runner', state: 'terminated', exitCode: 0 } as const;
+    const state = podState(
+      pod({ phase: 'Succeeded', containersTerminated: true, ...ran, endedAt, nodeName: 'n1', runner, containers: [runner] }),
+    );
+    expect(state).toEqual({
+      podName: 'pdk-abc123-linux-0123456789ab',
+      podUid: 'uid',
+      podCreatedAt: new Date('2026-01-01T00:00:00Z'),
+      node: 'n1',
+      phase: 'succeeded',
+      runningAt: ran.runningAt,
+      endedAt,
+      exitCode: 0,
+      message: null,
+    });
+  });
+
+  test.each([
+    ['the pod’s own reason and message', { podReason: 'Evicted', podMessage: 'low on memory' }, 'Evicted: low on memory'],
+    ['the pod’s reason alone', { podReason: 'DeadlineExceeded' }, 'DeadlineExceeded'],
+    [
+      'the container that failed',
+      { runner: { name: 'runner', state: 'terminated', exitCode: 137, reason: 'OOMKilled' } },
+      'container runner ended with exit code 137 (OOMKilled)',
+    ],
+    ['another container', { containers: [{ name: 'dind', state: 'terminated', exitCode: 2 }] }, 'container dind ended with exit code 2'],
+    ['nothing at all', {}, 'the pod failed'],
+  ] as const)('says why a pod failed: %s (P5)', (_name, given, message) => {
+    expect(podState(pod({ phase: 'Failed', containersTerminated: true, ...given })).message).toBe(message);
+  });
+});

@@ -1,0 +1,48 @@
+import type { PodState } from '@paddock/db/worker-pods';
+import type { ObservedPod } from '@paddock/kube/observed-pod';
+
+/**
+ * What a pod says of its worker. Succeeded and Failed count as an end only once no container runs any more: the phase of a pod on a lost
+ * node may say Failed while its runner still works (A3, P2).
+ */
+export function podState(pod: ObservedPod): PodState {
+  return {
+    podName: pod.name,
+    podUid: pod.uid,
+    podCreatedAt: pod.createdAt,
+    node: pod.nodeName ?? null,
+    phase: phaseOf(pod),
+    runningAt: pod.runningAt ?? null,
+    endedAt: pod.endedAt ?? null,
+    exitCode: pod.runner.exitCode ?? null,
+    message: pod.phase === 'Failed' ? whyFailed(pod) : null,
+  };
+}
+
+function phaseOf({ phase, containersTerminated, runningAt }: ObservedPod): PodState['phase'] {
+  const alive = runningAt === undefined ? 'pending' : 'running';
+  switch (phase) {
+    case 'Pending':
+      return 'pending';
+    case 'Running':
+      return 'running';
+    case 'Unknown':
+      return alive;
+    case 'Succeeded':
+      return containersTerminated ? 'succeeded' : alive;
+    case 'Failed':
+      return containersTerminated ? 'failed' : alive;
+    default:
+      return phase satisfies never;
+  }
+}
+
+/** One sentence from what is known at once; the diagnosis adds logs and events. */
+function whyFailed({ podReason, podMessage, runner, containers }: ObservedPod): string {
+  if (podReason !== undefined) return podMessage === undefined ? podReason : `${podReason}: ${podMessage}`;
+  const guilty = [runner, ...containers].find(({ exitCode }) => exitCode !== undefined && exitCode !== 0);
+  if (guilty === undefined) return 'the pod failed';
+  const { name, exitCode, reason, message } = guilty;
+  const words = [reason, message].filter((part) => part !== undefined && part !== '').join(': ');
+  return `container ${name} ended with exit code ${exitCode}${words === '' ? '' : ` (${words})`}`;
+}

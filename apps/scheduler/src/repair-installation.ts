@@ -1,0 +1,32 @@
+import { storeInstallations } from '@paddock/db/installations';
+import type { Database } from '@paddock/db/tables';
+import type { WorkerToProvision } from '@paddock/db/workers';
+import type { GitHub } from '@paddock/github/connect';
+import { findInstallation, type GitHubInstallation } from '@paddock/github/installations';
+import type { Kysely } from 'kysely';
+
+/**
+ * Asks GitHub, as the App, where it is installed now, after an installation was refused: its account may have been renamed, or the App
+ * installed anew, and the delivery that said so lost (A12). True: something else is known now, and the call is worth repeating at once.
+ * At most two calls. Throws what Octokit throws.
+ */
+export async function repairInstallation(db: Kysely<Database>, github: GitHub, worker: WorkerToProvision): Promise<boolean> {
+  const found = await lookUp(github, worker);
+  // A login that was given up may be another account's by now.
+  if (found === undefined || found.accountId !== worker.entityId) return false;
+  if (found.id === worker.installationId && found.login === worker.login) return false;
+  const account = { id: worker.entityId, login: found.login, type: worker.entityType };
+  const { id: installationId, selection: repositorySelection, suspendedAt } = found;
+  const stated = { appId: worker.appId, account, installationId, repositorySelection, suspendedAt, isDeleted: false, statedAt: null };
+  await db.transaction().execute((trx) => storeInstallations(trx, [stated]));
+  return true;
+}
+
+async function lookUp(github: GitHub, worker: WorkerToProvision): Promise<GitHubInstallation | undefined> {
+  const app = github.asApp(worker.appId);
+  const byId = await findInstallation(app, { id: worker.installationId });
+  if (byId !== undefined) return byId;
+  if (worker.entityType === 'Organization') return findInstallation(app, { organization: worker.login });
+  const repo = worker.repoFullName?.split('/')[1];
+  return repo === undefined ? undefined : findInstallation(app, { repository: { owner: worker.login, repo } });
+}

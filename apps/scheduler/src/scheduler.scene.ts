@@ -1,0 +1,164 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Database } from '@paddock/db/tables';
+import type { PoolsDocument } from '@paddock/domain/pools-document';
+import { connectGitHub } from '@paddock/github/connect';
+import { createRunnerGroups } from '@paddock/github/runner-groups';
+import { connectCluster } from '@paddock/kube/connect';
+import { runDueTasks } from '@paddock/queue/drain';
+import { createMetrics } from '@paddock/runtime/metrics';
+import { createAppKey } from '@paddock/simulators/github/app-key';
+import { playRunner } from '@paddock/simulators/github/play-runner';
+import { startGitHubSimulator } from '@paddock/simulators/github/start-github-simulator';
+import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
+import { createTestDatabase } from '@paddock/testing/database';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import type { Insertable } from 'kysely';
+import { createEvents } from './events.ts';
+import { followPods } from './follow-pods.ts';
+import { schedulerKinds } from './kinds.ts';
+import { matchOnce } from './match.ts';
+
+const APP_ID = 1001;
+const NAMESPACE = 'runners';
+
+/** A logger that says nothing. */
+export const SILENT = { error: () => SILENT, warn: () => SILENT, info: () => SILENT, debug: () => SILENT } as unknown as Parameters<
+  typeof createEvents
+>[0];
+
+export type SchedulerWorld = Awaited<ReturnType<typeof startSchedulerWorld>>;
+
+/** Everything around the scheduler, for its tests: a database, a simulated GitHub and cluster, and the scheduler's parts on them. */
+export async function startSchedulerWorld({ kubelet = true, playRunners = true }: { kubelet?: boolean; playRunners?: boolean } = {}) {
+  const testDb = await createTestDatabase();
+  const { db } = testDb;
+  const key = createAppKey();
+  const gitHub = await startGitHubSimulator({ apps: [{ appId: APP_ID, publicKeyPem: key.publicKeyPem, webhookSecret: 'unused here' }] });
+  const kube = await startKubeSimulator({
+    namespaces: [NAMESPACE, 'others'],
+    kubelet,
+    playRunner: playRunners ? playRunner : undefined,
+    startDelayMs: [1, 5],
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'paddock-scheduler-'));
+  const kubeconfigFile = join(folder, 'kubeconfig');
+  await writeFile(kubeconfigFile, kube.kubeconfig);
+  const cluster = connectCluster({ kubeconfigFile, requestTimeoutMs: 2_000 });
+  const github = connectGitHub({
+    apiUrl: gitHub.url,
+    apps: [{ appId: APP_ID, privateKey: key.privateKeyPem }],
+    requestTimeoutMs: 2_000,
+  });
+  const events = createEvents(SILENT, createMetrics());
+  const runnerGroups = createRunnerGroups({ lifetimeMs: 60_000 });
+  const parts = { db, github, runnerGroups, cluster, events };
+  const kinds = schedulerKinds(parts);
+
+  const acme = await gitHub.addOrganization({ login: 'acme' });
+  const api = await gitHub.addRepository({ owner: 'acme', name: 'api' });
+  const installation = await gitHub.install({ appId: APP_ID, account: 'acme', announce: false });
+  await putPools(db, examplePools());
+
+  return {
+    db,
+    gitHub,
+    kube,
+    cluster,
+    github,
+    events,
+    parts,
+    kinds,
+    installationId: installation.id,
+    apiRepositoryId: api.id,
+    databaseUrl: testDb.url,
+    privateKeyPem: key.privateKeyPem,
+    pools: examplePools(),
+
+    putPools: (document: PoolsDocument) => putPools(db, document),
+    /** A job that GitHub has queued and ingress has stored. */
+    async queueJob(given: { durationMs?: number; row?: Partial<Insertable<Database['jobs']>> } = {}) {
+      const job = await gitHub.queueJob({ repo: 'acme/api', labels: ['linux'], durationMs: given.durationMs ?? 1 });
+      await putJob(db, {
+        job_id: job.id,
+        entity_id: acme.id,
+        entity_name: 'acme',
+        repo_id: api.id,
+        repo_full_name: 'acme/api',
+        app_id: APP_ID,
+        installation_id: installation.id,
+        delivery_guid: `guid-${job.id}`,
+        ...given.row,
+      });
+      return job.id;
+    },
+    /** A personal account with private repositories, on which the App is installed. */
+    async addUser(login: string, repositories: readonly string[]) {
+      const user = await gitHub.addUser({ login });
+      const made = new Map<string, number>();
+      for (const name of repositories) made.set(name, (await gitHub.addRepository({ owner: login, name })).id);
+      const { id } = await gitHub.install({ appId: APP_ID, account: login, announce: false });
+      return { login, id: user.id, installationId: id, repositories: made };
+    },
+    async queueJobOf(user: { login: string; id: number; installationId: number; repositories: ReadonlyMap<string, number> }, repo: string) {
+      const job = await gitHub.queueJob({ repo: `${user.login}/${repo}`, labels: ['linux'] });
+      const repository = { repo_id: user.repositories.get(repo) ?? 0, repo_full_name: `${user.login}/${repo}` };
+      const account = { entity_id: user.id, entity_name: user.login, entity_type: 'User', installation_id: user.installationId } as const;
+      await putJob(db, { job_id: job.id, app_id: APP_ID, ...account, ...repository });
+    },
+    match: () => matchOnce(db),
+    /** Runs every task that is due, as one executor would. */
+    runTasks: (holder = 'test', leaseMs = 300_000) => runDueTasks({ db, kinds, holder, leaseMs, random: () => 0.5 }),
+    /** As if the wait of every queued task were over. */
+    makeDue: () =>
+      db
+        .updateTable('tasks')
+        .set({ due_at: new Date(0) })
+        .where('status', '=', 'queued')
+        .execute(),
+    /** Matches and runs tasks, time and again as if all waits were over, until there is nothing left to do. */
+    async settle(passes = 12): Promise<void> {
+      for (let pass = 0; pass < passes; pass += 1) {
+        await matchOnce(db);
+        await db
+          .updateTable('tasks')
+          .set({ due_at: new Date(0) })
+          .where('status', '=', 'queued')
+          .execute();
+        // Pauses between registrations that came to nothing are over too.
+        const long = new Date(Date.now() - 3_600_000);
+        await db.updateTable('workers').set({ completed_at: long }).where('status', '=', 'failed').execute();
+        if ((await runDueTasks({ db, kinds, random: () => 0.5 })) === 0) return;
+      }
+    },
+    workers: () => db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute(),
+    /** Follows pods until the returned function is called. */
+    follow(unexplainedGraceMs = 60_000): () => Promise<void> {
+      const stop = new AbortController();
+      const following = { db, cluster, events, holder: 'test', unexplainedGraceMs, leaseMs: 8_000, renewMs: 2_000, namespacesMs: 50 };
+      const ended = followPods(following, stop.signal);
+      return async () => {
+        stop.abort();
+        await ended;
+      };
+    },
+    /** Forgets jobs, workers and tasks, in the database, at GitHub and in the cluster's faults. */
+    async reset() {
+      await gitHub.clearFaults();
+      kube.clearFaults();
+      kube.setQuota(null);
+      for (const table of ['tasks', 'operations', 'workers', 'jobs', 'demand_keys', 'installation_events', 'pools_documents'] as const) {
+        await db.deleteFrom(table).execute();
+      }
+      await putPools(db, examplePools());
+    },
+    async stop() {
+      cluster.close();
+      await kube.stop();
+      await gitHub.stop();
+      await testDb.drop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}

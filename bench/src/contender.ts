@@ -1,0 +1,29 @@
+export const VARIANTS = ['paddock', 'graphile-default', 'graphile-tuned', 'pg-boss'] as const;
+export type Variant = (typeof VARIANTS)[number];
+
+/** Ends the workers once what they run is settled. */
+export type Stop = () => Promise<void>;
+
+/** A queue under measurement, in a schema of its own, with no-op handlers. */
+export interface Contender {
+  readonly variant: Variant;
+  /** Resolves when so many new tasks are committed and due. */
+  enqueue(count: number): Promise<void>;
+  /** Resolves when the workers are up and listen; `onStart` is called at the beginning of every handler. */
+  start(onStart: () => void): Promise<Stop>;
+  /** Whether a task is left that no statement has settled yet. */
+  hasUnsettled(): Promise<boolean>;
+  /** Removes all tasks and their history. */
+  clear(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** How many tasks one statement enqueues, whoever's it is. */
+const ENQUEUE_BATCH = 1_000;
+
+/** The sizes of the statements that enqueue `count` tasks. */
+export function batchSizes(count: number): number[] {
+  const full = Array.from({ length: Math.floor(count / ENQUEUE_BATCH) }, () => ENQUEUE_BATCH);
+  const rest = count % ENQUEUE_BATCH;
+  return rest === 0 ? full : [...full, rest];
+}

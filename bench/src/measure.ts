@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Contender } from './contender.ts';
+
+/** Longest time for one measurement; a queue that needs more has lost a task. */
+const LIMIT_MS = 60_000;
+/** Tasks before the first that counts: until then the workers may still be connecting. */
+const WARM_UPS = 5;
+/** Between two tasks of the idle measurement, so that nothing of the last one is under way. */
+const IDLE_MS = 5;
+
+/** Tasks per second: `count` are enqueued beforehand; the clock runs from the first handler's start until all are settled. */
+export async function measureThroughput(contender: Contender, count: number): Promise<number> {
+  await contender.enqueue(count);
+  const all = Promise.withResolvers<void>();
+  let started = 0;
+  let began = 0;
+  const stop = await contender.start(() => {
+    if (started === 0) began = performance.now();
+    started += 1;
+    if (started === count) all.resolve();
+  });
+  await within(all.promise, () => `${contender.variant} has started ${started} of ${count} tasks`);
+  await untilSettled(contender);
+  const seconds = (performance.now() - began) / 1_000;
+  await stop();
+  await contender.clear();
+  return count / seconds;
+}
+
+/** Milliseconds from the call that enqueues one task, its commit included, to the start of its handler, with nothing else to do. */
+export async function measureStarts(contender: Contender, count: number): Promise<number[]> {
+  let onStart: (() => void) | undefined;
+  const stop = await contender.start(() => onStart?.());
+  const starts: number[] = [];
+  for (let i = 0; i < WARM_UPS + count; i++) {
+    const started = Promise.withResolvers<number>();
+    onStart = () => started.resolve(performance.now());
+    const asked = performance.now();
+    await contender.enqueue(1);
+    await within(started.promise, () => `${contender.variant} has not started a single task`);
+    if (i >= WARM_UPS) starts.push((await started.promise) - asked);
+    await untilSettled(contender);
+    await sleep(IDLE_MS);
+  }
+  await stop();
+  await contender.clear();
+  return starts;
+}
+
+async function untilSettled(contender: Contender): Promise<void> {
+  const deadline = performance.now() + LIMIT_MS;
+  while (await contender.hasUnsettled()) {
+    if (performance.now() > deadline) throw new Error(`${contender.variant} has run all its tasks and does not settle them.`);
+  }
+}
+
+async function within(promise: Promise<unknown>, problem: () => string): Promise<void> {
+  const timer = new AbortController();
+  const tooLate = sleep(LIMIT_MS, undefined, { signal: timer.signal }).then(
+    () => {
+      throw new Error(`${problem()} after ${LIMIT_MS / 1_000} s.`);
+    },
+    () => undefined,
+  );
+  await Promise.race([promise, tooLate]).finally(() => timer.abort());
+}

@@ -1,0 +1,68 @@
+import { clientConfig, connectDatabase } from '@paddock/db/connect';
+import { migrate } from '@paddock/db/migrate';
+import { enqueue } from '@paddock/queue/enqueue';
+import { createExecutor } from '@paddock/queue/executor';
+import { executorEvents } from '@paddock/queue/executor-events';
+import { executorRules, executorSettings } from '@paddock/queue/executor-settings';
+import { done } from '@paddock/queue/outcome';
+import { createLogger } from '@paddock/runtime/logger';
+import { createMetrics } from '@paddock/runtime/metrics';
+import { readConfig } from '@paddock/runtime/read-config';
+import { sql } from 'kysely';
+import { batchSizes, type Contender } from './contender.ts';
+
+const SCHEMA = 'paddock';
+const KIND = 'no-op';
+const SLOTS = 500;
+
+/** Our queue, wired as the services wire it: all columns, history, counts, triggers, log and metrics, with the settings' defaults. */
+export async function createPaddock(url: string): Promise<Contender> {
+  await migrate({ url, schema: SCHEMA });
+  const databaseOptions = { url, schema: SCHEMA, applicationName: 'bench-paddock' };
+  const connection = connectDatabase({ ...databaseOptions, poolSize: 10 });
+  const { db } = connection;
+  const log = createLogger('bench', 'warn');
+  const metrics = createMetrics();
+  const events = executorEvents(metrics, log);
+  const config = readConfig(executorSettings, {}, () => ({ drainMs: 30_000 }));
+  let subjects = 0;
+  let starts = 0;
+  return {
+    variant: 'paddock',
+    async enqueue(count) {
+      for (const size of batchSizes(count)) {
+        const tasks = Array.from({ length: size }, () => ({ kind: KIND, subject: { type: 'bench', id: String(++subjects) } }));
+        await db.transaction().execute((trx) => enqueue(trx, tasks));
+      }
+    },
+    start(onStart) {
+      const handler = () => {
+        onStart();
+        return Promise.resolve(done());
+      };
+      const executor = createExecutor({
+        connection,
+        config: clientConfig(databaseOptions),
+        schema: SCHEMA,
+        kinds: { [KIND]: { handler, slots: SLOTS } },
+        holder: `bench/${++starts}`,
+        events,
+        ...executorRules(config),
+      });
+      const stopping = new AbortController();
+      const running = executor.run(stopping.signal);
+      return Promise.resolve(() => {
+        stopping.abort();
+        return running;
+      });
+    },
+    async hasUnsettled() {
+      const { rows } = await sql<{ some: boolean }>`select exists (select from tasks) as some`.execute(db);
+      return rows[0]?.some === true;
+    },
+    async clear() {
+      await sql`truncate tasks, operations, task_counts`.execute(db);
+    },
+    close: () => connection.close(),
+  };
+}

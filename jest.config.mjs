@@ -1,0 +1,27 @@
+const project = (displayName, testMatch, extra = {}) => ({
+  displayName,
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '\\.ts$': '<rootDir>/tools/jest-transform.mjs' },
+  testMatch,
+  testPathIgnorePatterns: ['/node_modules/', '/\\.tsc/'],
+  modulePathIgnorePatterns: ['/\\.tsc/', '/dist/'],
+  ...extra,
+});
+
+export default {
+  projects: [
+    project('unit', ['<rootDir>/{apps/*,packages/*,test}/src/**/!(*.db|*.contract).test.ts']),
+    project('contract', ['<rootDir>/{apps/*,packages/*,test}/src/**/*.contract.test.ts']),
+    project('database', ['<rootDir>/{apps/*,packages/*,test}/src/**/*.db.test.ts'], {
+      globalSetup: '<rootDir>/tools/jest-setup.mjs',
+      globalTeardown: '<rootDir>/tools/jest-teardown.mjs',
+    }),
+  ],
+  // Tests wait for facts: a minute is a net for a hung test on a busy machine, not an expectation.
+  testTimeout: 60_000,
+  reporters: ['default', '<rootDir>/tools/jest-closing-line.mjs'],
+  coverageProvider: 'v8',
+  workerIdleMemoryLimit: '1GB', // the ES modules of finished test files stay in a worker's memory
+  collectCoverageFrom: ['{apps,packages}/*/src/**/*.ts'],
+};

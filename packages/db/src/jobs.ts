@@ -1,0 +1,135 @@
+import type { DeliveredStatement } from '@paddock/domain/fold-job-statements';
+import type { PlacedJob } from '@paddock/domain/place-job';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
+import type { Database, Status } from './tables.ts';
+
+/** A job's folded facts and its pool; without a pool it is stored only if it has a row already or runs on a worker of ours (B7). */
+export interface JobToStore {
+  readonly facts: DeliveredStatement;
+  readonly place: PlacedJob | undefined;
+}
+
+export interface StoredJob {
+  readonly jobId: number;
+  /** The status before; null if there was no row. */
+  readonly before: Status | null;
+  /** The row was inserted or updated; false also where no row was wanted. */
+  readonly changed: boolean;
+  /** The worker of ours that runs it, in the job's scope. */
+  readonly worker: string | null;
+  /** That worker does not know yet that it is assigned. */
+  readonly isUnbound: boolean;
+}
+
+// pending -> running -> completed | failed, forward only. `e` is the row, `excluded` what GitHub says now.
+const ended = sql`e.status in ('completed', 'failed')`;
+const isEnd = sql`excluded.status = 'completed'`;
+// The end names the runner for good; before it, the later start does.
+const isNewerRun = sql`(${isEnd} or excluded.started_at > coalesce(e.started_at, '-infinity'))`;
+const isNewRunner = sql`(not ${ended} and excluded.runner_name is not null and (e.runner_name is null or ${isNewerRun}))`;
+// A repeated in_progress is old news; without this it would take back a demand that GitHub itself has confirmed since (A6).
+const isSameRun = sql`(e.status = 'running' and excluded.status = 'running'
+  and excluded.runner_name is not distinct from e.runner_name and excluded.started_at is not distinct from e.started_at)`;
+const clearsDemand = sql`(excluded.status <> 'pending' and not ${isSameRun})`;
+
+const filledIn = (column: string): RawBuilder<unknown> => sql`coalesce(${sql.ref(`e.${column}`)}, ${sql.ref(`excluded.${column}`)})`;
+const ofRunner = (column: string): RawBuilder<unknown> =>
+  sql`case when ${isNewRunner} then ${sql.ref(`excluded.${column}`)} else ${filledIn(column)} end`;
+const whileDemanded = (column: string): RawBuilder<unknown> => sql`case when not ${clearsDemand} then ${sql.ref(`e.${column}`)} end`;
+
+/** Each column that GitHub's statements can move, and to what. */
+const next: Readonly<Record<string, RawBuilder<unknown>>> = {
+  status: sql`case when ${ended} then e.status else greatest(e.status, excluded.status) end`,
+  wants_worker: sql`e.wants_worker and not ${clearsDemand}`,
+  conclusion: filledIn('conclusion'),
+  runner_name: ofRunner('runner_name'),
+  runner_id: ofRunner('runner_id'),
+  k8s_pod: ofRunner('k8s_pod'),
+  workflow_name: filledIn('workflow_name'),
+  html_url: filledIn('html_url'),
+  queued_at: filledIn('queued_at'),
+  started_at: sql`case when not ${ended} and excluded.started_at is not null and ${isNewerRun} then excluded.started_at else ${filledIn('started_at')} end`,
+  completed_at: filledIn('completed_at'),
+  // Whatever was to be looked up is answered.
+  lookup_due_at: whileDemanded('lookup_due_at'),
+  seen_queued_at: whileDemanded('seen_queued_at'),
+  misjudged: sql`e.misjudged or (e.status = 'failed' and ${isEnd})`,
+};
+
+const assignments = sql.join(Object.entries(next).map(([column, value]) => sql`${sql.ref(column)} = ${value}`));
+const currentRow = sql`(${sql.join(Object.keys(next).map((column) => sql.ref(`e.${column}`)))})`;
+const nextRow = sql`(${sql.join(Object.values(next))})`;
+
+/**
+ * The one statement that writes what GitHub says of jobs (A5, A6): a row is inserted, moved forward, filled in, or left alone. Saying the
+ * same again changes nothing, `updated_at` included, and the order of what is said makes no difference.
+ *
+ * `jobs` holds each job once, sorted by id: rows are locked in that order by everybody, and before any worker. Only the INSERT locks any,
+ * one after the other; locking those that exist beforehand would be a second order, and deadlocks. Workers are only read here.
+ */
+export async function storeJobs(trx: Transaction<Database>, jobs: readonly JobToStore[], poolsVersion: number): Promise<StoredJob[]> {
+  const { rows } = await sql<StoredJob>`
+    with stated as (
+      select * from jsonb_to_recordset(${JSON.stringify(jobs.map(toRow))}::jsonb) as stated(
+        job_id bigint, status status_enum, entity_id bigint, entity_name text, entity_type text, repo_id bigint, repo_full_name text,
+        app_id bigint, installation_id bigint, job_labels jsonb, k8s_pool text, k8s_image text, scope_repo_id bigint, run_id bigint,
+        run_attempt integer, job_name text, workflow_name text, html_url text, conclusion text, runner_name text, runner_id bigint,
+        queued_at timestamptz, started_at timestamptz, completed_at timestamptz, delivery_guid text)
+    ), placed as (
+      select stated.job_id, known.status as before, worker.pod_name as worker, worker.assigned_job_id is null as is_unbound,
+        coalesce(stated.k8s_pool, known.k8s_pool, worker.k8s_pool) as pool,
+        coalesce(stated.k8s_image, known.k8s_image, worker.k8s_image) as image,
+        coalesce(stated.scope_repo_id, known.scope_repo_id, worker.scope_repo_id) as scope
+      from stated left join jobs known using (job_id)
+      left join workers worker on worker.pod_name = stated.runner_name
+        and worker.entity_id = stated.entity_id and worker.scope_repo_id in (0, stated.repo_id)
+    ), written as (
+      insert into jobs as e (job_id, status, wants_worker, entity_id, entity_name, entity_type, repo_id, repo_full_name, app_id,
+        installation_id, job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version, run_id, run_attempt, job_name, workflow_name,
+        html_url, conclusion, runner_name, runner_id, k8s_pod, queued_at, started_at, completed_at, delivery_guid)
+      select job_id, status, status = 'pending', entity_id, entity_name, entity_type, repo_id, repo_full_name, app_id,
+        coalesce(installation_id,
+          (select i.installation_id from installations i where i.entity_id = stated.entity_id and i.app_id = stated.app_id), 0),
+        job_labels, placed.pool, placed.image, placed.scope, ${poolsVersion}, run_id, run_attempt, job_name, workflow_name,
+        html_url, conclusion, runner_name, runner_id, placed.worker, queued_at, started_at, completed_at, delivery_guid
+      from stated join placed using (job_id) where placed.pool is not null order by job_id
+      on conflict (job_id) do update set ${assignments} where ${currentRow} is distinct from ${nextRow}
+      returning job_id, xmax = 0 as is_new
+    )
+    select placed.job_id as "jobId",
+      -- A row that came into being since the statement began is not among those read, yet it was there before.
+      case when placed.before is null and not written.is_new then 'pending' else placed.before end as before, placed.worker, coalesce(placed.is_unbound and placed.worker is not null, false) as "isUnbound",
+      written.job_id is not null as changed
+    from placed left join written using (job_id)`.execute(trx);
+  return rows;
+}
+
+function toRow({ facts, place }: JobToStore): Readonly<Record<string, unknown>> {
+  return {
+    job_id: facts.jobId,
+    status: facts.status,
+    entity_id: facts.account.id,
+    entity_name: facts.account.login,
+    entity_type: facts.account.type,
+    repo_id: facts.repoId,
+    repo_full_name: facts.repoFullName,
+    app_id: facts.appId,
+    installation_id: facts.installationId,
+    job_labels: facts.labels,
+    k8s_pool: place?.pool,
+    k8s_image: place?.image,
+    scope_repo_id: place?.scopeRepoId,
+    run_id: facts.runId,
+    run_attempt: facts.runAttempt,
+    job_name: facts.jobName,
+    workflow_name: facts.workflowName,
+    html_url: facts.htmlUrl,
+    conclusion: facts.conclusion,
+    runner_name: facts.runnerName,
+    runner_id: facts.runnerId,
+    queued_at: facts.queuedAt,
+    started_at: facts.startedAt,
+    completed_at: facts.completedAt,
+    delivery_guid: facts.deliveryGuid,
+  };
+}

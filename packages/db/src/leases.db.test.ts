@@ -1,0 +1,124 @@
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { waitFor } from '@paddock/testing/wait-for';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import { holdLease } from './hold-lease.ts';
+import { releaseLease, renewLease, takeLease } from './leases.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  await database.db.deleteFrom('leases').execute();
+});
+
+const NAME = 'follow-pods';
+const LONG_MS = 60_000;
+const take = (holder: string, leaseMs = LONG_MS) => takeLease(database.db, NAME, holder, leaseMs);
+const expire = () => sql`update leases set expires_at = now() - interval '1 second'`.execute(database.db);
+const holder = async () => (await database.db.selectFrom('leases').select(['holder', 'fence']).execute())[0];
+
+describe('a lease (A12)', () => {
+  test('is taken by one of many that come at once', async () => {
+    const fences = await Promise.all(Array.from({ length: 10 }, (_, index) => take(`holder ${index}`)));
+    expect(fences.filter((fence) => fence !== undefined)).toEqual([1]);
+  });
+
+  test('is taken over after its end, by one, with a higher fence', async () => {
+    await take('first');
+    expect(await take('second')).toBeUndefined();
+    await expire();
+    const fences = await Promise.all([take('second'), take('third')]);
+    expect(fences.filter((fence) => fence !== undefined)).toEqual([2]);
+  });
+
+  test('cannot be renewed or given back by whom it was taken from', async () => {
+    const old = (await take('first')) ?? 0;
+    await expire();
+    await take('second');
+    expect(await renewLease(database.db, NAME, old, LONG_MS)).toBe(false);
+    await releaseLease(database.db, NAME, old);
+    expect(await take('third')).toBeUndefined();
+    expect(await holder()).toEqual({ holder: 'second', fence: 2 });
+  });
+
+  test('can be renewed by its holder although it has run out, as long as nobody took it', async () => {
+    const fence = (await take('first')) ?? 0;
+    await expire();
+    expect(await renewLease(database.db, NAME, fence, LONG_MS)).toBe(true);
+    expect(await take('second')).toBeUndefined();
+  });
+
+  test('that was given back is free at once, and its fence goes on rising', async () => {
+    await releaseLease(database.db, NAME, (await take('first')) ?? 0);
+    expect(await take('second')).toBe(2);
+  });
+});
+
+/** Work that lasts until its signal aborts, and tells when it runs. */
+const steadyWork = (running: Set<string>, name: string) => async (signal: AbortSignal) => {
+  running.add(name);
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  running.delete(name);
+};
+
+const options = (name: string, errors: unknown[] = []) => ({
+  db: database.db,
+  name: NAME,
+  holder: name,
+  leaseMs: 400,
+  renewMs: 20,
+  onError: (error: unknown) => void errors.push(error),
+});
+
+describe('holding a lease (A12)', () => {
+  test('one of two works; when it stops, the other does', async () => {
+    const running = new Set<string>();
+    const stops = { one: new AbortController(), two: new AbortController() };
+    const holding = Object.entries(stops).map(([name, { signal }]) => holdLease(options(name), steadyWork(running, name), signal));
+    await waitFor('one of them to work', () => running.size > 0);
+    const [first] = running;
+    expect(running.size).toBe(1);
+    stops[first === 'one' ? 'one' : 'two'].abort();
+    await waitFor('the other to work', () => running.size === 1 && !running.has(first ?? ''));
+    for (const stop of Object.values(stops)) stop.abort();
+    await Promise.all(holding);
+    expect(running.size).toBe(0);
+  });
+
+  test('whoever lost it is told, and works again once it is free', async () => {
+    const running = new Set<string>();
+    const stop = new AbortController();
+    const holding = holdLease(options('held'), steadyWork(running, 'held'), stop.signal);
+    await waitFor('the work', () => running.has('held'));
+    await sql`update leases set holder = 'thief', fence = fence + 1, expires_at = now() + interval '1 minute'`.execute(database.db);
+    await waitFor('the end of the work', () => running.size === 0);
+    await expire();
+    await waitFor('the work to go on', () => running.has('held'));
+    stop.abort();
+    await holding;
+    expect(await holder()).toEqual({ holder: 'held', fence: 3 });
+  });
+
+  test('work that fails gives the lease back, is told, and is taken up again', async () => {
+    const errors: unknown[] = [];
+    const stop = new AbortController();
+    let runs = 0;
+    const failing = async () => {
+      runs++;
+      return Promise.reject(new Error(`run ${runs}`));
+    };
+    const holding = holdLease(options('failing', errors), failing, stop.signal);
+    await waitFor('three runs', () => runs >= 3);
+    stop.abort();
+    await holding;
+    expect(errors.slice(0, 3)).toEqual([new Error('run 1'), new Error('run 2'), new Error('run 3')]);
+    expect(await take('another')).toBeGreaterThan(runs);
+  });
+});

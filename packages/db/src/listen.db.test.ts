@@ -1,0 +1,89 @@
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { waitFor } from '@paddock/testing/wait-for';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import { clientConfig } from './connect.ts';
+import { listen } from './listen.ts';
+
+let database: TestDatabase;
+let stop: AbortController;
+let listening: Promise<void>;
+let woken: string[];
+let errors: unknown[];
+
+const APPLICATION = 'paddock-test-listener';
+const CONNECTED = 'connected';
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  stop = new AbortController();
+  woken = [];
+  errors = [];
+  listening = listen(
+    {
+      config: clientConfig({ url: database.url, schema: database.schema, applicationName: APPLICATION }),
+      channels: ['one', 'two'],
+      onWake: (channel, payload) => woken.push(channel === undefined ? CONNECTED : `${channel} ${payload ?? ''}`),
+      onError: (error) => errors.push(error),
+      heartbeatMs: 200,
+    },
+    stop.signal,
+  );
+  await waitFor('the first connection', () => woken.includes(CONNECTED));
+});
+afterEach(async () => {
+  stop.abort();
+  await listening;
+});
+
+const notify = (channel: string, payload: string) => sql`select pg_notify(${channel}, ${payload})`.execute(database.db);
+const sessions = async () =>
+  (
+    await sql<{ pid: number; state: string; xact: Date | null }>`
+    select pid, state, xact_start as xact from pg_stat_activity where application_name = ${APPLICATION}`.execute(database.db)
+  ).rows;
+const cut = () => sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = ${APPLICATION}`.execute(database.db);
+
+describe('listening (A7)', () => {
+  test('hands on the notifications of its channels, and no others', async () => {
+    await notify('one', 'a');
+    await notify('three', 'b');
+    await notify('two', 'c');
+    await waitFor('the last notification', () => woken.includes('two c'));
+    expect(woken).toEqual([CONNECTED, 'one a', 'two c']);
+  });
+
+  test('is never inside a transaction', async () => {
+    await notify('one', 'a');
+    await waitFor('the notification', () => woken.includes('one a'));
+    expect(await sessions()).toEqual([expect.objectContaining({ state: 'idle', xact: null })]);
+  });
+
+  test('connects again when the server cuts it, wakes for what was missed, and hears on', async () => {
+    await cut();
+    await waitFor('the second connection', () => woken.filter((message) => message === CONNECTED).length === 2);
+    expect(errors).toHaveLength(1);
+    await notify('two', 'after');
+    await waitFor('the notification', () => woken.includes('two after'));
+  });
+
+  test('goes on connecting while it is cut again and again', async () => {
+    for (let time = 2; time <= 4; time++) {
+      await cut();
+      await waitFor(`connection ${time}`, () => woken.filter((message) => message === CONNECTED).length >= time);
+    }
+    await notify('one', 'still here');
+    await waitFor('the notification', () => woken.includes('one still here'));
+    expect(await sessions()).toHaveLength(1);
+  });
+
+  test('closes its connection when it is told to stop', async () => {
+    stop.abort();
+    await listening;
+    await waitFor('the end of the session', async () => (await sessions()).length === 0);
+    expect(errors).toEqual([]);
+  });
+});

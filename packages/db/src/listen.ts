@@ -1,0 +1,55 @@
+import { pause } from '@paddock/runtime/pause';
+import pg from 'pg';
+
+export interface ListenOptions {
+  /** From `clientConfig`: the listener has a connection of its own, never inside a transaction (A7). */
+  config: pg.ClientConfig;
+  channels: readonly string[];
+  /** Called for each notification, and with no payload after every (re)connect, for what was missed meanwhile. */
+  onWake: (channel: string | undefined, payload: string | undefined) => void;
+  onError: (error: unknown) => void;
+  /** How often the connection is tried while silent, in milliseconds. */
+  heartbeatMs?: number;
+}
+
+const FIRST_BACKOFF_MS = 100;
+const LONGEST_BACKOFF_MS = 5_000;
+
+/** Listens until the signal aborts, reconnecting for ever. A notification is a hint: whoever uses this must also look by himself at times. */
+export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
+  let backoffMs = FIRST_BACKOFF_MS;
+  while (!signal.aborted) {
+    const began = performance.now();
+    try {
+      await listenOnce(options, signal);
+    } catch (error) {
+      options.onError(error);
+    }
+    if (performance.now() - began > LONGEST_BACKOFF_MS) backoffMs = FIRST_BACKOFF_MS;
+    if (signal.aborted) return;
+    await pause(backoffMs, signal);
+    backoffMs = Math.min(backoffMs * 2, LONGEST_BACKOFF_MS);
+  }
+}
+
+async function listenOnce({ config, channels, onWake, heartbeatMs = 10_000 }: ListenOptions, signal: AbortSignal): Promise<void> {
+  const client = new pg.Client({ ...config, query_timeout: heartbeatMs });
+  const broken = Promise.withResolvers<never>();
+  broken.promise.catch(() => undefined); // observed through the races below; here only so that it is never unhandled
+  client.on('error', (error) => broken.reject(error));
+  client.on('end', () => broken.reject(new Error('the listening connection was closed by the server')));
+  client.on('notification', ({ channel, payload }) => onWake(channel, payload));
+  try {
+    await client.connect();
+    for (const channel of channels) await client.query(`listen ${client.escapeIdentifier(channel)}`);
+    onWake(undefined, undefined);
+    while (!signal.aborted) {
+      await Promise.race([pause(heartbeatMs, signal), broken.promise]);
+      // A half-open connection is only noticed by using it.
+      if (!signal.aborted) await Promise.race([client.query('select 1'), broken.promise]);
+    }
+  } finally {
+    client.removeAllListeners('notification');
+    await client.end();
+  }
+}

@@ -1,0 +1,140 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createEmptyDatabase, type EmptyDatabase } from '@paddock/testing/database';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { connectDatabase } from './connect.ts';
+import { describeSchema } from './describe-schema.ts';
+import { sqlStateOf } from './errors.ts';
+import { migrate, pendingSql } from './migrate.ts';
+import { SCHEMA_VERSION, whyUnfit } from './schema-version.ts';
+
+const MIGRATIONS = readdirSync(join(import.meta.dirname, '../../../db/migrations')).map((file) => file.replace(/\.sql$/, ''));
+
+let database: EmptyDatabase;
+
+beforeAll(async () => {
+  database = await createEmptyDatabase();
+});
+afterAll(() => database.drop());
+
+async function withClient<T>(work: (client: pg.Client) => Promise<T>, url = database.url): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function describeAs(schema: string): Promise<string> {
+  const { db, close } = connectDatabase({ url: database.url, schema, poolSize: 1, applicationName: 'paddock-test' });
+  try {
+    return await describeSchema(db);
+  } finally {
+    await close();
+  }
+}
+
+async function unfitness(schema: string): Promise<string | undefined> {
+  const { db, close } = connectDatabase({ url: database.url, schema, poolSize: 1, applicationName: 'paddock-test' });
+  try {
+    return await whyUnfit(db, schema);
+  } finally {
+    await close();
+  }
+}
+
+describe('migrate (A10)', () => {
+  test('applies every migration once, in order, and then finds nothing to do', async () => {
+    expect(await migrate({ url: database.url, schema: 'once' })).toEqual({ applied: MIGRATIONS });
+    expect(await migrate({ url: database.url, schema: 'once' })).toEqual({ applied: [] });
+    expect(await pendingSql({ url: database.url, schema: 'once' })).toBe('');
+  });
+
+  test('two that start at once apply each migration once between them', async () => {
+    const both = await Promise.all([migrate({ url: database.url, schema: 'race' }), migrate({ url: database.url, schema: 'race' })]);
+    expect(both.flatMap(({ applied }) => applied)).toEqual(MIGRATIONS);
+  });
+
+  test('two schemas of one database are the same but for their instance ids (A8)', async () => {
+    await Promise.all([migrate({ url: database.url, schema: 'prod' }), migrate({ url: database.url, schema: 'staging' })]);
+    expect(await describeAs('prod')).toBe(await describeAs('staging'));
+    const ids = await withClient(async (client) => {
+      const { rows } = await client.query<{ id: string }>(
+        'select instance_id as id from prod.instance union all select instance_id from staging.instance',
+      );
+      return rows.map(({ id }) => id);
+    });
+    for (const id of ids) expect(id).toMatch(/^[a-z0-9]{6}$/);
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  test('the printed SQL, applied by hand, makes the same schema and leaves nothing pending', async () => {
+    const printed = await pendingSql({ url: database.url, schema: 'by_hand' });
+    await withClient((client) => client.query(printed));
+    await migrate({ url: database.url, schema: 'by_migrator' });
+    expect(await describeAs('by_hand')).toBe(await describeAs('by_migrator'));
+    expect(await migrate({ url: database.url, schema: 'by_hand' })).toEqual({ applied: [] });
+    expect(await unfitness('by_hand')).toBeUndefined();
+  });
+
+  test('printing changes nothing', async () => {
+    await pendingSql({ url: database.url, schema: 'untouched' });
+    const { rows } = await withClient((client) => client.query(`select from pg_namespace where nspname = 'untouched'`));
+    expect(rows).toHaveLength(0);
+  });
+
+  test('a name that is no plain identifier is refused before anything is done (A8)', async () => {
+    await expect(migrate({ url: database.url, schema: 'Prod; drop' })).rejects.toThrow('cannot be used');
+  });
+
+  test('the service’s role reads and writes rows, and can alter no table', async () => {
+    await withClient((client) => client.query(`create role paddock_service_test login`));
+    try {
+      await migrate({ url: database.url, schema: 'roles', serviceRole: 'paddock_service_test' });
+      await withClient(async (client) => {
+        await client.query(`set search_path = roles; set role paddock_service_test`);
+        await client.query(`insert into leases values ('a', 'b', 1, now())`);
+        await client.query(`update leases set fence = 2`);
+        await client.query(`insert into installation_events (source, event, outcome, payload) values ('webhook', 'ping', 'ok', '{}')`);
+        await client.query(`delete from leases`);
+        for (const forbidden of [
+          'alter table jobs add extra text',
+          'drop table jobs',
+          'create table more ()',
+          'truncate jobs',
+          'drop trigger jobs_touch on jobs',
+        ])
+          expect(await client.query(forbidden).then(() => 'allowed', sqlStateOf)).toBe('42501');
+      });
+    } finally {
+      await withClient((client) => client.query(`drop owned by paddock_service_test; drop role paddock_service_test`));
+    }
+  });
+});
+
+describe('the schema’s version (A10)', () => {
+  test('the code is written for the newest migration', () => {
+    expect(Number.parseInt(MIGRATIONS.toSorted().at(-1) ?? '', 10)).toBe(SCHEMA_VERSION);
+  });
+
+  test('a database without our tables is unfit, with a sentence that says what to do', async () => {
+    expect(await unfitness('nothing_here')).toBe('the schema nothing_here has no tables of Paddock yet: run `pnpm db:migrate`');
+  });
+
+  test('one version behind and one ahead are fit, two behind are not', async () => {
+    await migrate({ url: database.url, schema: 'versions' });
+    await withClient(async (client) => {
+      await client.query(`set search_path = versions`);
+      const newest = String(SCHEMA_VERSION).padStart(4, '0');
+      await client.query(`delete from schema_migration where name like '${newest}%'`);
+      expect(await unfitness('versions')).toBeUndefined();
+      await client.query(`delete from schema_migration where name > '${String(SCHEMA_VERSION - 1).padStart(4, '0')}'`);
+      expect(await unfitness('versions')).toContain(`is at version ${SCHEMA_VERSION - 2} and this service needs ${SCHEMA_VERSION - 1}`);
+      await client.query(`insert into schema_migration values ('${String(SCHEMA_VERSION + 1).padStart(4, '0')}_next', '2026')`);
+      expect(await unfitness('versions')).toBeUndefined();
+    });
+  });
+});

@@ -1,0 +1,106 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Kysely, sql } from 'kysely';
+import { type Migration, Migrator } from 'kysely/migration';
+import { connectDatabase } from './connect.ts';
+import { assertSchemaName } from './schema-name.ts';
+import type { Database } from './tables.ts';
+
+/** Holds for the sources and for apps/migrate/dist/main.mjs alike: both lie three folders below the root. */
+const MIGRATIONS = fileURLToPath(new URL('../../../db/migrations', import.meta.url));
+
+export interface MigrateOptions {
+  url: string;
+  schema: string;
+  /** A role that may read and write rows of the environment but not alter it; it is granted just that after migrating (A10). */
+  serviceRole?: string;
+}
+
+/** Brings one environment to the newest version. Safe to repeat, and when two start at once: the second waits, then finds nothing to do. */
+export async function migrate(options: MigrateOptions): Promise<{ applied: string[] }> {
+  return withMigrator(options, async (migrator, db) => {
+    await createSchema(db, options.schema);
+    const { error, results = [] } = await migrator.migrateToLatest();
+    if (error !== undefined) {
+      const failed = results.find((result) => result.status === 'Error')?.migrationName;
+      throw new Error(`Migration ${failed ?? 'of the database'} failed in schema ${options.schema}; nothing of it was kept.`, {
+        cause: error,
+      });
+    }
+    if (options.serviceRole !== undefined) await grantService(db, options.schema, options.serviceRole);
+    return { applied: results.map((result) => result.migrationName) };
+  });
+}
+
+/** The SQL that `migrate` would run, bookkeeping included, for whoever applies it by hand. Changes nothing. */
+export async function pendingSql(options: MigrateOptions): Promise<string> {
+  return withMigrator(options, async (migrator) => {
+    const pending = (await migrator.getMigrations()).filter((migration) => migration.executedAt === undefined);
+    if (pending.length === 0) return '';
+    const applied = pending.map(({ name }) => `-- ${name}\n${readMigration(`${name}.sql`)}\n${bookkeeping(name)}`);
+    return ['begin;', prepare(options.schema), ...applied, 'commit;', ''].join('\n');
+  });
+}
+
+const prepare = (schema: string): string => `create schema if not exists ${schema};
+set local search_path = ${schema};
+create table if not exists schema_migration (name varchar(255) primary key, "timestamp" varchar(255) not null);
+`;
+
+const bookkeeping = (name: string): string =>
+  `insert into schema_migration (name, "timestamp") values ('${name}', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'));\n`;
+
+async function withMigrator<T>(
+  { url, schema }: MigrateOptions,
+  work: (migrator: Migrator, db: Kysely<Database>) => Promise<T>,
+): Promise<T> {
+  assertSchemaName(schema);
+  const { db, close } = connectDatabase({
+    url,
+    schema,
+    poolSize: 2,
+    applicationName: 'paddock-migrate',
+    statementTimeoutMs: 0,
+    lockTimeoutMs: 60_000,
+  });
+  try {
+    const migrator = new Migrator({
+      db,
+      migrationTableName: 'schema_migration',
+      migrationLockTableName: 'schema_migration_lock',
+      migrationTableSchema: schema,
+      provider: { getMigrations: () => Promise.resolve(readMigrations()) },
+    });
+    return await work(migrator, db);
+  } finally {
+    await close();
+  }
+}
+
+/** `create schema if not exists` itself fails when two run it at once, hence the lock. */
+async function createSchema(db: Kysely<Database>, schema: string): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(hashtext('paddock schema'), hashtext(${schema}))`.execute(trx);
+    const { rows } = await sql`select from pg_namespace where nspname = ${schema}`.execute(trx);
+    if (rows.length === 0) await sql`create schema ${sql.id(schema)}`.execute(trx);
+  });
+}
+
+function readMigrations(): Record<string, Migration> {
+  const files = readdirSync(MIGRATIONS).filter((file) => file.endsWith('.sql'));
+  return Object.fromEntries(
+    files.map((file) => [
+      file.slice(0, -'.sql'.length),
+      { up: async (db) => void (await sql.raw(readMigration(file)).execute(db)) } satisfies Migration,
+    ]),
+  );
+}
+
+const readMigration = (file: string): string => readFileSync(join(MIGRATIONS, file), 'utf8');
+
+async function grantService(db: Kysely<Database>, schema: string, role: string): Promise<void> {
+  await sql`grant usage on schema ${sql.id(schema)} to ${sql.id(role)}`.execute(db);
+  await sql`grant select, insert, update, delete on all tables in schema ${sql.id(schema)} to ${sql.id(role)}`.execute(db);
+  await sql`grant usage on all sequences in schema ${sql.id(schema)} to ${sql.id(role)}`.execute(db);
+}

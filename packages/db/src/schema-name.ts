@@ -1,0 +1,17 @@
+/** The longest channel name PostgreSQL takes is 63 bytes, and `_queue_event` is 12 of them. */
+const PLAIN_IDENTIFIER = /^[a-z_][a-z0-9_]{0,50}$/;
+
+/** Refuses what could not be used unquoted as a schema name, as part of a channel name, and in search_path (A8). */
+export function assertSchemaName(schema: string): void {
+  if (!PLAIN_IDENTIFIER.test(schema) || schema.startsWith('pg_')) {
+    throw new Error(
+      `The schema name ${JSON.stringify(schema)} cannot be used: it must be a plain lower-case identifier of at most 51 bytes ([a-z_][a-z0-9_]*) that does not begin with "pg_".`,
+    );
+  }
+}
+
+/** Sent whenever there may be new demand or freed capacity. */
+export const queueEventChannel = (schema: string): string => `${schema}_queue_event`;
+
+/** Sent for new tasks; the payload is the task's kind. */
+export const taskEventChannel = (schema: string): string => `${schema}_task_event`;

@@ -1,0 +1,26 @@
+import { type Kysely, sql } from 'kysely';
+import type { Database } from './tables.ts';
+
+/** The number of the newest migration that this code was written for; a test compares it with db/migrations. */
+export const SCHEMA_VERSION = 3;
+
+/**
+ * Says why a service cannot work on this database, or undefined if it can. One version behind or ahead is fine, so that a rolling
+ * upgrade never stops: the migration runs first, old and new services work beside each other for a while (A10).
+ */
+export async function whyUnfit(db: Kysely<Database>, schema: string): Promise<string | undefined> {
+  const version = await currentVersion(db);
+  if (version === undefined) return `the schema ${schema} has no tables of Paddock yet: run \`pnpm db:migrate\``;
+  if (version < SCHEMA_VERSION - 1) {
+    return `the schema ${schema} is at version ${version} and this service needs ${SCHEMA_VERSION - 1} or newer: run \`pnpm db:migrate\``;
+  }
+  return undefined;
+}
+
+async function currentVersion(db: Kysely<Database>): Promise<number | undefined> {
+  const { rows: found } = await sql<{ present: boolean }>`select to_regclass('schema_migration') is not null as present`.execute(db);
+  if (found[0]?.present !== true) return undefined;
+  const { rows } = await sql<{ name: string | null }>`select max(name) as name from schema_migration`.execute(db);
+  const name = rows[0]?.name;
+  return name === null || name === undefined ? undefined : Number.parseInt(name, 10);
+}

@@ -1,0 +1,282 @@
+import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
+
+export type Status = 'pending' | 'running' | 'completed' | 'failed';
+export type EntityType = 'Organization' | 'User';
+type Provider = 'github' | 'gitlab' | 'azdo';
+
+type Json = unknown;
+/** JSONB is written as text, so that what came over the wire can be stored without a detour through JavaScript values. */
+type JsonColumn<T> = ColumnType<T, string, string>;
+type JsonColumnWithDefault<T> = ColumnType<T, string | undefined, string>;
+type Nullable<T> = ColumnType<T | null, T | null | undefined, T | null>;
+
+/** `{ version: 1, message }` for everything but pod diagnostics, which are version 2. */
+export type FailureInfo = { version: 1; message: string } | ({ version: 2 } & Record<string, Json>);
+
+export interface InstanceTable {
+  only_row: Generated<boolean>;
+  instance_id: string;
+  created_at: Generated<Date>;
+}
+
+export interface JobsTable {
+  job_id: number;
+  status: Generated<Status>;
+  wants_worker: boolean;
+  failure_info: ColumnType<FailureInfo | null, string | null | undefined, string | null>;
+  provider: Generated<Provider>;
+  entity_id: number;
+  entity_name: string;
+  entity_type: EntityType;
+  repo_id: number;
+  repo_full_name: string;
+  app_id: number;
+  installation_id: number;
+  job_labels: JsonColumnWithDefault<string[]>;
+  k8s_pool: string;
+  k8s_image: string;
+  k8s_pod: Nullable<string>;
+  scope_repo_id: number;
+  demand_key: GeneratedAlways<number>;
+  pools_version: number;
+  run_id: number;
+  run_attempt: number;
+  job_name: string;
+  workflow_name: Nullable<string>;
+  html_url: Nullable<string>;
+  conclusion: Nullable<string>;
+  runner_name: Nullable<string>;
+  runner_id: Nullable<number>;
+  queued_at: Nullable<Date>;
+  started_at: Nullable<Date>;
+  completed_at: Nullable<Date>;
+  delivery_guid: Nullable<string>;
+  lookup_due_at: Nullable<Date>;
+  seen_queued_at: Nullable<Date>;
+  requeues: Generated<number>;
+  recovery_attempts: Generated<number>;
+  misjudged: Generated<boolean>;
+  revision: Generated<number>;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+}
+
+export interface WorkersTable {
+  pod_name: string;
+  status: Generated<Status>;
+  failure_info: ColumnType<FailureInfo | null, string | null | undefined, string | null>;
+  provider: Generated<Provider>;
+  entity_id: number;
+  entity_name: string;
+  entity_type: EntityType;
+  app_id: number;
+  installation_id: number;
+  repo_full_name: Nullable<string>;
+  scope_repo_id: number;
+  job_labels: JsonColumn<string[]>;
+  made_for_job_id: Nullable<number>;
+  delivery_guid: Nullable<string>;
+  k8s_pool: string;
+  k8s_image: string;
+  k8s_node: Nullable<string>;
+  demand_key: GeneratedAlways<number>;
+  pools_version: number;
+  cluster: Generated<string>;
+  namespace: string;
+  pod_uid: Nullable<string>;
+  pod_created_at: Nullable<Date>;
+  runner_id: Nullable<number>;
+  registered_labels: ColumnType<string[] | null, string | null | undefined, string | null>;
+  registration_started_at: Nullable<Date>;
+  registered_at: Nullable<Date>;
+  registration_gone_at: Nullable<Date>;
+  assigned_at: Nullable<Date>;
+  assigned_job_id: Nullable<number>;
+  stopping_at: Nullable<Date>;
+  stop_reason: Nullable<string>;
+  exit_code: Nullable<number>;
+  unexplained_until: Nullable<Date>;
+  secret_deleted_at: Nullable<Date>;
+  pod_deleted_at: Nullable<Date>;
+  running_at: Nullable<Date>;
+  completed_at: Nullable<Date>;
+  revision: Generated<number>;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+}
+
+export interface InstallationEventsTable {
+  id: GeneratedAlways<number>;
+  source: 'webhook' | 'scheduler' | 'reconciler';
+  event: string;
+  outcome: string;
+  app_id: Nullable<number>;
+  installation_id: Nullable<number>;
+  entity_type: Nullable<EntityType>;
+  entity_id: Nullable<number>;
+  entity_name: Nullable<string>;
+  repo_id: Nullable<number>;
+  job_id: Nullable<number>;
+  delivery_guid: Nullable<string>;
+  payload: JsonColumn<Json>;
+  payload_repaired: Generated<boolean>;
+  received_at: Generated<Date>;
+}
+
+export interface InstallationsTable {
+  entity_id: number;
+  app_id: number;
+  installation_id: number;
+  login: string;
+  entity_type: EntityType;
+  repository_selection: Nullable<string>;
+  suspended_at: Nullable<Date>;
+  deleted_at: Nullable<Date>;
+  stated_at: Date;
+  updated_at: Generated<Date>;
+}
+
+export interface DemandKeysTable {
+  demand_key: number;
+  entity_id: number;
+  entity_name: string;
+  scope_repo_id: number;
+  k8s_pool: string;
+  waiting: number;
+  unassigned: number;
+  cap: Nullable<number>;
+  wait_reason: Nullable<string>;
+  wait_since: Nullable<Date>;
+  updated_at: Generated<Date>;
+}
+
+export interface PoolsDocumentsTable {
+  version: GeneratedAlways<number>;
+  digest: string;
+  content: JsonColumn<Json>;
+  loaded_by: string;
+  loaded_at: Generated<Date>;
+}
+
+export interface LeasesTable {
+  name: string;
+  holder: string;
+  fence: number;
+  expires_at: Date;
+}
+
+export interface SchedulesTable {
+  name: string;
+  last_tick_at: Date;
+  taken_by: string;
+  taken_at: Generated<Date>;
+}
+
+/** One run that did not end well: when, which attempt it was, and what it said. */
+export interface TaskFailure {
+  attempt: number;
+  at: string;
+  reason: 'error' | 'timeout' | 'crash' | 'poison' | 'snooze';
+  message: string;
+}
+
+export interface TasksTable {
+  id: Generated<string>;
+  kind: string;
+  subject_type: string;
+  subject_id: string;
+  subject_name: Nullable<string>;
+  payload: JsonColumnWithDefault<Json>;
+  origin: Generated<'MANUAL' | 'AUTOMATIC'>;
+  requested_by: Nullable<string>;
+  delivery_guid: Nullable<string>;
+  status: Generated<'queued' | 'running'>;
+  attempt: Generated<number>;
+  max_attempts: number;
+  crashes: Generated<number>;
+  max_crashes: number;
+  failures: JsonColumnWithDefault<TaskFailure[]>;
+  queued_at: Generated<Date>;
+  due_at: Generated<Date>;
+  started_at: Nullable<Date>;
+  locked_by: Nullable<string>;
+  locked_at: Nullable<Date>;
+  fence: Generated<number>;
+}
+
+export interface OperationsTable {
+  id: string;
+  kind: string;
+  subject_type: string;
+  subject_id: string;
+  subject_name: Nullable<string>;
+  payload: JsonColumn<Json>;
+  origin: 'MANUAL' | 'AUTOMATIC';
+  requested_by: Nullable<string>;
+  delivery_guid: Nullable<string>;
+  status: 'OK' | 'ERROR';
+  attempt: number;
+  max_attempts: number;
+  crashes: number;
+  failures: JsonColumn<TaskFailure[]>;
+  queued_at: Date;
+  started_at: Nullable<Date>;
+  finished_at: Generated<Date>;
+  expires_at: Date;
+  output: ColumnType<Json, string | null | undefined, string | null>;
+  failure_reason: Nullable<'poison' | 'attempts' | 'crashes' | 'timeout' | 'cancelled'>;
+  failure_message: Nullable<string>;
+}
+
+export interface TaskCountsTable {
+  hour: Date;
+  kind: string;
+  outcome: 'OK' | 'ERROR';
+  failure_reason: Nullable<string>;
+  ended: number;
+}
+
+export interface DeliveryListingsTable {
+  id: GeneratedAlways<number>;
+  app_id: number;
+  newest_at: Date;
+  oldest_at: Date;
+  cursor: Nullable<string>;
+  listed_at: Generated<Date>;
+}
+
+export interface UnresolvedDeliveriesTable {
+  app_id: number;
+  guid: string;
+  delivery_id: number;
+  event: string;
+  action: Nullable<string>;
+  installation_id: Nullable<number>;
+  repository_id: Nullable<number>;
+  first_failed_at: Date;
+  last_failed_at: Date;
+  last_status_code: number;
+  requests: Generated<number>;
+  last_requested_at: Nullable<Date>;
+  requested_delivery_id: Nullable<number>;
+  next_request_at: Generated<Date>;
+  resolved_at: Nullable<Date>;
+}
+
+/** All tables of an environment, as db/migrations leaves them; a test compares this with the database. */
+export interface Database {
+  instance: InstanceTable;
+  jobs: JobsTable;
+  workers: WorkersTable;
+  installation_events: InstallationEventsTable;
+  installations: InstallationsTable;
+  demand_keys: DemandKeysTable;
+  pools_documents: PoolsDocumentsTable;
+  leases: LeasesTable;
+  schedules: SchedulesTable;
+  tasks: TasksTable;
+  operations: OperationsTable;
+  task_counts: TaskCountsTable;
+  delivery_listings: DeliveryListingsTable;
+  unresolved_deliveries: UnresolvedDeliveriesTable;
+}

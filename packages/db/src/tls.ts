@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import type { ConnectionOptions } from 'node:tls';
+
+const SSL_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey'];
+
+/**
+ * Takes the `ssl…` parameters out of a DSN and gives them the meaning that PostgreSQL documents; node-postgres 8 reads `require` as
+ * `verify-full`, so it is never asked to interpret them.
+ * Source: https://www.postgresql.org/docs/current/libpq-ssl.html
+ */
+export function separateTls(dsn: string): { dsn: string; ssl: ConnectionOptions | false } {
+  const url = new URL(dsn);
+  const given = Object.fromEntries(SSL_PARAMETERS.map((name) => [name, url.searchParams.get(name) ?? undefined]));
+  for (const name of SSL_PARAMETERS) url.searchParams.delete(name);
+  return { dsn: url.href, ssl: tlsOptions(given) };
+}
+
+function tlsOptions(given: Record<string, string | undefined>): ConnectionOptions | false {
+  const { sslmode = 'disable', sslrootcert, sslcert, sslkey } = given;
+  const files: ConnectionOptions = {
+    ...(sslrootcert === undefined ? {} : { ca: readFileSync(sslrootcert, 'utf8') }),
+    ...(sslcert === undefined ? {} : { cert: readFileSync(sslcert, 'utf8') }),
+    ...(sslkey === undefined ? {} : { key: readFileSync(sslkey, 'utf8') }),
+  };
+  switch (sslmode) {
+    case 'disable':
+      return false;
+    case 'require':
+      // As libpq does: with a root certificate at hand, `require` checks the chain.
+      return sslrootcert === undefined ? { ...files, rejectUnauthorized: false } : withoutHostCheck(files);
+    case 'verify-ca':
+      return withoutHostCheck(files);
+    case 'verify-full':
+      return { ...files, rejectUnauthorized: true };
+    default:
+      throw new Error(`sslmode=${sslmode} is not supported in the database URL: use disable, require, verify-ca or verify-full.`);
+  }
+}
+
+const withoutHostCheck = (files: ConnectionOptions): ConnectionOptions => ({
+  ...files,
+  rejectUnauthorized: true,
+  checkServerIdentity: () => undefined,
+});

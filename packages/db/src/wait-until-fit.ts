@@ -1,0 +1,33 @@
+import { pause } from '@paddock/runtime/pause';
+import type { Kysely } from 'kysely';
+import { whyUnfit } from './schema-version.ts';
+import type { Database } from './tables.ts';
+
+/** Why a service cannot work now, as a sentence, or undefined if it can: PostgreSQL is away, or its schema is too old (A10). Never throws. */
+export async function whyNotReady(db: Kysely<Database>, schema: string): Promise<string | undefined> {
+  try {
+    return await whyUnfit(db, schema);
+  } catch (error) {
+    return `PostgreSQL cannot be asked: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+export interface WaitOptions {
+  readonly db: Kysely<Database>;
+  readonly schema: string;
+  readonly pollMs: number;
+  /** Told of each new reason once. */
+  readonly onUnfit: (reason: string) => void;
+}
+
+/** Resolves once the service can work, or the signal aborts: a service starts while PostgreSQL is away and becomes ready by itself. */
+export async function waitUntilFit({ db, schema, pollMs, onUnfit }: WaitOptions, signal: AbortSignal): Promise<void> {
+  let told: string | undefined;
+  while (!signal.aborted) {
+    const reason = await whyNotReady(db, schema);
+    if (reason === undefined) return;
+    if (reason !== told) onUnfit(reason);
+    told = reason;
+    await pause(pollMs, signal);
+  }
+}

@@ -1,0 +1,130 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { Database, Status } from './tables.ts';
+
+/** What a pod's own status says of its worker. */
+export interface PodState {
+  podName: string;
+  podUid: string;
+  podCreatedAt: Date;
+  node: string | null;
+  /** `succeeded` and `failed` only when all containers have terminated: these end the row (A3). */
+  phase: 'pending' | 'running' | 'succeeded' | 'failed';
+  runningAt: Date | null;
+  endedAt: Date | null;
+  exitCode: number | null;
+  /** Why it failed, in a sentence. */
+  message: string | null;
+}
+
+/** A worker whose row was changed by what its pod says. */
+export interface PodTransition {
+  podName: string;
+  pool: string;
+  was: Status;
+  status: Status;
+  /** It ended well, nobody has heard of its job, and we were not stopping it (C3). */
+  unexplained: boolean;
+  /** From the row's making to the pod's first Running, in seconds. */
+  startSeconds: number | null;
+}
+
+/**
+ * Brings worker rows to where their pods are: pending -> running -> completed | failed, never back, with the instants of the pods' own
+ * status (A3, C8). Rows that know all this already are left alone. A pod that is another than the row's (its uid differs) says nothing.
+ * An unexplained end stands against one waiting job for `unexplainedGraceMs`.
+ */
+export async function recordPodStates(
+  trx: Transaction<Database>,
+  states: readonly PodState[],
+  unexplainedGraceMs: number,
+): Promise<PodTransition[]> {
+  const { rows } = await sql<PodTransition>`
+    with given as (
+      select * from jsonb_to_recordset(${JSON.stringify(states)}::jsonb) as g("podName" text, "podUid" text, "podCreatedAt" timestamptz, node text, phase text,
+        "runningAt" timestamptz, "endedAt" timestamptz, "exitCode" integer, message text)
+    ),
+    locked as (
+      select g.*, w.status as was
+      from workers w join given g on g."podName" = w.pod_name
+      where w.status in ('pending', 'running') and (w.pod_uid is null or w.pod_uid = g."podUid")
+        and (w.pod_uid is null or (w.k8s_node is null and g.node is not null)
+          or (w.status = 'pending' and g.phase = 'running') or g.phase in ('succeeded', 'failed'))
+      order by w.pod_name for update of w
+    )
+    update workers w
+    set pod_uid = l."podUid",
+      pod_created_at = coalesce(w.pod_created_at, l."podCreatedAt"),
+      k8s_node = coalesce(w.k8s_node, l.node),
+      status = case l.phase when 'succeeded' then 'completed' when 'failed' then 'failed' when 'running' then 'running' else w.status::text end::status_enum,
+      running_at = case
+        when l.phase = 'running' then coalesce(w.running_at, l."runningAt", now())
+        when l.phase = 'succeeded' then coalesce(w.running_at, l."runningAt", l."endedAt", now())
+        else coalesce(w.running_at, l."runningAt") end,
+      completed_at = case when l.phase in ('succeeded', 'failed') then coalesce(l."endedAt", now()) end,
+      exit_code = coalesce(l."exitCode", w.exit_code),
+      failure_info = case when l.phase = 'failed'
+        then jsonb_build_object('version', 1, 'message', coalesce(l.message, 'the pod failed')) else w.failure_info end,
+      unexplained_until = case when l.phase = 'succeeded' and l."exitCode" = 0 and w.assigned_at is null and w.stopping_at is null
+        then now() + ${unexplainedGraceMs} * interval '1 millisecond' end
+    from locked l
+    where w.pod_name = l."podName" and w.status in ('pending', 'running')
+    returning w.pod_name as "podName", w.k8s_pool as pool, l.was, w.status, w.unexplained_until is not null as unexplained,
+      extract(epoch from w.running_at - w.created_at)::float8 as "startSeconds"`.execute(trx);
+  return rows;
+}
+
+/** A worker whose pod was known once and is not in the cluster any more. */
+export interface MissingPod {
+  podName: string;
+  pool: string;
+  status: Status;
+}
+
+/**
+ * Workers of a namespace whose pod was seen before and is not among those of a complete list (C8). `createdBefore` keeps out workers whose
+ * pod may be younger than the list.
+ */
+export async function findMissingPods(
+  db: Kysely<Database>,
+  { namespace, present, createdBefore }: { namespace: string; present: readonly string[]; createdBefore: Date },
+): Promise<MissingPod[]> {
+  return db
+    .selectFrom('workers')
+    .select(['pod_name as podName', 'k8s_pool as pool', 'status'])
+    .where('namespace', '=', namespace)
+    .where('pod_uid', 'is not', null)
+    .where('created_at', '<', createdBefore)
+    .where(sql<boolean>`(status in ('pending', 'running') or (completed_at is not null and pod_deleted_at is null))`)
+    .where(sql<boolean>`pod_name <> all(${present}::text[])`)
+    .orderBy('pod_name')
+    .execute();
+}
+
+/**
+ * Takes workers whose pod is gone out of supply, without ending them: only what GitHub says of their runners can do that (A3). Returns those
+ * that were in supply until now.
+ */
+export async function stopVanishedWorkers(db: Kysely<Database>, podNames: readonly string[]): Promise<MissingPod[]> {
+  const { rows } = await sql<MissingPod>`
+    with locked as (
+      select pod_name from workers
+      where pod_name = any(${podNames}::text[]) and status in ('pending', 'running') and stopping_at is null
+      order by pod_name for update
+    )
+    update workers w set stopping_at = now(), stop_reason = 'pod_gone'
+    from locked
+    where w.pod_name = locked.pod_name and w.status in ('pending', 'running') and w.stopping_at is null
+    returning w.pod_name as "podName", w.k8s_pool as pool, w.status`.execute(db);
+  return rows;
+}
+
+/** Where pods of ours may be: the namespaces of the pools in force and those of workers that still live. */
+export async function findNamespaces(db: Kysely<Database>): Promise<string[]> {
+  const { rows } = await sql<{ namespace: string }>`
+    select p ->> 'namespace' as namespace
+    from (select content from pools_documents order by version desc limit 1) document, jsonb_array_elements(document.content -> 'pools') p
+    union
+    select namespace from workers where status in ('pending', 'running')
+    order by namespace`.execute(db);
+  return rows.map((row) => row.namespace);
+}

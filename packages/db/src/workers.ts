@@ -1,0 +1,207 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { Database, EntityType, FailureInfo, Status } from './tables.ts';
+
+//   pending ──► running ──► completed | failed      forward only: each statement names the states that it may leave
+
+/** What provisioning has to know of a worker, with its account as it is known today (A12). */
+export interface WorkerToProvision {
+  podName: string;
+  instance: string;
+  status: Status;
+  stoppingAt: Date | null;
+  pool: string;
+  namespace: string;
+  cluster: string;
+  podUid: string | null;
+  registrationStartedAt: Date | null;
+  entityId: number;
+  entityType: EntityType;
+  /** Today's login, App and installation where they are known, else those of the worker's making. */
+  login: string;
+  appId: number;
+  installationId: number;
+  /** 0: registers at the organisation. */
+  scopeRepoId: number;
+  repoFullName: string | null;
+  madeForJobId: number | null;
+  deliveryGuid: string | null;
+}
+
+export async function findWorkerToProvision(db: Kysely<Database>, podName: string): Promise<WorkerToProvision | undefined> {
+  const { rows } = await sql<WorkerToProvision>`
+    select w.pod_name as "podName", instance.instance_id as instance, w.status, w.stopping_at as "stoppingAt",
+      w.k8s_pool as pool, w.namespace, w.cluster, w.pod_uid as "podUid", w.registration_started_at as "registrationStartedAt",
+      w.entity_id as "entityId", w.entity_type as "entityType",
+      coalesce(i.login, w.entity_name) as login, coalesce(i.app_id, w.app_id) as "appId",
+      coalesce(i.installation_id, w.installation_id) as "installationId",
+      w.scope_repo_id as "scopeRepoId", coalesce(j.repo_full_name, w.repo_full_name) as "repoFullName",
+      w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid"
+    from workers w
+    cross join instance
+    left join lateral (
+      select login, app_id, installation_id from installations
+      where entity_id = w.entity_id and deleted_at is null
+      order by app_id = w.app_id desc, stated_at desc limit 1) i on true
+    left join jobs j on j.job_id = w.made_for_job_id
+    where w.pod_name = ${podName}`.execute(db);
+  return rows[0];
+}
+
+/**
+ * Allows one run, once, to ask GitHub for this worker's registration. False: the row has ended or is stopping, or a registration was begun
+ * before; then nobody may ask again, for a JIT config is given out once only (C6).
+ */
+export async function markRegistrationStarted(db: Kysely<Database>, podName: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('workers')
+    .set({ registration_started_at: sql`now()` })
+    .where('pod_name', '=', podName)
+    .where('status', '=', 'pending')
+    .where('stopping_at', 'is', null)
+    .where('registration_started_at', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+/** Takes the mark back after a call that certainly registered nothing. */
+export async function clearRegistrationStarted(db: Kysely<Database>, podName: string): Promise<void> {
+  await db
+    .updateTable('workers')
+    .set({ registration_started_at: null })
+    .where('pod_name', '=', podName)
+    .where('status', '=', 'pending')
+    .where('registered_at', 'is', null)
+    .execute();
+}
+
+/** Writes down what was registered. False: the row has ended meanwhile; then nothing more may be made for it. */
+export async function saveRegistration(
+  db: Kysely<Database>,
+  podName: string,
+  { runnerId, labels }: { runnerId: number; labels: readonly string[] },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('workers')
+    .set({ runner_id: runnerId, registered_labels: JSON.stringify(labels), registered_at: sql`now()` })
+    .where('pod_name', '=', podName)
+    .where('status', '=', 'pending')
+    .where('registered_at', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+/** Whether the worker is still to be started. */
+export async function isPending(db: Kysely<Database>, podName: string): Promise<boolean> {
+  const found = await db
+    .selectFrom('workers')
+    .select('pod_name')
+    .where('pod_name', '=', podName)
+    .where('status', '=', 'pending')
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+/**
+ * Writes down that the worker's pod exists; whoever follows pods may have done so before. Returns how long ago the job that it was made for
+ * became known, in seconds; undefined if that job's row is gone.
+ */
+export async function savePod(db: Kysely<Database>, podName: string, podUid: string): Promise<number | undefined> {
+  const { rows } = await sql<{ seconds: number }>`
+    with saved as (
+      update workers set pod_uid = ${podUid}, pod_created_at = now() where pod_name = ${podName} and pod_uid is null
+    )
+    select extract(epoch from now() - j.created_at)::float8 as seconds
+    from workers w join jobs j on j.job_id = w.made_for_job_id where w.pod_name = ${podName}`.execute(db);
+  return rows[0]?.seconds;
+}
+
+/**
+ * Ends a worker that never got a pod. False: it has ended already, or its pod was seen meanwhile, whose status then is what ends it (A3).
+ */
+export async function failUnstartedWorker(
+  trx: Transaction<Database>,
+  podName: string,
+  { reason, message }: { reason: string; message: string },
+): Promise<boolean> {
+  const failure: FailureInfo = { version: 1, message };
+  const { numUpdatedRows } = await trx
+    .updateTable('workers')
+    .set({ status: 'failed', completed_at: sql`now()`, stop_reason: reason, failure_info: JSON.stringify(failure) })
+    .where('pod_name', '=', podName)
+    .where('status', '=', 'pending')
+    .where('pod_uid', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+/** Registrations that led to no pod lately, for a pool. */
+export interface UselessRegistrations {
+  readonly count: number;
+  /** Age of the newest, in milliseconds. */
+  readonly newestAgeMs: number;
+}
+
+/**
+ * Counts what the last five minutes' registrations came to nothing for: any that was interrupted, for then GitHub or the cluster is ill,
+ * and those of the pool whose pod was refused. Undefined if there were none.
+ */
+export async function findUselessRegistrations(db: Kysely<Database>, pool: string): Promise<UselessRegistrations | undefined> {
+  const { rows } = await sql<UselessRegistrations>`
+    select count(*) as count, (extract(epoch from now() - max(completed_at)) * 1000)::float8 as "newestAgeMs"
+    from workers
+    where status = 'failed' and registration_started_at is not null and registration_gone_at is null
+      and completed_at > now() - interval '5 minutes'
+      and (stop_reason = 'registration_interrupted' or (stop_reason = 'pod_refused' and k8s_pool = ${pool}))
+    having count(*) > 0`.execute(db);
+  return rows[0];
+}
+
+/** Workers that wait for a pod without anybody at work on it: their task has ended in an error, or was discarded. */
+export async function findForgottenWorkers(
+  db: Kysely<Database>,
+  { kind, olderThanMs, limit }: { kind: string; olderThanMs: number; limit: number },
+): Promise<{ podName: string; deliveryGuid: string | null }[]> {
+  const { rows } = await sql<{ podName: string; deliveryGuid: string | null }>`
+    select w.pod_name as "podName", w.delivery_guid as "deliveryGuid"
+    from workers w
+    where w.status = 'pending' and w.pod_uid is null and w.created_at < now() - ${olderThanMs} * interval '1 millisecond'
+      and not exists (select from tasks t where t.kind = ${kind} and t.subject_type = 'worker' and t.subject_id = w.pod_name)
+    order by w.created_at, w.pod_name limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Where the worker's pod and Secret are, and what became of it. */
+export interface WorkerPlace {
+  podName: string;
+  namespace: string;
+  podUid: string | null;
+  status: Status;
+  pool: string;
+}
+
+export async function findWorkerPlace(db: Kysely<Database>, podName: string): Promise<WorkerPlace | undefined> {
+  return db
+    .selectFrom('workers')
+    .select(['pod_name as podName', 'namespace', 'pod_uid as podUid', 'status', 'k8s_pool as pool'])
+    .where('pod_name', '=', podName)
+    .executeTakeFirst();
+}
+
+/** Replaces what is said of a failed worker by its diagnosis. */
+export async function saveDiagnosis(db: Kysely<Database>, podName: string, diagnosis: FailureInfo): Promise<void> {
+  await db
+    .updateTable('workers')
+    .set({ failure_info: JSON.stringify(diagnosis) })
+    .where('pod_name', '=', podName)
+    .where('status', '=', 'failed')
+    .execute();
+}
+
+export async function markSecretDeleted(db: Kysely<Database>, podName: string): Promise<void> {
+  await db
+    .updateTable('workers')
+    .set({ secret_deleted_at: sql`now()` })
+    .where('pod_name', '=', podName)
+    .where('secret_deleted_at', 'is', null)
+    .execute();
+}

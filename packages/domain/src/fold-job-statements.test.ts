@@ -1,0 +1,104 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { type DeliveredStatement, foldJobStatements } from './fold-job-statements.ts';
+
+const statement = (changes: Partial<DeliveredStatement> = {}): DeliveredStatement => ({
+  jobId: 1,
+  status: 'pending',
+  runId: 2,
+  runAttempt: 1,
+  jobName: 'build',
+  workflowName: null,
+  htmlUrl: null,
+  labels: ['linux'],
+  conclusion: null,
+  runnerName: null,
+  runnerId: null,
+  queuedAt: '2026-01-01T00:00:00.000Z',
+  startedAt: null,
+  completedAt: null,
+  account: { id: 3, login: 'acme', type: 'Organization' },
+  repoId: 4,
+  repoFullName: 'acme/api',
+  isPublic: false,
+  installationId: null,
+  appId: 5,
+  deliveryGuid: 'a',
+  ...changes,
+});
+
+const instants = ['2026-01-01T00:00:10.000Z', '2026-01-01T00:00:20.000Z'];
+/** Statements of a few jobs, each delivery with a GUID of its own, as GitHub's are. */
+const statements = fc
+  .array(
+    fc.record({
+      jobId: fc.integer({ min: 1, max: 3 }),
+      status: fc.constantFrom('pending' as const, 'running' as const, 'completed' as const),
+      startedAt: fc.constantFrom(null, ...instants),
+      runnerName: fc.constantFrom(null, 'one', 'two'),
+      conclusion: fc.constantFrom(null, 'success'),
+      installationId: fc.constantFrom(null, 6),
+      workflowName: fc.constantFrom(null, 'CI'),
+    }),
+    { minLength: 1, maxLength: 8 },
+  )
+  .map((list) => list.map((changes, index) => statement({ ...changes, deliveryGuid: `guid-${index}` })));
+
+describe('foldJobStatements', () => {
+  test('gives each job once, sorted by id, whatever the order and the doubling (B6)', () => {
+    const shuffled = statements.chain((list) =>
+      fc.tuple(fc.constant(list), fc.shuffledSubarray([...list, ...list], { minLength: list.length * 2 })),
+    );
+    fc.assert(
+      fc.property(shuffled, ([list, mixed]) => {
+        const folded = foldJobStatements(list);
+        expect(foldJobStatements(mixed)).toEqual(folded);
+        expect(folded.map(({ jobId }) => jobId)).toEqual([...new Set(list.map(({ jobId }) => jobId))].toSorted((a, b) => a - b));
+      }),
+    );
+  });
+
+  test('folding twice is folding once', () => {
+    fc.assert(
+      fc.property(statements, (list) => {
+        expect(foldJobStatements(foldJobStatements(list))).toEqual(foldJobStatements(list));
+      }),
+    );
+  });
+
+  test('the furthest status counts, filled in with what only the others say', () => {
+    const queued = statement({ workflowName: 'CI', installationId: 6, deliveryGuid: 'z' });
+    const running = statement({
+      status: 'running',
+      runnerName: 'one',
+      runnerId: 7,
+      startedAt: '2026-01-01T00:00:10.000Z',
+      deliveryGuid: 'y',
+    });
+    const completed = statement({ status: 'completed', conclusion: 'success', queuedAt: null, deliveryGuid: 'x' });
+    expect(foldJobStatements([queued, completed, running])).toEqual([
+      statement({
+        status: 'completed',
+        conclusion: 'success',
+        workflowName: 'CI',
+        installationId: 6,
+        runnerName: 'one',
+        runnerId: 7,
+        startedAt: '2026-01-01T00:00:10.000Z',
+        deliveryGuid: 'z',
+      }),
+    ]);
+  });
+
+  test('of two runs the later start names the runner, and its id goes with its name', () => {
+    const early = statement({ status: 'running', runnerName: 'one', runnerId: 7, startedAt: '2026-01-01T00:00:10.000Z' });
+    const late = statement({
+      status: 'running',
+      runnerName: 'two',
+      runnerId: null,
+      startedAt: '2026-01-01T00:00:20.000Z',
+      deliveryGuid: 'b',
+    });
+    expect(foldJobStatements([early, late])).toMatchObject([{ runnerName: 'two', runnerId: null, startedAt: '2026-01-01T00:00:20.000Z' }]);
+  });
+});

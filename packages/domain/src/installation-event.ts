@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { account, type Account, id, instant, optionalText } from './payload-fields.ts';
+
+/** What GitHub says of one installation of an App. */
+export interface InstallationStatement {
+  readonly account: Account;
+  readonly installationId: number;
+  /** `all` or `selected`; null if it is not said. */
+  readonly repositorySelection: string | null;
+  readonly suspendedAt: string | null;
+  readonly isDeleted: boolean;
+  /** The payload's own instant; null if it has none, then the time of its arrival counts. */
+  readonly statedAt: string | null;
+}
+
+const installationPayload = z.object({
+  installation: z.object({
+    id,
+    // An App of an enterprise has an account without a login: recorded, and no place where a runner could be.
+    account: z.union([account, z.object({ id }).transform(() => undefined)]),
+    repository_selection: optionalText,
+    suspended_at: instant,
+    updated_at: instant,
+  }),
+});
+
+/** Reads `installation` and `installation_repositories`. Undefined for accounts that have no repositories. Throws a ZodError. */
+export function readInstallation(action: string, body: unknown): { installationId: number; statement: InstallationStatement | undefined } {
+  const { installation } = installationPayload.parse(body);
+  const { account: owner } = installation;
+  if (owner === undefined) return { installationId: installation.id, statement: undefined };
+  const statement = {
+    account: owner,
+    installationId: installation.id,
+    repositorySelection: installation.repository_selection,
+    suspendedAt: action === 'suspend' ? (installation.suspended_at ?? installation.updated_at) : installation.suspended_at,
+    isDeleted: action === 'deleted',
+    statedAt: installation.updated_at,
+  };
+  return { installationId: installation.id, statement };
+}
+
+const targetPayload = z.object({
+  account: z.object({ id, login: z.string().min(1), updated_at: instant }),
+  target_type: z.enum(['Organization', 'User']),
+  installation: z.object({ id }),
+});
+
+/** An account's new name, as `installation_target` tells it. */
+export interface AccountName {
+  readonly account: Account;
+  readonly installationId: number;
+  readonly statedAt: string | null;
+}
+
+/** Reads `installation_target`. Throws a ZodError. */
+export function readInstallationTarget(body: unknown): AccountName {
+  const { account: renamed, target_type: type, installation } = targetPayload.parse(body);
+  return {
+    account: { id: renamed.id, login: renamed.login, type },
+    installationId: installation.id,
+    statedAt: renamed.updated_at,
+  };
+}

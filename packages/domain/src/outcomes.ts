@@ -1,0 +1,27 @@
+/**
+ * What came of a delivery or an attempt: `installation_events.outcome`. Stored as text, so that a new one needs no migration; this list is
+ * the documentation of all that are written (B10).
+ */
+export const OUTCOMES = {
+  ok: 'handled, nothing more to say',
+  job_stored: 'a new row in jobs',
+  job_already_exists: 'the job was known in this state or a later one; nothing changed',
+  job_marked_running: 'the job moved to running',
+  job_marked_completed: 'the job moved to completed',
+  job_facts_added: 'the status stayed; a conclusion, an instant or the runner was filled in',
+  job_not_found: 'GitHub does not know the job any more',
+  ignored_action: 'an action of workflow_job that says nothing of demand',
+  ignored_no_label: 'no pool has all of the job’s labels',
+  ignored_event: 'an event that Paddock does not use',
+  ignored_entity: 'the account is not among the configured entities',
+  ignored_public_repository: 'the repository is public and the pool does not serve public ones',
+  proxied_to_staging: 'passed on to another environment',
+  auth_404: 'GitHub knows no such installation',
+  auth_other_error: 'GitHub refused to authenticate us for another reason',
+  job_waiting: 'the job waits for an approval; it is no demand yet',
+  worker_bound: 'a job that fits no pool, seen on a worker of ours',
+  duplicate_delivery: 'this delivery was stored before; nothing changed',
+  redelivery_given_up: 'GitHub can no longer repeat this delivery; the job is looked up instead',
+} as const;
+
+export type Outcome = keyof typeof OUTCOMES;

@@ -1,0 +1,171 @@
+import { describe, expect, test } from '@jest/globals';
+import { createRequire } from 'node:module';
+import { parseDelivery } from './parse-delivery.ts';
+
+const require = createRequire(import.meta.url);
+const definitions = require('@octokit/webhooks-examples') as readonly {
+  readonly name: string;
+  readonly examples: readonly Record<string, unknown>[];
+}[];
+const examplesOf = (event: string) => definitions.find(({ name }) => name === event)?.examples ?? [];
+const example = (event: string, index: number): Record<string, unknown> => structuredClone(examplesOf(event)[index] ?? {});
+
+/** A workflow_job payload with other fields in the job. */
+const withJob = (index: number, changes: object) => {
+  const payload = example('workflow_job', index);
+  return { ...payload, workflow_job: { ...(payload['workflow_job'] as object), ...changes } };
+};
+
+describe('parseDelivery', () => {
+  test('reads every published example of every event, each as the event and action it is (B3)', () => {
+    for (const { name, examples } of definitions) {
+      for (const payload of examples) {
+        const parsed = parseDelivery(name, payload);
+        const action = payload['action'];
+        expect(parsed).toMatchObject({ event: typeof action === 'string' ? `${name}.${action}` : name });
+      }
+    }
+  });
+
+  test('reads a queued job of a personal account, labels normalised (A2)', () => {
+    expect(parseDelivery('workflow_job', withJob(6, { labels: ['Self-Hosted', 'k8s', 'K8S'] }))).toEqual({
+      kind: 'job',
+      event: 'workflow_job.queued',
+      installationId: 23154469,
+      account: { id: 25349044, login: 'lineville', type: 'User' },
+      repoId: 591427149,
+      job: {
+        jobId: 12877621891,
+        status: 'pending',
+        runId: 4747967848,
+        runAttempt: 1,
+        jobName: 'test',
+        workflowName: 'Env Test',
+        htmlUrl: 'https://github.com/lineville/elastic-machines-testing/actions/runs/4747967848/jobs/8433573014',
+        labels: ['k8s', 'self-hosted'],
+        conclusion: null,
+        runnerName: null,
+        runnerId: null,
+        queuedAt: '2023-04-19T21:12:12.000Z',
+        startedAt: null,
+        completedAt: null,
+        account: { id: 25349044, login: 'lineville', type: 'User' },
+        repoId: 591427149,
+        repoFullName: 'lineville/elastic-machines-testing',
+        isPublic: true,
+        installationId: 23154469,
+      },
+    });
+  });
+
+  test('the action decides: queued with the status waiting is queued, waiting is no demand (B3)', () => {
+    expect(parseDelivery('workflow_job', example('workflow_job', 6))).toMatchObject({ kind: 'job', job: { status: 'pending' } });
+    expect(parseDelivery('workflow_job', example('workflow_job', 7))).toMatchObject({ kind: 'waiting_job', event: 'workflow_job.waiting' });
+  });
+
+  test('a queued job that names a runner is not believed to run on it', () => {
+    expect(parseDelivery('workflow_job', example('workflow_job', 5))).toMatchObject({
+      job: { status: 'pending', runnerName: null, runnerId: null, startedAt: null },
+    });
+  });
+
+  test('an old payload without run_attempt, workflow_name, created_at and installation is read with defaults', () => {
+    expect(parseDelivery('workflow_job', example('workflow_job', 0))).toMatchObject({
+      kind: 'job',
+      installationId: null,
+      job: { status: 'running', runAttempt: 1, workflowName: null, queuedAt: null, runnerName: 'my runner', runnerId: 1 },
+    });
+  });
+
+  test('an unknown action of workflow_job is noted, whatever else it has', () => {
+    const noted = { kind: 'noted', outcome: 'ignored_action', event: 'workflow_job.paused' };
+    expect(parseDelivery('workflow_job', { action: 'paused' })).toMatchObject(noted);
+    expect(parseDelivery('workflow_job', { ...example('workflow_job', 6), action: 'paused' })).toMatchObject({
+      ...noted,
+      repoId: 591427149,
+    });
+  });
+
+  test.each([
+    ['no job', { workflow_job: undefined }],
+    ['no repository', { repository: undefined }],
+    ['no labels', withJob(6, { labels: undefined })],
+    ['a label that is no text', withJob(6, { labels: [1] })],
+    ['an id that is no number', withJob(6, { id: '12877621891' })],
+    ['an id that JavaScript would round', withJob(6, { id: 2 ** 53 })],
+    ['a negative id', withJob(6, { id: -1 })],
+    ['a run attempt beyond an integer', withJob(6, { run_attempt: 2 ** 31 })],
+    [
+      'an account of an unknown type',
+      { repository: { id: 1, full_name: 'a/b', private: true, owner: { id: 1, login: 'a', type: 'Enterprise' } } },
+    ],
+    [
+      'a repository that does not say whether it is public',
+      { repository: { id: 1, full_name: 'a/b', owner: { id: 1, login: 'a', type: 'User' } } },
+    ],
+  ])('a job with %s is malformed (B5)', (_what, changes) => {
+    expect(parseDelivery('workflow_job', { ...example('workflow_job', 6), ...changes })).toMatchObject({ kind: 'malformed' });
+  });
+
+  test.each([null, 1, 'text', true, [], [{}]])('%j is no JSON object and malformed for every event (B5)', (body) => {
+    expect(parseDelivery('ping', body)).toEqual({ kind: 'malformed', problem: 'the body is not a JSON object' });
+    expect(parseDelivery('push', body)).toMatchObject({ kind: 'malformed' });
+  });
+
+  test('an instant that cannot be read counts as not given', () => {
+    for (const at of ['yesterday', '', 5e15, {}, '+275760-09-13T00:00:00Z']) {
+      expect(parseDelivery('workflow_job', withJob(6, { created_at: at }))).toMatchObject({ kind: 'job', job: { queuedAt: null } });
+    }
+  });
+
+  test('an installation states its account, selection and instants, in seconds or in text (A12)', () => {
+    expect(parseDelivery('installation', example('installation', 1))).toMatchObject({
+      kind: 'installation',
+      installationId: 957387,
+      statement: {
+        account: { id: 21031067, login: 'Codertocat', type: 'User' },
+        installationId: 957387,
+        repositorySelection: 'selected',
+        suspendedAt: null,
+        isDeleted: false,
+        statedAt: '2019-05-15T15:19:51.000Z',
+      },
+    });
+    expect(parseDelivery('installation', example('installation', 5))).toMatchObject({
+      event: 'installation.suspend',
+      statement: { suspendedAt: '2021-04-29T02:32:50.000Z', statedAt: '2021-04-29T02:32:50.000Z' },
+    });
+    expect(parseDelivery('installation', example('installation', 0))).toMatchObject({ statement: { isDeleted: true } });
+  });
+
+  test('an installation of an enterprise is noted, for it has no repositories', () => {
+    const installation = { id: 5, account: { id: 9, slug: 'corp' }, updated_at: '2026-01-01T00:00:00Z' };
+    expect(parseDelivery('installation', { action: 'created', installation })).toMatchObject({
+      kind: 'noted',
+      outcome: 'ok',
+      installationId: 5,
+    });
+  });
+
+  test('installation_target tells an account’s new name (A12)', () => {
+    const account = { id: 5, login: 'new-name', updated_at: '2026-01-02T00:00:00Z' };
+    const body = { action: 'renamed', account, target_type: 'Organization', installation: { id: 8 }, changes: { login: { from: 'old' } } };
+    expect(parseDelivery('installation_target', body)).toMatchObject({
+      kind: 'account_name',
+      event: 'installation_target.renamed',
+      name: { account: { id: 5, login: 'new-name', type: 'Organization' }, installationId: 8, statedAt: '2026-01-02T00:00:00.000Z' },
+    });
+  });
+
+  test('an event that Paddock does not use is noted with whom it is about', () => {
+    expect(parseDelivery('push', { ...example('push', 0) })).toMatchObject({ kind: 'noted', outcome: 'ignored_event', event: 'push' });
+    expect(parseDelivery('push', { repository: 'strange', installation: 5, organization: null })).toEqual({
+      kind: 'noted',
+      outcome: 'ignored_event',
+      event: 'push',
+      account: null,
+      installationId: null,
+      repoId: null,
+    });
+  });
+});

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { type AccountName, type InstallationStatement, readInstallation, readInstallationTarget } from './installation-event.ts';
+import { account, type Account, id } from './payload-fields.ts';
+import { isWorkflowJobAction, type JobStatement, readWorkflowJob } from './workflow-job-event.ts';
+
+/** Whom a delivery is about, as far as it says. */
+interface About {
+  /** `{X-GitHub-Event}.{action}`, the bare name where there is no action. */
+  readonly event: string;
+  readonly installationId: number | null;
+  readonly account: Account | null;
+  readonly repoId: number | null;
+}
+
+/** A delivery reduced to what Paddock uses of it. */
+export type ParsedDelivery = About &
+  (
+    | { readonly kind: 'job'; readonly job: JobStatement }
+    /** The job waits for an approval: recorded, and no demand. */
+    | { readonly kind: 'waiting_job'; readonly job: JobStatement }
+    | { readonly kind: 'installation'; readonly statement: InstallationStatement }
+    | { readonly kind: 'account_name'; readonly name: AccountName }
+    | { readonly kind: 'noted'; readonly outcome: 'ok' | 'ignored_event' | 'ignored_action' }
+  );
+
+export type Malformed = { readonly kind: 'malformed'; readonly problem: string };
+
+/** The events that are handled; any other is recorded only (B3). */
+export const HANDLED_EVENTS = ['workflow_job', 'installation', 'installation_repositories', 'installation_target', 'ping'] as const;
+
+/** Reads a delivery's body, already decoded. A body that lacks what its event must have is malformed; nothing is thrown. */
+export function parseDelivery(event: string, body: unknown): ParsedDelivery | Malformed {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    return { kind: 'malformed', problem: 'the body is not a JSON object' };
+  try {
+    return readEvent(event, body);
+  } catch (error) {
+    if (!(error instanceof z.ZodError)) throw error;
+    return { kind: 'malformed', problem: `the body is not a ${event} payload: ${describe(error)}` };
+  }
+}
+
+function readEvent(event: string, body: object): ParsedDelivery {
+  const action = 'action' in body && typeof body.action === 'string' && body.action !== '' ? body.action : undefined;
+  const about = { ...aboutOf(body), event: action === undefined ? event : `${event}.${action}` };
+  switch (event) {
+    case 'workflow_job': {
+      if (action === undefined || !isWorkflowJobAction(action)) return { ...about, kind: 'noted', outcome: 'ignored_action' };
+      const job = readWorkflowJob(action, body);
+      const whom = { event: about.event, account: job.account, repoId: job.repoId, installationId: job.installationId };
+      return { ...whom, kind: action === 'waiting' ? 'waiting_job' : 'job', job };
+    }
+    case 'installation':
+    case 'installation_repositories': {
+      const { installationId, statement } = readInstallation(action ?? '', body);
+      if (statement === undefined) return { ...about, installationId, account: null, kind: 'noted', outcome: 'ok' };
+      return { ...about, installationId, account: statement.account, kind: 'installation', statement };
+    }
+    case 'installation_target': {
+      const name = readInstallationTarget(body);
+      return { ...about, installationId: name.installationId, account: name.account, kind: 'account_name', name };
+    }
+    case 'ping':
+      return { ...about, kind: 'noted', outcome: 'ok' };
+    default:
+      return { ...about, kind: 'noted', outcome: 'ignored_event' };
+  }
+}
+
+const organization = z.object({ id, login: z.string().min(1) });
+const repository = z.object({ id, owner: account });
+const installation = z.object({ id });
+
+/** For events of any kind: whatever is there and has the shape that GitHub's payloads share. */
+function aboutOf(body: object): Omit<About, 'event'> {
+  const fields: Readonly<Record<string, unknown>> = { ...body };
+  const owned = repository.safeParse(fields['repository']).data;
+  const org = organization.safeParse(fields['organization']).data;
+  return {
+    installationId: installation.safeParse(fields['installation']).data?.id ?? null,
+    account: owned?.owner ?? (org === undefined ? null : { ...org, type: 'Organization' }),
+    repoId: owned?.id ?? null,
+  };
+}
+
+const describe = (error: z.ZodError): string =>
+  error.issues
+    .slice(0, 5)
+    .map((issue) => `${issue.path.map(String).join('.')}: ${issue.message}`)
+    .join('; ');

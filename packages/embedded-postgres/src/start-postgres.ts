@@ -1,0 +1,138 @@
+import { join, resolve } from 'node:path';
+import { createCluster } from './create-cluster.ts';
+import { findFreePort, isFree } from './free-port.ts';
+import { launchServer, type RunningServer, type ShutdownMode } from './launch-server.ts';
+import { findNativeFiles } from './native-files.ts';
+import { findServerAccount } from './server-account.ts';
+import { findTemporaryPlaces, makeTemporaryFolder, removeFolder } from './temporary-folder.ts';
+
+export interface PostgresOptions {
+  /** Where the data lives and stays, made if it is not there. Without it the data is temporary: stop() removes it. */
+  readonly dataDir?: string;
+  /** TCP port on 127.0.0.1; a free one if absent. */
+  readonly port?: number;
+  /** Settings of the server, by their names in postgresql.conf. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Temporary data on disk, with PostgreSQL's own durability: for measuring what a real server would do. */
+  readonly durable?: boolean;
+  /** Gets each line of the server's log. */
+  readonly onLog?: (line: string) => void;
+  /** Further environment of the server's processes; they see nothing of this process' own. */
+  readonly processEnvironment?: NodeJS.ProcessEnv;
+}
+
+/** A running PostgreSQL. Whoever reaches 127.0.0.1 is its superuser, without a password: it is for development, tests and demonstrations. */
+export interface Postgres {
+  readonly port: number;
+  readonly dataDir: string;
+  /** The connection URL of a database on it, `postgres` if none is named. */
+  readonly url: (database?: string) => string;
+  /** Ends the server and keeps its data, for resume(). Nothing happens if it is halted. */
+  readonly halt: (options?: { readonly mode?: ShutdownMode }) => Promise<void>;
+  /** Starts the halted server again, with the same data on the same port. Nothing happens if it runs. */
+  readonly resume: () => Promise<void>;
+  /** Ends the server for good and removes what is temporary. Can be called again: the first call counts. */
+  readonly stop: (options?: { readonly mode?: ShutdownMode }) => Promise<void>;
+}
+
+const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+
+const SETTINGS = { listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: '200' };
+
+/**
+ * Temporary data need not survive a crash of the machine, so no commit waits for the disk. It does survive a crash of the
+ * server: `synchronous_commit = off` would lose the last commits then, and saves some hundredths of a millisecond at best.
+ */
+const WITHOUT_DURABILITY = { fsync: 'off', full_page_writes: 'off', wal_level: 'minimal', max_wal_senders: '0' };
+
+const PORT_ATTEMPTS = 5;
+
+/**
+ * Starts a PostgreSQL server on this machine and resolves once it accepts connections.
+ *
+ * It ends when this process ends, in whatever way. Rejects, with what to do about it, if no PostgreSQL is installed for this
+ * machine, if the data cannot be kept where asked, or if the server does not start (its log is in the message).
+ */
+export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
+  const account = await findServerAccount();
+  const places = await findTemporaryPlaces();
+  const folders: string[] = [];
+  const makeFolder = async (place: string): Promise<string> => {
+    const folder = await makeTemporaryFolder(place);
+    folders.push(folder);
+    return folder;
+  };
+  const removeFolders = async (): Promise<void> => {
+    await Promise.all(folders.map(removeFolder));
+  };
+  try {
+    const durable = options.dataDir !== undefined || options.durable === true;
+    const temporaryFolder = await makeFolder(places.disk);
+    const nativeFiles = await findNativeFiles(account, temporaryFolder);
+    const inMemory = !durable && places.memory !== undefined ? await makeFolder(places.memory) : temporaryFolder;
+    const dataDir = resolve(options.dataDir ?? join(inMemory, 'data'));
+    const environment = { ...ENVIRONMENT, ...options.processEnvironment };
+    await createCluster({ nativeFiles, dataDir, account, environment, durable: options.dataDir !== undefined });
+    const settings = { ...SETTINGS, ...(durable ? {} : WITHOUT_DURABILITY), ...options.settings };
+    const launchOn = (port: number): Promise<RunningServer> =>
+      launchServer({ nativeFiles, dataDir, port, settings, account, environment, onLog: options.onLog });
+    const { port, server } = await launchOnFreePort(launchOn, options.port);
+    return handle({ port, dataDir, server, launch: () => launchOn(port), removeFolders });
+  } catch (error) {
+    await removeFolders();
+    throw error;
+  }
+}
+
+/** Between finding a port free and listening on it another process may take it; a port that was asked for is not exchanged. */
+async function launchOnFreePort(
+  launchOn: (port: number) => Promise<RunningServer>,
+  wanted: number | undefined,
+): Promise<{ port: number; server: RunningServer }> {
+  for (let attempt = 1; ; attempt++) {
+    const port = wanted ?? (await findFreePort());
+    try {
+      return { port, server: await launchOn(port) };
+    } catch (error) {
+      if (wanted !== undefined || attempt === PORT_ATTEMPTS || (await isFree(port))) throw error;
+    }
+  }
+}
+
+interface Started {
+  readonly port: number;
+  readonly dataDir: string;
+  readonly server: RunningServer;
+  readonly launch: () => Promise<RunningServer>;
+  readonly removeFolders: () => Promise<void>;
+}
+
+function handle({ port, dataDir, server, launch, removeFolders }: Started): Postgres {
+  let running: RunningServer | undefined = server;
+  let stopped: Promise<void> | undefined;
+  const halt: Postgres['halt'] = async ({ mode = 'smart' } = {}) => {
+    await running?.end(mode);
+    running = undefined;
+  };
+  const stop: Postgres['stop'] = async (how) => {
+    try {
+      await halt(how);
+    } finally {
+      await removeFolders();
+    }
+  };
+  return {
+    port,
+    dataDir,
+    url: (database = 'postgres') => `postgresql://postgres@127.0.0.1:${port}/${encodeURIComponent(database)}`,
+    halt,
+    resume: async () => {
+      if (stopped) throw new Error(`PostgreSQL on port ${port} was stopped for good: start a new one.`);
+      running ??= await launch();
+    },
+    stop: (how) => {
+      stopped ??= stop(how);
+      return stopped;
+    },
+  };
+}

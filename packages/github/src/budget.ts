@@ -1,0 +1,48 @@
+/** What GitHub last said of one hourly budget. */
+export type RateBudget = {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Milliseconds since the epoch. */
+  readonly resetAt: number;
+  /** Milliseconds since the epoch; set while GitHub asks for a pause, whatever remains. */
+  readonly retryAfter?: number;
+};
+
+/** `core` for most calls, `actions_runner_registration` for JIT configs. */
+export type RateResource = 'core' | 'actions_runner_registration';
+
+/** Whose budget it is: an installation's, or that of an App speaking for itself. */
+export type RateCaller = { readonly installationId: number } | { readonly appId: number };
+
+/** The newest rate-limit headers of every caller and resource. What no answer has told yet is unknown, and an Enterprise Server may never tell. */
+export type RateBudgets = {
+  readonly note: (caller: RateCaller, headers: Headers, now: number) => void;
+  readonly of: (caller: RateCaller, resource?: RateResource) => RateBudget | undefined;
+};
+
+type Headers = Readonly<Record<string, string | number | undefined>>;
+
+export function createRateBudgets(): RateBudgets {
+  const budgets = new Map<string, RateBudget>();
+  return {
+    note(caller, headers, now) {
+      const [limit, remaining, reset] = [headers['x-ratelimit-limit'], headers['x-ratelimit-remaining'], headers['x-ratelimit-reset']].map(
+        Number,
+      );
+      if (!isFigure(limit) || !isFigure(remaining) || !isFigure(reset)) return;
+      const wait = Number(headers['retry-after']);
+      const budget = { limit, remaining, resetAt: reset * 1000 };
+      const resource = String(headers['x-ratelimit-resource'] ?? 'core');
+      budgets.set(keyOf(caller, resource), isFigure(wait) ? { ...budget, retryAfter: now + wait * 1000 } : budget);
+    },
+    of: (caller, resource = 'core') => budgets.get(keyOf(caller, resource)),
+  };
+}
+
+function isFigure(value: number | undefined): value is number {
+  return value !== undefined && Number.isFinite(value);
+}
+
+function keyOf(caller: RateCaller, resource: string): string {
+  return 'installationId' in caller ? `installation ${caller.installationId} ${resource}` : `app ${caller.appId} ${resource}`;
+}

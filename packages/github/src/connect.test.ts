@@ -1,0 +1,255 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { createAppKey } from '@paddock/simulators/github/app-key';
+import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
+import { connectGitHub, type GitHub, type GitHubOptions } from './connect.ts';
+import { classifyGitHubError } from './errors.ts';
+import { getApp } from './installations.ts';
+import { createJitConfig, listRunners } from './runners.ts';
+
+const ACME = { kind: 'organization', owner: 'acme' } as const;
+const MINT = 'apps/create-installation-access-token';
+
+type FakeTimersConfig = Extract<Parameters<typeof jest.useFakeTimers>[0], { readonly doNotFake?: unknown }>;
+
+/** Only the date is moved: the calls in between are real. */
+const EVERY_TIMER: FakeTimersConfig['doNotFake'] & object = [
+  'setTimeout',
+  'clearTimeout',
+  'setInterval',
+  'clearInterval',
+  'setImmediate',
+  'clearImmediate',
+  'nextTick',
+  'queueMicrotask',
+  'hrtime',
+  'performance',
+];
+
+let world: SmallWorld;
+let now: number;
+beforeEach(async () => {
+  now = Date.now();
+  world = await startSmallWorld({ now: () => now });
+});
+afterEach(() => world.github.stop());
+
+function connect(options: Partial<GitHubOptions> = {}): GitHub {
+  const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
+  return connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 10_000, now: () => now, ...options });
+}
+
+const failureOf = (call: Promise<unknown>) => call.then(() => undefined, classifyGitHubError);
+const calls = async () => (await world.github.report()).calls;
+
+describe('tokens (C7)', () => {
+  test('an installation’s token is minted once, also for calls at the same time, and kept', async () => {
+    const github = connect();
+    const client = github.asInstallation(world.appId, world.organization.installationId);
+    await Promise.all(Array.from({ length: 5 }, () => listRunners(client, ACME)));
+    await listRunners(github.asInstallation(world.appId, world.organization.installationId), ACME);
+    expect(await calls()).toEqual({ [MINT]: 1, 'actions/list-self-hosted-runners-for-org': 6 });
+  });
+
+  test('one is minted anew shortly before its hour is over', async () => {
+    const client = connect().asInstallation(world.appId, world.organization.installationId);
+    jest.useFakeTimers({ now, doNotFake: EVERY_TIMER });
+    try {
+      await listRunners(client, ACME);
+      jest.setSystemTime((now += 58 * 60_000));
+      await listRunners(client, ACME);
+      expect(await calls()).toMatchObject({ [MINT]: 1 });
+      jest.setSystemTime((now += 90_000));
+      await listRunners(client, ACME);
+      expect(await calls()).toMatchObject({ [MINT]: 2 });
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  test('each installation has its own', async () => {
+    const github = connect();
+    await listRunners(github.asInstallation(world.appId, world.organization.installationId), ACME);
+    await listRunners(github.asInstallation(world.appId, world.user.installationId), { kind: 'repository', owner: 'mona', repo: 'tool' });
+    expect(await calls()).toMatchObject({ [MINT]: 2 });
+  });
+
+  test('one refused before its time is dropped: that call fails, the next one mints anew', async () => {
+    const client = connect().asInstallation(world.appId, world.organization.installationId);
+    await listRunners(client, ACME);
+    await world.github.failNext({ path: '/actions/runners$', status: 401 });
+    expect(await failureOf(listRunners(client, ACME))).toMatchObject({ kind: 'unauthorized' });
+    expect(await listRunners(client, ACME)).toEqual([]);
+    await listRunners(client, ACME);
+    expect(await calls()).toMatchObject({ [MINT]: 2 });
+  });
+
+  test('a refused call is not repeated, however young its token', async () => {
+    const client = connect().asInstallation(world.appId, world.organization.installationId);
+    await world.github.failNext({ path: '/actions/runners$', status: 401, times: 3 });
+    expect(await failureOf(listRunners(client, ACME))).toMatchObject({ kind: 'unauthorized' });
+    expect(await calls()).toMatchObject({ 'actions/list-self-hosted-runners-for-org': 1 });
+  });
+
+  test('an installation that is gone or suspended fails as its token does (C9)', async () => {
+    const client = connect().asInstallation(world.appId, world.organization.installationId);
+    await world.github.suspend(world.organization.installationId);
+    const operation = `POST /app/installations/${world.organization.installationId}/access_tokens`;
+    expect(await failureOf(listRunners(client, ACME))).toMatchObject({ kind: 'forbidden', status: 403, operation });
+    await world.github.uninstall(world.organization.installationId);
+    expect(await failureOf(listRunners(client, ACME))).toMatchObject({ kind: 'not_found', status: 404, operation });
+  });
+});
+
+describe('an App', () => {
+  test('speaks for itself with a JSON web token', async () => {
+    expect(await getApp(connect().asApp(world.appId))).toMatchObject({ id: world.appId, events: ['workflow_job'] });
+  });
+
+  test('with another key is refused', async () => {
+    const github = connect({ apps: [{ appId: world.appId, privateKey: createAppKey().privateKeyPem }] });
+    expect(await failureOf(getApp(github.asApp(world.appId)))).toMatchObject({ kind: 'unauthorized' });
+  });
+
+  test('whose key cannot be read stops the start, and the key is not shown', () => {
+    expect(() => connect({ apps: [{ appId: 7, privateKey: 'no key at all' }] })).toThrow('private key of GitHub App 7');
+    expect(() => connect({ apps: [{ appId: 7, privateKey: 'no key at all' }] })).not.toThrow('no key at all');
+  });
+
+  test('that is not configured is named', () => {
+    expect(() => connect().asApp(99)).toThrow('GitHub App 99');
+  });
+
+  test('whose clock is an hour off learns it from the first refusal', async () => {
+    const github = connect({ now: () => Date.now() + 3_600_000 });
+    const client = github.asApp(world.appId);
+    expect(await failureOf(getApp(client))).toMatchObject({ kind: 'unauthorized' });
+    expect(await getApp(client)).toMatchObject({ id: world.appId });
+  });
+});
+
+describe('budgets', () => {
+  test('are read from every answer, per installation and resource', async () => {
+    const github = connect();
+    const { installationId } = world.organization;
+    expect(github.budgetOf(installationId)).toBeUndefined();
+    await listRunners(github.asInstallation(world.appId, installationId), ACME);
+    expect(github.budgetOf(installationId)).toMatchObject({ limit: 5000, remaining: 5000 - 1 });
+    const jit = { name: 'one', labels: ['linux'], runnerGroupId: 1 };
+    await createJitConfig(github.asInstallation(world.appId, installationId), ACME, jit);
+    expect(github.budgetOf(installationId, 'actions_runner_registration')).toMatchObject({ limit: 10_000, remaining: 9999 });
+    expect(github.budgetOf(world.user.installationId)).toBeUndefined();
+    await getApp(github.asApp(world.appId));
+    expect(github.appBudgetOf(world.appId)?.remaining).toBeLessThan(5000);
+  });
+
+  test('are read from failures too, and an exhausted one waits for its reset', async () => {
+    const github = connect();
+    const { installationId } = world.organization;
+    await world.github.setRateLimit({ caller: { installationId }, resource: 'core', remaining: 0, resetInMs: 90_000 });
+    const failure = await failureOf(listRunners(github.asInstallation(world.appId, installationId), ACME));
+    expect(failure).toMatchObject({ kind: 'rate_limited', status: 403 });
+    expect(failure?.retryAfterMs).toBeGreaterThan(60_000);
+    expect(failure?.retryAfterMs).toBeLessThanOrEqual(91_000);
+    expect(github.budgetOf(installationId)).toMatchObject({ remaining: 0 });
+  });
+
+  test('of an installation say nothing while its token cannot be minted', async () => {
+    const github = connect();
+    await world.github.suspend(world.organization.installationId);
+    const call = listRunners(github.asInstallation(world.appId, world.organization.installationId), ACME);
+    expect(await failureOf(call)).toMatchObject({ kind: 'forbidden' });
+    expect(github.budgetOf(world.organization.installationId)).toBeUndefined();
+  });
+
+  test('remember that GitHub asked for a pause', async () => {
+    const github = connect();
+    const { installationId } = world.organization;
+    const headers = {
+      'retry-after': '30',
+      'x-ratelimit-limit': '5000',
+      'x-ratelimit-remaining': '4000',
+      'x-ratelimit-reset': '2000000000',
+    };
+    await world.github.failNext({ path: '/actions/runners$', status: 429, headers });
+    expect(await failureOf(listRunners(github.asInstallation(world.appId, installationId), ACME))).toMatchObject({ retryAfterMs: 30_000 });
+    expect(github.budgetOf(installationId)).toEqual({ limit: 5000, remaining: 4000, resetAt: 2_000_000_000_000, retryAfter: now + 30_000 });
+  });
+});
+
+describe('the way to GitHub', () => {
+  test('may be an Enterprise Server’s base URL, with a slash or without (H4)', async () => {
+    for (const apiUrl of [`${world.github.url}/api/v3`, `${world.github.url}/api/v3/`]) {
+      const github = connect({ apiUrl });
+      expect(await listRunners(github.asInstallation(world.appId, world.organization.installationId), ACME)).toEqual([]);
+    }
+  });
+
+  test('a hanging answer is a timeout', async () => {
+    const client = connect().asInstallation(world.appId, world.organization.installationId);
+    await listRunners(client, ACME);
+    const hasty = connect({ requestTimeoutMs: 50 });
+    await world.github.failNext({ path: '^/app$', hang: true });
+    expect(await failureOf(getApp(hasty.asApp(world.appId)))).toMatchObject({ kind: 'timeout', operation: 'GET /app' });
+  });
+
+  test('a cut connection is a network failure', async () => {
+    const client = connect().asApp(world.appId);
+    await world.github.failNext({ path: '^/app$' });
+    const failure = await failureOf(getApp(client));
+    expect(failure).toMatchObject({ kind: 'network' });
+    expect(failure?.status).toBeUndefined();
+  });
+
+  test('a caller’s signal ends a call under way', async () => {
+    const over = new AbortController();
+    await world.github.failNext({ path: '^/app$', hang: true });
+    const call = getApp(connect().asApp(world.appId, { signal: over.signal }));
+    over.abort();
+    await expect(call).rejects.toHaveProperty('status', 500);
+  });
+});
+
+const unavailable: RequestListener = (_request, response) => response.writeHead(503).end();
+
+describe('an odd far end', () => {
+  let respond = unavailable;
+  const server = createServer((request, response) => respond(request, response));
+  let apiUrl: string;
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => void server.close());
+  const app = () => connect({ apiUrl }).asApp(world.appId, { correlationId: 'the-delivery' });
+
+  test('a body that breaks off is a network failure, not an empty success', async () => {
+    respond = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+      response.write('{"id":', () => response.destroy());
+    };
+    expect(await failureOf(getApp(app()))).toMatchObject({ kind: 'network' });
+  });
+
+  test.each(['text/html', 'application/json'])('a proxy’s page (as %s) is an unavailable GitHub', async (type) => {
+    respond = (_request, response) => response.writeHead(200, { 'content-type': type }).end('<html>Please log in</html>');
+    expect(await failureOf(getApp(app()))).toMatchObject({ kind: 'unavailable' });
+  });
+
+  test('nobody listening is a network failure', async () => {
+    const nobody = connect({ apiUrl: 'http://127.0.0.1:1' });
+    expect(await failureOf(getApp(nobody.asApp(world.appId)))).toMatchObject({ kind: 'network' });
+  });
+
+  test('is told the correlation id and the user agent', async () => {
+    let headers = {};
+    respond = (request, response) => {
+      ({ headers } = request);
+      response.writeHead(503).end();
+    };
+    expect(await failureOf(getApp(app()))).toMatchObject({ kind: 'unavailable', status: 503 });
+    expect(headers).toMatchObject({ 'x-correlation-id': 'the-delivery' });
+    expect(headers).toHaveProperty('user-agent', expect.stringMatching(/^paddock /));
+  });
+});

@@ -1,0 +1,88 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { startReceiver, type Receiver } from '@paddock/simulators/github/start-receiver';
+import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
+import { waitFor } from '@paddock/testing/wait-for';
+import { connectGitHub, type AppClient } from './connect.ts';
+import { listDeliveries, redeliver, type WebhookDelivery } from './deliveries.ts';
+import { classifyGitHubError } from './errors.ts';
+import { isSigned } from './signature.ts';
+
+describe('webhook deliveries (E1)', () => {
+  let receiver: Receiver;
+  let world: SmallWorld;
+  let client: AppClient;
+  beforeEach(async () => {
+    receiver = await startReceiver();
+    world = await startSmallWorld({ webhookUrl: receiver.url });
+    const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
+    client = connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 10_000 }).asApp(world.appId);
+  });
+  afterEach(async () => {
+    await world.github.stop();
+    await receiver.stop();
+  });
+
+  const queue = () => world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
+
+  test('arrive signed, and are listed', async () => {
+    await queue();
+    await world.github.settled();
+    const [arrived] = receiver.received;
+    expect(isSigned(Buffer.from(arrived?.body ?? ''), String(arrived?.headers['x-hub-signature-256']), [world.webhookSecret])).toBe(true);
+    const { deliveries, nextCursor } = await listDeliveries(client);
+    expect(nextCursor).toBeUndefined();
+    expect(deliveries).toMatchObject([
+      {
+        guid: arrived?.guid,
+        event: 'workflow_job',
+        action: 'queued',
+        redelivery: false,
+        statusCode: 202,
+        installationId: world.organization.installationId,
+        repositoryId: world.repositories.api,
+      },
+    ]);
+  });
+
+  test('a lost one is listed as failed, and arrives when asked for, under its GUID', async () => {
+    await world.github.setDeliveryFaults({ lossRate: 1, lossStatusCode: 0 });
+    await queue();
+    expect(receiver.received).toEqual([]);
+    const [lost] = (await listDeliveries(client)).deliveries;
+    expect(lost).toMatchObject({ statusCode: 0, action: 'queued' });
+    await redeliver(client, lost?.id ?? 0);
+    await world.github.settled();
+    expect(receiver.received).toMatchObject([{ guid: lost?.guid, action: 'queued' }]);
+    expect((await listDeliveries(client)).deliveries).toMatchObject([
+      { guid: lost?.guid, redelivery: true, statusCode: 202 },
+      { id: lost?.id, redelivery: false, statusCode: 0 },
+    ]);
+  });
+
+  test('are listed page by page, newest first, while more arrive', async () => {
+    await world.github.setDeliveryFaults({ lossRate: 1 });
+    for (let n = 0; n < 250; n += 1) await queue();
+    const listed: WebhookDelivery[] = [];
+    let page = await listDeliveries(client);
+    for (;;) {
+      listed.push(...page.deliveries);
+      if (page.nextCursor === undefined) break;
+      await queue();
+      page = await listDeliveries(client, { cursor: page.nextCursor });
+    }
+    expect(listed).toHaveLength(250);
+    expect(new Set(listed.map(({ guid }) => guid)).size).toBe(250);
+    expect(listed.map(({ id }) => id)).toEqual(listed.map(({ id }) => id).toSorted((a, b) => b - a));
+  });
+
+  test('one that is gone from the log cannot be had again', async () => {
+    expect(await redeliver(client, 1).catch(classifyGitHubError)).toMatchObject({ kind: 'not_found' });
+  });
+
+  test('a receiver’s refusal is its status', async () => {
+    receiver.answerWith(503);
+    await queue();
+    const failed = await waitFor('the delivery’s entry', async () => (await listDeliveries(client)).deliveries[0]);
+    expect(failed).toMatchObject({ statusCode: 503 });
+  });
+});

@@ -1,0 +1,52 @@
+import type { AppClient } from './connect.ts';
+
+/** One attempt at a delivery, from the App's log. Attempts of the same event share the GUID; the log holds no payloads. */
+export type WebhookDelivery = {
+  readonly id: number;
+  readonly guid: string;
+  /** ISO text. */
+  readonly deliveredAt: string;
+  readonly redelivery: boolean;
+  /** As the receiver answered; what lies outside of 200–399 did not get through, 0 included. */
+  readonly statusCode: number;
+  readonly status: string;
+  readonly event: string;
+  readonly action: string | null;
+  readonly installationId: number | null;
+  readonly repositoryId: number | null;
+};
+
+/**
+ * A page of the App's deliveries (100), newest first, from `cursor` on. No `nextCursor`: it is the last page. Failed ones are not asked for
+ * apart: GitHub's filter misses those that never got a status code.
+ */
+export async function listDeliveries(
+  { octokit }: AppClient,
+  { cursor }: { readonly cursor?: string } = {},
+): Promise<{ readonly deliveries: readonly WebhookDelivery[]; readonly nextCursor?: string }> {
+  const { data, headers } = await octokit.rest.apps.listWebhookDeliveries({ per_page: 100, ...(cursor === undefined ? {} : { cursor }) });
+  const deliveries = data.map((delivery) => ({
+    id: delivery.id,
+    guid: delivery.guid,
+    deliveredAt: delivery.delivered_at,
+    redelivery: delivery.redelivery,
+    statusCode: delivery.status_code,
+    status: delivery.status,
+    event: delivery.event,
+    action: delivery.action,
+    installationId: delivery.installation_id,
+    repositoryId: delivery.repository_id,
+  }));
+  const nextCursor = cursorOfNextPage(headers.link);
+  return nextCursor === undefined ? { deliveries } : { deliveries, nextCursor };
+}
+
+/** Asks GitHub to send a delivery once more; it answers before it does. The new attempt keeps the GUID and gets an id of its own. */
+export async function redeliver({ octokit }: AppClient, deliveryId: number): Promise<void> {
+  await octokit.rest.apps.redeliverWebhookDelivery({ delivery_id: deliveryId });
+}
+
+function cursorOfNextPage(link: string | undefined): string | undefined {
+  const address = /<([^<>]+)>;\s*rel="next"/.exec(link ?? '')?.[1];
+  return address === undefined ? undefined : (new URL(address).searchParams.get('cursor') ?? undefined);
+}

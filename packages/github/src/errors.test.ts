@@ -1,0 +1,100 @@
+import { describe, expect, test } from '@jest/globals';
+import { RequestError } from '@octokit/request-error';
+import { classifyGitHubError } from './errors.ts';
+
+const NOW = Date.parse('2026-01-01T00:00:00Z');
+const request = {
+  method: 'POST' as const,
+  url: 'https://ghe.example/api/v3/orgs/acme/actions/runners/generate-jitconfig?x=1',
+  headers: { authorization: 'token ghs_secret' },
+};
+
+function failed(status: number, headers: Record<string, string> = {}, message = 'as GitHub words it') {
+  return new RequestError(message, status, { request, response: { status, url: request.url, headers, data: {} } });
+}
+
+describe('classifyGitHubError', () => {
+  test.each([
+    [400, 'invalid'],
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+    [404, 'not_found'],
+    [409, 'conflict'],
+    [410, 'not_found'],
+    [418, 'unknown'],
+    [422, 'invalid'],
+    [429, 'rate_limited'],
+    [500, 'unavailable'],
+    [502, 'unavailable'],
+    [503, 'unavailable'],
+  ])('status %i is %s', (status, kind) => {
+    expect(classifyGitHubError(failed(status))).toMatchObject({
+      kind,
+      status,
+      operation: 'POST /api/v3/orgs/acme/actions/runners/generate-jitconfig',
+    });
+  });
+
+  test('a 403 with an exhausted budget waits for its reset', () => {
+    const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(NOW / 1000 + 90) };
+    expect(classifyGitHubError(failed(403, headers), NOW)).toMatchObject({ kind: 'rate_limited', retryAfterMs: 90_000 });
+  });
+
+  test('a 403 or 429 with retry-after waits that long, whatever the budget says', () => {
+    const headers = { 'retry-after': '30', 'x-ratelimit-remaining': '4000', 'x-ratelimit-reset': String(NOW / 1000 + 3000) };
+    expect(classifyGitHubError(failed(403, headers), NOW)).toMatchObject({ kind: 'rate_limited', retryAfterMs: 30_000 });
+    expect(classifyGitHubError(failed(429, headers), NOW)).toMatchObject({ kind: 'rate_limited', retryAfterMs: 30_000 });
+  });
+
+  test('a limit without any header waits a minute', () => {
+    expect(classifyGitHubError(failed(429), NOW)).toMatchObject({ retryAfterMs: 60_000 });
+  });
+
+  test('a reset in the past still waits a second', () => {
+    const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(NOW / 1000 - 5) };
+    expect(classifyGitHubError(failed(429, headers), NOW)).toMatchObject({ retryAfterMs: 1000 });
+  });
+
+  test('a 403 without those headers is a refusal, although its text speaks of a rate limit', () => {
+    const failure = classifyGitHubError(failed(403, { 'x-ratelimit-remaining': '12' }, 'API rate limit exceeded'));
+    expect(failure).toMatchObject({ kind: 'forbidden' });
+    expect(failure.retryAfterMs).toBeUndefined();
+  });
+
+  test('a 503 passes its retry-after on', () => {
+    expect(classifyGitHubError(failed(503, { 'retry-after': '7' }))).toMatchObject({ kind: 'unavailable', retryAfterMs: 7000 });
+  });
+
+  test('no answer is a network failure, or a timeout by the name of its cause', () => {
+    const network = new RequestError('connect ECONNREFUSED', 500, { request });
+    expect(classifyGitHubError(network)).toMatchObject({ kind: 'network' });
+    expect(classifyGitHubError(network).status).toBeUndefined();
+    const timeout = new RequestError('aborted', 500, { request });
+    timeout.cause = new DOMException('The operation was aborted due to timeout', 'TimeoutError');
+    expect(classifyGitHubError(timeout)).toMatchObject({ kind: 'timeout' });
+  });
+
+  test('what is no error of GitHub’s stays unknown', () => {
+    expect(classifyGitHubError(new TypeError('x is not a function'))).toEqual({
+      kind: 'unknown',
+      message: 'x is not a function',
+      operation: 'unknown',
+    });
+    expect(classifyGitHubError('a thrown text')).toMatchObject({ kind: 'unknown', message: 'a thrown text' });
+  });
+
+  test('its message never shows a token, a JSON web token or a JIT config', () => {
+    const token = 'ghs_16C7e42F292c6912E7710c838347Ae178B4a';
+    const long = `ghs_1234_eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiIxIn0.${'a'.repeat(400)}`;
+    const jwt = `eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiIxIn0.${'b'.repeat(100)}`;
+    const jit = Buffer.from('{"secret":"x"}'.repeat(50)).toString('base64');
+    const { message } = classifyGitHubError(failed(422, {}, `refused: ${token} ${long} ${jwt} ${jit} end`));
+    expect(message).toBe('refused: [redacted] [redacted] [redacted] [redacted] end');
+  });
+
+  test('a long message is cut, and a secret at the cut stays hidden', () => {
+    const { message } = classifyGitHubError(failed(422, {}, `${'x '.repeat(240)}ghs_${'1'.repeat(300)}`));
+    expect(message.length).toBeLessThanOrEqual(501);
+    expect(message).not.toContain('ghs_');
+  });
+});

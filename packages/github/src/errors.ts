@@ -1,0 +1,122 @@
+import { RequestError } from '@octokit/request-error';
+
+export type GitHubFailureKind =
+  | 'not_found'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'rate_limited'
+  | 'conflict'
+  | 'invalid'
+  | 'unavailable'
+  | 'timeout'
+  | 'network'
+  | 'unknown';
+
+/** What went wrong in a call to GitHub, in terms that decide what to do next. */
+export type GitHubFailure = {
+  readonly kind: GitHubFailureKind;
+  /** HTTP status; absent when no answer came. */
+  readonly status?: number;
+  /** How long to wait before the next call, when GitHub said so. */
+  readonly retryAfterMs?: number;
+  /** For people. Holds no token and no JIT config. */
+  readonly message: string;
+  /** Method and path, such as `POST /orgs/acme/actions/runners/generate-jitconfig`. */
+  readonly operation: string;
+};
+
+/** GitHub's advice when a secondary limit was hit and no header says for how long. */
+const SECONDARY_LIMIT_WAIT_MS = 60_000;
+
+/**
+ * Classifies whatever a function of this package threw: by status and headers, never by message text.
+ * `now` (milliseconds since the epoch) turns the reset instant of a rate limit into a wait.
+ */
+export function classifyGitHubError(error: unknown, now: number = Date.now()): GitHubFailure {
+  if (!(error instanceof RequestError)) return classifyThrown(error);
+  const operation = describeOperation(error.request);
+  // Octokit reports a call without an answer as status 500 without a response.
+  if (error.response === undefined) return { kind: isTimeout(error) ? 'timeout' : 'network', message: redact(error.message), operation };
+  const base = { status: error.status, message: redact(error.message), operation };
+  if (isRateLimited(error.status, error.response.headers)) {
+    return { ...base, kind: 'rate_limited', retryAfterMs: waitOf(error.response.headers, now) };
+  }
+  const retryAfter = secondsToMs(error.response.headers['retry-after']);
+  return { ...base, kind: kindOfStatus(error.status), ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }) };
+}
+
+function classifyThrown(error: unknown): GitHubFailure {
+  const message = redact(error instanceof Error ? error.message : String(error));
+  return { kind: isTimeout(error) ? 'timeout' : 'unknown', message, operation: 'unknown' };
+}
+
+type Headers = Readonly<Record<string, string | number | undefined>>;
+
+function isRateLimited(status: number, headers: Headers): boolean {
+  if (status === 429) return true;
+  return status === 403 && (headers['retry-after'] !== undefined || String(headers['x-ratelimit-remaining']) === '0');
+}
+
+function waitOf(headers: Headers, now: number): number {
+  const retryAfter = secondsToMs(headers['retry-after']);
+  if (retryAfter !== undefined) return retryAfter;
+  const resetAt = secondsToMs(headers['x-ratelimit-reset']);
+  const exhausted = String(headers['x-ratelimit-remaining']) === '0';
+  return exhausted && resetAt !== undefined ? Math.max(resetAt - now, 1000) : SECONDARY_LIMIT_WAIT_MS;
+}
+
+function secondsToMs(value: string | number | undefined): number | undefined {
+  const seconds = Number(value);
+  return value === undefined || value === '' || !Number.isFinite(seconds) || seconds < 0 ? undefined : seconds * 1000;
+}
+
+function kindOfStatus(status: number): GitHubFailureKind {
+  if (status >= 500 || status === 408) return 'unavailable';
+  switch (status) {
+    case 401:
+      return 'unauthorized';
+    case 403:
+    case 451:
+      return 'forbidden';
+    case 404:
+    case 410:
+      return 'not_found';
+    case 409:
+      return 'conflict';
+    case 400:
+    case 422:
+      return 'invalid';
+    default:
+      return 'unknown';
+  }
+}
+
+/**
+ * A request that ran into its time limit: the platform names the cause (`AbortSignal.timeout`), and undici's own limits carry codes.
+ * Looked at by shape, for a DOMException is an Error in some realms only.
+ */
+function isTimeout(error: unknown): boolean {
+  let cause = error;
+  while (typeof cause === 'object' && cause !== null) {
+    if ('name' in cause && cause.name === 'TimeoutError') return true;
+    if ('code' in cause && typeof cause.code === 'string' && TIMEOUT_CODES.has(cause.code)) return true;
+    cause = 'cause' in cause ? cause.cause : undefined;
+  }
+  return false;
+}
+
+const TIMEOUT_CODES = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+
+function describeOperation(request: { readonly method: string; readonly url: string }): string {
+  const path = URL.canParse(request.url) ? new URL(request.url).pathname : request.url;
+  return `${request.method} ${path}`;
+}
+
+// Tokens of every kind GitHub issues, JSON web tokens, and long runs of base64 (a JIT config is one).
+const SECRETS = /\b(?:gh[a-z]_|github_pat_)[\w.-]+|\beyJ[\w-]+\.[\w-]+\.[\w-]+|[A-Za-z0-9+/]{120,}={0,2}/g;
+
+function redact(text: string): string {
+  // Redacted before it is shortened: half a secret would no longer be recognised as one.
+  const clean = text.replaceAll(SECRETS, '[redacted]');
+  return clean.length > 500 ? `${clean.slice(0, 500)}…` : clean;
+}

@@ -1,0 +1,68 @@
+import type { AppClient } from './connect.ts';
+import { foundOrNot } from './found-or-not.ts';
+import type { RepositoryName } from './scope.ts';
+
+/** Where an App is installed. */
+export type GitHubInstallation = {
+  readonly id: number;
+  readonly appId: number;
+  /** The account's id, which outlives its login. */
+  readonly accountId: number;
+  readonly login: string;
+  readonly accountType: 'Organization' | 'User' | 'Enterprise';
+  readonly selection: 'all' | 'selected';
+  /** ISO text; null when it may be used. */
+  readonly suspendedAt: string | null;
+};
+
+export type InstallationQuery = { readonly id: number } | { readonly organization: string } | { readonly repository: RepositoryName };
+
+/** The App's installation by its id, or the one that covers an organisation or a repository; undefined when GitHub answers 404. */
+export async function findInstallation({ octokit }: AppClient, query: InstallationQuery): Promise<GitHubInstallation | undefined> {
+  return foundOrNot(async () => {
+    if ('id' in query) return parseInstallation((await octokit.rest.apps.getInstallation({ installation_id: query.id })).data);
+    if ('organization' in query) return parseInstallation((await octokit.rest.apps.getOrgInstallation({ org: query.organization })).data);
+    return parseInstallation((await octokit.rest.apps.getRepoInstallation({ ...query.repository })).data);
+  });
+}
+
+/** All installations of the App, suspended ones included. */
+export async function listInstallations({ octokit }: AppClient): Promise<GitHubInstallation[]> {
+  return (await octokit.paginate(octokit.rest.apps.listInstallations, { per_page: 100 })).map(parseInstallation);
+}
+
+export type GitHubAppFacts = {
+  readonly id: number;
+  readonly name: string;
+  readonly permissions: Readonly<Record<string, string>>;
+  /** The webhook events it is subscribed to. Without `workflow_job` there is silence (H4). */
+  readonly events: readonly string[];
+};
+
+/** The App itself, as GitHub knows it. */
+export async function getApp({ octokit, appId }: AppClient): Promise<GitHubAppFacts> {
+  const { data } = await octokit.rest.apps.getAuthenticated();
+  if (data === null) throw new Error(`GitHub does not tell who App ${appId} is.`);
+  const permissions = Object.entries(data.permissions).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return { id: data.id, name: data.name, permissions: Object.fromEntries(permissions), events: data.events };
+}
+
+type InstallationAnswer = Awaited<ReturnType<AppClient['octokit']['rest']['apps']['getInstallation']>>['data'];
+
+function parseInstallation(installation: InstallationAnswer): GitHubInstallation {
+  const { account } = installation;
+  if (account === null) throw new Error(`GitHub does not tell the account of installation ${installation.id}.`);
+  return {
+    id: installation.id,
+    appId: installation.app_id,
+    accountId: account.id,
+    login: 'login' in account ? account.login : account.slug,
+    accountType: parseAccountType(installation.target_type),
+    selection: installation.repository_selection,
+    suspendedAt: installation.suspended_at,
+  };
+}
+
+function parseAccountType(type: string): GitHubInstallation['accountType'] {
+  return type === 'User' || type === 'Enterprise' ? type : 'Organization';
+}

@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
+import { waitFor } from '@paddock/testing/wait-for';
+import { connectGitHub, type InstallationClient } from './connect.ts';
+import { classifyGitHubError } from './errors.ts';
+import { findJob, findRun, listRunJobs, listRuns } from './jobs.ts';
+import { findRepository } from './repositories.ts';
+
+const API = { owner: 'acme', repo: 'api' };
+
+describe('what GitHub knows of jobs (E4)', () => {
+  let world: SmallWorld;
+  let client: InstallationClient;
+
+  beforeEach(async () => {
+    world = await startSmallWorld();
+    const { appId, privateKeyPem: privateKey, organization } = world;
+    const options = { apiUrl: `${world.github.url}/api/v3`, requestTimeoutMs: 10_000, apps: [{ appId, privateKey }] };
+    client = connectGitHub(options).asInstallation(appId, organization.installationId);
+  });
+
+  afterEach(() => world.github.stop());
+
+  test('a queued job, and its run', async () => {
+    const { id, runId } = await world.github.queueJob({
+      repo: 'acme/api',
+      labels: ['self-hosted', 'gpu'],
+      jobName: 'train',
+      workflowName: 'Nightly',
+    });
+    expect(await findJob(client, API, id)).toMatchObject({
+      id,
+      runId,
+      runAttempt: 1,
+      name: 'train',
+      workflowName: 'Nightly',
+      status: 'queued',
+      conclusion: null,
+      labels: ['self-hosted', 'gpu'],
+      runnerName: null,
+    });
+    expect(await findRun(client, API, runId)).toMatchObject({ id: runId, attempt: 1, status: 'queued', conclusion: null, event: 'push' });
+  });
+
+  test('a completed job names its runner', async () => {
+    const { id, runId } = await world.github.queueJob({ repo: 'acme/api', labels: ['ubuntu-latest'], hosted: true, durationMs: 1 });
+    await waitFor('the job to end', async () => (await findJob(client, API, id))?.status === 'completed');
+    expect(await findJob(client, API, id)).toMatchObject({
+      conclusion: 'success',
+      runnerName: expect.stringMatching(/^GitHub Actions \d+$/),
+    });
+    expect(await findRun(client, API, runId)).toMatchObject({ status: 'completed', conclusion: 'success' });
+  });
+
+  test('what is not there is undefined', async () => {
+    expect(await findJob(client, API, 1)).toBeUndefined();
+    expect(await findRun(client, API, 1)).toBeUndefined();
+    expect(await listRunJobs(client, API, 1)).toBeUndefined();
+    expect(await findJob(client, { owner: 'acme', repo: 'gone' }, 1)).toBeUndefined();
+  });
+
+  test('a failing GitHub is not taken for an absence', async () => {
+    await world.github.failNext({ path: '/jobs/1$', status: 502 });
+    expect(await findJob(client, API, 1).catch(classifyGitHubError)).toMatchObject({ kind: 'unavailable' });
+  });
+
+  test('a run’s jobs come from all pages and all attempts', async () => {
+    const first = await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
+    for (let n = 0; n < 100; n += 1) await world.github.queueJob({ repo: 'acme/api', labels: ['none'], runId: first.runId });
+    await world.github.cancelJob(first.id);
+    const again = await world.github.rerunJob(first.id);
+    const jobs = await listRunJobs(client, API, first.runId);
+    expect(jobs).toHaveLength(102);
+    expect(jobs?.filter(({ id }) => id === first.id || id === again.id)).toMatchObject([
+      { runAttempt: 1, conclusion: 'cancelled' },
+      { runAttempt: 2, status: 'queued' },
+    ]);
+  });
+
+  test('runs are listed by status, and an unchanged list costs nothing', async () => {
+    const { runId } = await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
+    const list = await listRuns(client, API, { status: 'queued' });
+    expect(list).toMatchObject({ kind: 'runs', runs: [{ id: runId }] });
+    if (list.kind !== 'runs' || list.etag === undefined) throw new Error('No ETag.');
+    const { etag } = list;
+    expect(await listRuns(client, API, { status: 'queued', etag })).toEqual({ kind: 'unchanged' });
+    await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
+    expect(await listRuns(client, API, { status: 'queued', etag })).toMatchObject({ kind: 'runs', runs: [{}, { id: runId }] });
+    expect(await listRuns(client, API, { status: 'completed' })).toMatchObject({ runs: [] });
+  });
+
+  test('runs are listed over all pages', async () => {
+    for (let n = 0; n < 101; n += 1) await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
+    const list = await listRuns(client, API, { status: 'queued' });
+    expect(new Set(list.kind === 'runs' ? list.runs.map(({ id }) => id) : []).size).toBe(101);
+  });
+
+  test('a renamed repository is followed, and known by its id (A12)', async () => {
+    const { id } = await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
+    await world.github.renameRepository('acme/api', 'backend');
+    expect(await findJob(client, API, id)).toMatchObject({ id });
+    expect(await findRepository(client, world.repositories.api)).toEqual({
+      id: world.repositories.api,
+      owner: 'acme',
+      name: 'backend',
+      private: true,
+    });
+    expect(await findRepository(client, world.repositories.tool)).toBeUndefined();
+  });
+});

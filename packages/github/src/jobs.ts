@@ -1,0 +1,137 @@
+import type { InstallationClient } from './connect.ts';
+import { classifyGitHubError } from './errors.ts';
+import { foundOrNot } from './found-or-not.ts';
+import type { RepositoryName } from './scope.ts';
+
+/** A workflow job as GitHub answers it. Instants are GitHub's own ISO texts. */
+export type GitHubJob = {
+  readonly id: number;
+  readonly runId: number;
+  readonly runAttempt: number;
+  readonly name: string;
+  readonly workflowName: string | null;
+  /** `queued`, `in_progress`, `completed`, `waiting`, `requested`, `pending`: whatever GitHub says. */
+  readonly status: string;
+  /** Once set, the job is over, whatever the status says. */
+  readonly conclusion: string | null;
+  readonly labels: readonly string[];
+  readonly runnerId: number | null;
+  readonly runnerName: string | null;
+  readonly createdAt: string;
+  readonly startedAt: string | null;
+  readonly completedAt: string | null;
+};
+
+export type GitHubRun = {
+  readonly id: number;
+  readonly attempt: number;
+  readonly name: string | null;
+  /** The event that began it, such as `push` or `pull_request`. */
+  readonly event: string;
+  readonly status: string | null;
+  readonly conclusion: string | null;
+  readonly headBranch: string | null;
+  readonly headSha: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+};
+
+/** One job; undefined when GitHub answers 404, which may also mean that the installation cannot see the repository. */
+export async function findJob(
+  { octokit }: InstallationClient,
+  { owner, repo }: RepositoryName,
+  jobId: number,
+): Promise<GitHubJob | undefined> {
+  return foundOrNot(async () => parseJob((await octokit.rest.actions.getJobForWorkflowRun({ owner, repo, job_id: jobId })).data));
+}
+
+/** One run; undefined when GitHub answers 404. */
+export async function findRun(
+  { octokit }: InstallationClient,
+  { owner, repo }: RepositoryName,
+  runId: number,
+): Promise<GitHubRun | undefined> {
+  return foundOrNot(async () => parseRun((await octokit.rest.actions.getWorkflowRun({ owner, repo, run_id: runId })).data));
+}
+
+/** All jobs of a run, those of earlier attempts included (each re-run has job ids of its own); undefined when GitHub answers 404. */
+export async function listRunJobs(
+  { octokit }: InstallationClient,
+  { owner, repo }: RepositoryName,
+  runId: number,
+): Promise<GitHubJob[] | undefined> {
+  return foundOrNot(async () => {
+    const list = octokit.rest.actions.listJobsForWorkflowRun;
+    const jobs = await octokit.paginate(list, { owner, repo, run_id: runId, filter: 'all', per_page: 100 });
+    return jobs.map(parseJob);
+  });
+}
+
+export type RunStatus = 'queued' | 'in_progress' | 'completed' | 'waiting' | 'requested' | 'pending';
+
+export type RunList =
+  | { readonly kind: 'unchanged' }
+  /** `etag` of the first page; it changes when any of its runs does. */
+  | { readonly kind: 'runs'; readonly runs: readonly GitHubRun[]; readonly etag: string | undefined };
+
+/**
+ * The repository's runs of one status, newest first (GitHub tells a thousand at most). With the `etag` of an earlier answer, an unchanged
+ * first page costs none of the budget.
+ */
+export async function listRuns(
+  { octokit }: InstallationClient,
+  { owner, repo }: RepositoryName,
+  { status, etag }: { readonly status: RunStatus; readonly etag?: string },
+): Promise<RunList> {
+  try {
+    const headers = etag === undefined ? {} : { 'if-none-match': etag };
+    const query = { owner, repo, status, per_page: 100 };
+    const first = await octokit.rest.actions.listWorkflowRunsForRepo({ ...query, headers });
+    const runs = first.data.workflow_runs.map(parseRun);
+    for (let page = 2; runs.length < Math.min(first.data.total_count, 1000); page += 1) {
+      const { data } = await octokit.rest.actions.listWorkflowRunsForRepo({ ...query, page });
+      if (data.workflow_runs.length === 0) break;
+      runs.push(...data.workflow_runs.map(parseRun));
+    }
+    return { kind: 'runs', runs, etag: first.headers.etag };
+  } catch (error) {
+    if (classifyGitHubError(error).status === 304) return { kind: 'unchanged' };
+    throw error;
+  }
+}
+
+type JobAnswer = Awaited<ReturnType<InstallationClient['octokit']['rest']['actions']['getJobForWorkflowRun']>>['data'];
+type RunAnswer = Awaited<ReturnType<InstallationClient['octokit']['rest']['actions']['getWorkflowRun']>>['data'];
+
+function parseJob(job: JobAnswer): GitHubJob {
+  return {
+    id: job.id,
+    runId: job.run_id,
+    runAttempt: job.run_attempt ?? 1,
+    name: job.name,
+    workflowName: job.workflow_name,
+    status: job.status,
+    conclusion: job.conclusion,
+    labels: job.labels,
+    runnerId: job.runner_id,
+    runnerName: job.runner_name,
+    createdAt: job.created_at,
+    startedAt: job.started_at,
+    completedAt: job.completed_at,
+  };
+}
+
+function parseRun(run: RunAnswer): GitHubRun {
+  return {
+    id: run.id,
+    attempt: run.run_attempt ?? 1,
+    name: run.name ?? null,
+    event: run.event,
+    status: run.status,
+    conclusion: run.conclusion,
+    headBranch: run.head_branch,
+    headSha: run.head_sha,
+    createdAt: run.created_at,
+    updatedAt: run.updated_at,
+  };
+}

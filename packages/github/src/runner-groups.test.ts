@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
+import { connectGitHub, type GitHub, type InstallationClient } from './connect.ts';
+import { classifyGitHubError } from './errors.ts';
+import { createRunnerGroups, ensureRunnerGroup } from './runner-groups.ts';
+
+const LIST = 'actions/list-self-hosted-runner-groups-for-org';
+const CREATE = 'actions/create-self-hosted-runner-group-for-org';
+const SETTINGS = { name: 'Paddock', visibility: 'private', allowsPublicRepositories: false } as const;
+
+describe('runner groups (C7)', () => {
+  let world: SmallWorld;
+  let github: GitHub;
+  let client: InstallationClient;
+  beforeEach(async () => {
+    world = await startSmallWorld();
+    const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
+    github = connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 10_000 });
+    client = github.asInstallation(world.appId, world.organization.installationId);
+  });
+  afterEach(() => world.github.stop());
+
+  const calls = async () => (await world.github.report()).calls;
+
+  test('a missing one is made as the settings say, an existing one is used as it is', async () => {
+    const id = await ensureRunnerGroup(client, 'acme', SETTINGS);
+    expect(id).toBeGreaterThan(1);
+    expect(
+      await ensureRunnerGroup(client, 'acme', { ...SETTINGS, name: 'PADDOCK', visibility: 'all', allowsPublicRepositories: true }),
+    ).toBe(id);
+    const route = 'GET /orgs/{org}/actions/runner-groups/{runner_group_id}';
+    const { data } = await client.octokit.request(route, { org: 'acme', runner_group_id: id });
+    expect(data).toMatchObject({ name: 'Paddock', visibility: 'private', allows_public_repositories: false });
+    expect(await calls()).toMatchObject({ [CREATE]: 1 });
+  });
+
+  test('"Default" is group 1, without a call', async () => {
+    expect(await ensureRunnerGroup(client, 'acme', { ...SETTINGS, name: 'Default' })).toBe(1);
+    expect(await calls()).toEqual({});
+  });
+
+  test('where the plan has none, it is the default group', async () => {
+    await world.github.addOrganization({ login: 'small', runnerGroups: false });
+    const { id } = await world.github.install({ appId: world.appId, account: 'small' });
+    expect(await ensureRunnerGroup(github.asInstallation(world.appId, id), 'small', SETTINGS)).toBe(1);
+  });
+
+  test('an exhausted budget is not taken for a missing plan', async () => {
+    const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '4000000000' };
+    await world.github.failNext({ path: 'runner-groups$', status: 403, headers });
+    expect(await ensureRunnerGroup(client, 'acme', SETTINGS).catch(classifyGitHubError)).toMatchObject({ kind: 'rate_limited' });
+  });
+
+  test('two replicas that make it at once get the same', async () => {
+    await world.github.failNext({ method: 'POST', path: 'runner-groups$', status: 409, afterCommit: true });
+    expect(await ensureRunnerGroup(client, 'acme', SETTINGS)).toBe(await ensureRunnerGroup(client, 'acme', SETTINGS));
+  });
+
+  test('are asked for once within their lifetime, also by many at once', async () => {
+    let now = 0;
+    const groups = createRunnerGroups({ lifetimeMs: 1000, now: () => now });
+    const ids = await Promise.all(Array.from({ length: 5 }, () => groups.ensure(client, 'acme', SETTINGS)));
+    expect(new Set(ids).size).toBe(1);
+    now = 999;
+    await groups.ensure(client, 'ACME', SETTINGS);
+    expect(await calls()).toMatchObject({ [LIST]: 1, [CREATE]: 1 });
+    now = 1000;
+    await groups.ensure(client, 'acme', SETTINGS);
+    expect(await calls()).toMatchObject({ [LIST]: 2, [CREATE]: 1 });
+    groups.forget('Acme');
+    await groups.ensure(client, 'acme', SETTINGS);
+    expect(await calls()).toMatchObject({ [LIST]: 3 });
+  });
+
+  test('a failure is not remembered', async () => {
+    const groups = createRunnerGroups({ lifetimeMs: 1000, now: () => 0 });
+    await world.github.failNext({ path: 'runner-groups$', status: 502 });
+    expect(await groups.ensure(client, 'acme', SETTINGS).catch(classifyGitHubError)).toMatchObject({ kind: 'unavailable' });
+    expect(await groups.ensure(client, 'acme', SETTINGS)).toBeGreaterThan(1);
+  });
+});

@@ -1,0 +1,88 @@
+import type { InstallationClient } from './connect.ts';
+import { classifyGitHubError } from './errors.ts';
+
+/** Every organisation has it, under this id; repositories have no other. */
+export const DEFAULT_RUNNER_GROUP_ID = 1;
+
+export type RunnerGroupSettings = {
+  readonly name: string;
+  /** Which repositories may use it. */
+  readonly visibility: 'all' | 'private' | 'selected';
+  readonly allowsPublicRepositories: boolean;
+};
+
+/**
+ * The id of the organisation's runner group of that name; made with these settings if there is none. A group that exists is left as it is:
+ * who may use it has been decided there, and widening it would let strangers' code in. Where there are no groups (403, 404: the plan, the
+ * App's permissions) it is the default group, as it is for the name "Default", without a call.
+ */
+export async function ensureRunnerGroup(client: InstallationClient, org: string, settings: RunnerGroupSettings): Promise<number> {
+  if (settings.name.toLowerCase() === 'default') return DEFAULT_RUNNER_GROUP_ID;
+  try {
+    return (await findRunnerGroup(client, org, settings.name)) ?? (await createRunnerGroup(client, org, settings));
+  } catch (error) {
+    const { kind } = classifyGitHubError(error);
+    if (kind === 'forbidden' || kind === 'not_found') return DEFAULT_RUNNER_GROUP_ID;
+    throw error;
+  }
+}
+
+/* These endpoints are GitHub's, but not in Octokit's list of methods; their answers are read as what they are said to be. */
+
+type GroupAnswer = { readonly id: number; readonly name: string };
+
+const GROUPS = '/orgs/{org}/actions/runner-groups';
+
+async function findRunnerGroup({ octokit }: InstallationClient, org: string, name: string): Promise<number | undefined> {
+  const groups = await octokit.paginate<GroupAnswer>(`GET ${GROUPS}`, { org, per_page: 100 });
+  return groups.find((group) => group.name.toLowerCase() === name.toLowerCase())?.id;
+}
+
+async function createRunnerGroup(client: InstallationClient, org: string, settings: RunnerGroupSettings): Promise<number> {
+  const { name, visibility, allowsPublicRepositories } = settings;
+  try {
+    const body = { org, name, visibility, allows_public_repositories: allowsPublicRepositories };
+    const { data }: { data: GroupAnswer } = await client.octokit.request(`POST ${GROUPS}`, body);
+    return data.id;
+  } catch (error) {
+    // Another replica was quicker.
+    const found = classifyGitHubError(error).kind === 'conflict' ? await findRunnerGroup(client, org, name) : undefined;
+    if (found === undefined) throw error;
+    return found;
+  }
+}
+
+/** Remembers each organisation's runner groups for a while, and asks once for all who ask at the same time. Failures are not remembered. */
+export type RunnerGroups = {
+  readonly ensure: (client: InstallationClient, org: string, settings: RunnerGroupSettings) => Promise<number>;
+  /** After GitHub did not know the group any more. */
+  readonly forget: (org: string) => void;
+};
+
+type Remembered = { readonly id: Promise<number>; readonly until: number };
+
+export function createRunnerGroups({
+  lifetimeMs,
+  now = Date.now,
+}: {
+  readonly lifetimeMs: number;
+  readonly now?: () => number;
+}): RunnerGroups {
+  const organizations = new Map<string, Map<string, Remembered>>();
+  return {
+    ensure(client, org, settings) {
+      const groups = organizations.get(org.toLowerCase()) ?? new Map<string, Remembered>();
+      organizations.set(org.toLowerCase(), groups);
+      const known = groups.get(settings.name);
+      if (known !== undefined && known.until > now()) return known.id;
+      const id = ensureRunnerGroup(client, org, settings);
+      const remembered = { id, until: now() + lifetimeMs };
+      groups.set(settings.name, remembered);
+      id.catch(() => {
+        if (groups.get(settings.name) === remembered) groups.delete(settings.name);
+      });
+      return id;
+    },
+    forget: (org) => void organizations.delete(org.toLowerCase()),
+  };
+}

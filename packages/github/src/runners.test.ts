@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { playRunner } from '@paddock/simulators/github/play-runner';
+import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
+import { waitFor } from '@paddock/testing/wait-for';
+import { connectGitHub, type InstallationClient } from './connect.ts';
+import { classifyGitHubError } from './errors.ts';
+import { createJitConfig, deleteRunner, findRunner, getRunner, listRunners } from './runners.ts';
+import { describeScope, type RegistrationScope } from './scope.ts';
+
+const SCOPES: RegistrationScope[] = [
+  { kind: 'organization', owner: 'acme' },
+  { kind: 'repository', owner: 'acme', repo: 'api' },
+];
+const LABELS = ['self-hosted', 'linux', 'x64'];
+const jit = (name: string) => ({ name, labels: LABELS, runnerGroupId: 1 });
+
+describe.each(SCOPES)('runners of a $kind', (scope) => {
+  let world: SmallWorld;
+  let client: InstallationClient;
+  beforeEach(async () => {
+    world = await startSmallWorld();
+    const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
+    const github = connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 10_000 });
+    client = github.asInstallation(world.appId, world.organization.installationId);
+  });
+  afterEach(() => world.github.stop());
+
+  test('a JIT config starts a runner that runs a job (C6)', async () => {
+    const { runnerId, jitConfig } = await createJitConfig(client, scope, { ...jit('worker-1'), workFolder: '/work' });
+    expect(await getRunner(client, scope, runnerId)).toEqual({
+      id: runnerId,
+      name: 'worker-1',
+      online: false,
+      busy: false,
+      labels: LABELS,
+    });
+    await world.github.queueJob({ repo: 'acme/api', labels: ['linux'], durationMs: 1 });
+    expect((await playRunner(jitConfig, new AbortController().signal)).exitCode).toBe(0);
+    expect(await getRunner(client, scope, runnerId)).toBeUndefined();
+    expect((await world.github.report()).completed).toBe(1);
+  });
+
+  test('a name that is taken is a conflict, and the registration that has it stays (C6)', async () => {
+    const { runnerId } = await createJitConfig(client, scope, jit('worker-1'));
+    const failure = await createJitConfig(client, scope, jit('worker-1')).catch(classifyGitHubError);
+    expect(failure).toMatchObject({ kind: 'conflict', status: 409 });
+    expect(await listRunners(client, scope)).toMatchObject([{ id: runnerId }]);
+  });
+
+  test('an answer lost after the registration leaves a registration behind (C6)', async () => {
+    await world.github.failNext({ path: 'generate-jitconfig$', afterCommit: true });
+    expect(await createJitConfig(client, scope, jit('worker-1')).catch(classifyGitHubError)).toMatchObject({ kind: 'network' });
+    expect(await findRunner(client, scope, 'worker-1')).toMatchObject({ name: 'worker-1' });
+  });
+
+  test('are found by their exact name, and listed over all pages', async () => {
+    const names = Array.from({ length: 101 }, (_each, index) => `worker-${index}`);
+    for (const name of names) await createJitConfig(client, scope, jit(name));
+    expect((await listRunners(client, scope)).map(({ name }) => name).toSorted()).toEqual(names.toSorted());
+    expect(await findRunner(client, scope, 'worker-7')).toMatchObject({ name: 'worker-7' });
+    expect(await findRunner(client, scope, 'worker')).toBeUndefined();
+  });
+
+  test('an idle one is deleted, and is absent then', async () => {
+    const { runnerId } = await createJitConfig(client, scope, jit('worker-1'));
+    expect(await deleteRunner(client, scope, runnerId)).toBe('deleted');
+    expect(await deleteRunner(client, scope, runnerId)).toBe('absent');
+  });
+
+  test('a busy one is left alone (E5)', async () => {
+    const killed = new AbortController();
+    const { runnerId, jitConfig } = await createJitConfig(client, scope, jit('worker-1'));
+    await world.github.queueJob({ repo: 'acme/api', labels: ['linux'], durationMs: 600_000 });
+    const end = playRunner(jitConfig, killed.signal);
+    const busy = await waitFor('a busy runner', async () => {
+      const runner = await getRunner(client, scope, runnerId);
+      return runner?.busy === true ? runner : undefined;
+    });
+    expect(busy).toMatchObject({ online: true });
+    expect(await deleteRunner(client, scope, runnerId)).toBe('busy');
+    killed.abort();
+    await end;
+  });
+
+  test('other failures of a deletion are thrown', async () => {
+    await world.github.failNext({ method: 'DELETE', path: '.', status: 500 });
+    expect(await deleteRunner(client, scope, 1).catch(classifyGitHubError)).toMatchObject({ kind: 'unavailable' });
+  });
+
+  test('labels that GitHub refuses are invalid', async () => {
+    expect(await createJitConfig(client, scope, { ...jit('x'), labels: [] }).catch(classifyGitHubError)).toMatchObject({ kind: 'invalid' });
+  });
+});
+
+test('a scope is described as people write it', () => {
+  expect(SCOPES.map(describeScope)).toEqual(['acme', 'acme/api']);
+});
+
+test('what the installation cannot see is not found', async () => {
+  const world = await startSmallWorld();
+  const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
+  const client = connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 10_000 }).asInstallation(
+    world.appId,
+    world.organization.installationId,
+  );
+  const scope = { kind: 'repository', owner: 'mona', repo: 'tool' } as const;
+  expect(await createJitConfig(client, scope, jit('x')).catch(classifyGitHubError)).toMatchObject({ kind: 'not_found' });
+  await world.github.stop();
+});

@@ -1,0 +1,125 @@
+import type { InstallationClient } from './connect.ts';
+import { classifyGitHubError } from './errors.ts';
+import { foundOrNot } from './found-or-not.ts';
+import { describeScope, type RegistrationScope } from './scope.ts';
+
+/** A self-hosted runner as GitHub sees it. Its view lags: `busy` may be false for minutes into a job. */
+export type GitHubRunner = {
+  readonly id: number;
+  readonly name: string;
+  readonly online: boolean;
+  readonly busy: boolean;
+  readonly labels: readonly string[];
+};
+
+export type JitRequest = {
+  readonly name: string;
+  readonly labels: readonly string[];
+  readonly runnerGroupId: number;
+  /** GitHub's `_work` unless told. */
+  readonly workFolder?: string;
+};
+
+/**
+ * Registers an ephemeral runner and answers what it starts with. The JIT config is a secret and can be had this one time only.
+ * Throws (see `classifyGitHubError`): `conflict` when a runner of that name is registered in the scope already.
+ */
+export async function createJitConfig(
+  { octokit }: InstallationClient,
+  scope: RegistrationScope,
+  { name, labels, runnerGroupId, workFolder }: JitRequest,
+): Promise<{ readonly runnerId: number; readonly jitConfig: string }> {
+  const body = {
+    name,
+    labels: [...labels],
+    runner_group_id: runnerGroupId,
+    ...(workFolder === undefined ? {} : { work_folder: workFolder }),
+  };
+  const { data } =
+    scope.kind === 'organization'
+      ? await octokit.rest.actions.generateRunnerJitconfigForOrg({ org: scope.owner, ...body })
+      : await octokit.rest.actions.generateRunnerJitconfigForRepo({ owner: scope.owner, repo: scope.repo, ...body });
+  if (typeof data.encoded_jit_config !== 'string' || data.encoded_jit_config === '') {
+    throw new Error(`GitHub registered the runner ${name} in ${describeScope(scope)} without telling its JIT config.`);
+  }
+  return { runnerId: data.runner.id, jitConfig: data.encoded_jit_config };
+}
+
+/** The runner of exactly this name, if it is registered in the scope. */
+export async function findRunner(client: InstallationClient, scope: RegistrationScope, name: string): Promise<GitHubRunner | undefined> {
+  // Enterprise Servers that do not know the filter answer all runners.
+  return (await readRunners(client, scope, { name })).find((runner) => runner.name === name);
+}
+
+/** All runners of the scope, page by page (100 each). */
+export function listRunners(client: InstallationClient, scope: RegistrationScope): Promise<GitHubRunner[]> {
+  return readRunners(client, scope, {});
+}
+
+async function readRunners(
+  { octokit }: InstallationClient,
+  scope: RegistrationScope,
+  filter: { readonly name?: string },
+): Promise<GitHubRunner[]> {
+  const runners =
+    scope.kind === 'organization'
+      ? await octokit.paginate(octokit.rest.actions.listSelfHostedRunnersForOrg, { org: scope.owner, per_page: 100, ...filter })
+      : await octokit.paginate(octokit.rest.actions.listSelfHostedRunnersForRepo, {
+          owner: scope.owner,
+          repo: scope.repo,
+          per_page: 100,
+          ...filter,
+        });
+  return runners.map(parseRunner);
+}
+
+/** One runner by its id; undefined when GitHub answers 404. */
+export async function getRunner(
+  { octokit }: InstallationClient,
+  scope: RegistrationScope,
+  runnerId: number,
+): Promise<GitHubRunner | undefined> {
+  return foundOrNot(async () => {
+    const { data } =
+      scope.kind === 'organization'
+        ? await octokit.rest.actions.getSelfHostedRunnerForOrg({ org: scope.owner, runner_id: runnerId })
+        : await octokit.rest.actions.getSelfHostedRunnerForRepo({ owner: scope.owner, repo: scope.repo, runner_id: runnerId });
+    return parseRunner(data);
+  });
+}
+
+/**
+ * Removes a registration. `busy`: GitHub refuses because the runner works (422). `absent`: there is none (404); an ephemeral runner's
+ * registration goes by itself after its job. That `deleted` comes back does not prove that the runner was idle: GitHub's knowledge lags.
+ */
+export async function deleteRunner(
+  { octokit }: InstallationClient,
+  scope: RegistrationScope,
+  runnerId: number,
+): Promise<'deleted' | 'absent' | 'busy'> {
+  try {
+    if (scope.kind === 'organization') {
+      await octokit.rest.actions.deleteSelfHostedRunnerFromOrg({ org: scope.owner, runner_id: runnerId });
+    } else {
+      await octokit.rest.actions.deleteSelfHostedRunnerFromRepo({ owner: scope.owner, repo: scope.repo, runner_id: runnerId });
+    }
+    return 'deleted';
+  } catch (error) {
+    const { kind, status } = classifyGitHubError(error);
+    if (kind === 'not_found') return 'absent';
+    if (status === 422) return 'busy';
+    throw error;
+  }
+}
+
+type RunnerAnswer = {
+  readonly id: number;
+  readonly name: string;
+  readonly status: string;
+  readonly busy: boolean;
+  readonly labels: readonly { readonly name: string }[];
+};
+
+function parseRunner({ id, name, status, busy, labels }: RunnerAnswer): GitHubRunner {
+  return { id, name, online: status === 'online', busy, labels: labels.map((label) => label.name) };
+}

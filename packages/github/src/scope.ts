@@ -1,0 +1,15 @@
+/**
+ * Where a runner registers. A runner of an organisation may run any job of its repositories that the runner group admits;
+ * a runner of a repository runs that repository's jobs only. Names are looked up from ids just before a call, for they change.
+ */
+export type RegistrationScope =
+  | { readonly kind: 'organization'; readonly owner: string }
+  | { readonly kind: 'repository'; readonly owner: string; readonly repo: string };
+
+/** A repository as GitHub's paths name it. */
+export type RepositoryName = { readonly owner: string; readonly repo: string };
+
+/** For log lines and error texts: `acme` or `acme/api`. */
+export function describeScope(scope: RegistrationScope): string {
+  return scope.kind === 'organization' ? scope.owner : `${scope.owner}/${scope.repo}`;
+}

@@ -1,0 +1,108 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { callJson, callText } from './call.ts';
+import { connectCluster, type Cluster } from './connect.ts';
+import { classifyKubeError } from './errors.ts';
+
+const named = (name: string) => ({ context: { cluster: 'c', user: name }, name });
+
+describe('a call', () => {
+  let server: Server;
+  let cluster: Cluster;
+  let dir: string;
+  let answer: RequestListener;
+  let connections: number;
+
+  beforeEach(async () => {
+    connections = 0;
+    server = createServer((request, response) => answer(request, response));
+    server.on('connection', () => connections++);
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    dir = mkdtempSync(join(tmpdir(), 'paddock-call-'));
+    const kubeconfigFile = join(dir, 'kubeconfig');
+    const config = {
+      clusters: [{ name: 'c', cluster: { server: 'https://elsewhere.test' } }],
+      users: ['a', 'b'].map((name) => ({ name, user: { token: `token-${name}` } })),
+      contexts: [named('a'), named('b')],
+      'current-context': 'a',
+    };
+    writeFileSync(kubeconfigFile, JSON.stringify(config));
+    const url = `http://127.0.0.1:${port}/prefix/`;
+    cluster = connectCluster({ kubeconfigFile, context: 'b', server: url, requestTimeoutMs: 200 });
+  });
+  afterEach(async () => {
+    cluster.close();
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+    rmSync(dir, { recursive: true });
+  });
+
+  const call = async () => callJson(cluster, { method: 'GET', path: '/api/v1/pods', query: { limit: 1, continue: undefined } });
+  const failure = async () => call().then(() => undefined, classifyKubeError);
+
+  test('it goes to the given address with the credentials of the chosen context', async () => {
+    answer = (request, response) => void response.end(JSON.stringify([request.url, request.headers.authorization]));
+    expect(await call()).toEqual(['/prefix/api/v1/pods?limit=1', 'Bearer token-b']);
+  });
+
+  test('one connection serves many calls', async () => {
+    answer = (_request, response) => void response.end('{}');
+    for (let i = 0; i < 5; i++) await call();
+    expect(connections).toBe(1);
+  });
+
+  test('an answer that does not come, or does not end, is a timeout', async () => {
+    answer = () => undefined;
+    expect(await failure()).toMatchObject({ kind: 'timeout' });
+    answer = (_request, response) => void response.write('{');
+    expect(await failure()).toMatchObject({ kind: 'timeout' });
+  });
+
+  test('a connection that breaks, or cannot be made, is a network failure', async () => {
+    answer = (request) => void request.socket.destroy();
+    expect(await failure()).toMatchObject({ kind: 'network' });
+    await new Promise((closed) => server.close(closed));
+    expect(await failure()).toMatchObject({ kind: 'network' });
+  });
+
+  test("a caller's signal ends it with the signal's own reason", async () => {
+    const over = new AbortController();
+    answer = () => over.abort(new Error('enough'));
+    await expect(callText(cluster, { method: 'GET', path: '/x', signal: over.signal })).rejects.toThrow('enough');
+  });
+
+  test('a refusal tells what was attempted, what the cluster said and how long to stay away', async () => {
+    answer = (_request, response) => {
+      response.writeHead(429, { 'retry-after': '3' });
+      response.end(JSON.stringify({ kind: 'Status', reason: 'TooManyRequests', message: 'slow down' }));
+    };
+    expect(await failure()).toEqual({
+      kind: 'too_many_requests',
+      status: 429,
+      reason: 'TooManyRequests',
+      retryAfterMs: 3000,
+      message: 'GET /api/v1/pods: 429 TooManyRequests slow down',
+    });
+  });
+
+  test('an answer in HTML is classed by its status alone', async () => {
+    answer = (_request, response) => void response.writeHead(502).end('<html>pods not found</html>');
+    expect(await failure()).toMatchObject({ kind: 'unavailable', status: 502 });
+    answer = (_request, response) => void response.end('<html>welcome</html>');
+    expect(await failure()).toMatchObject({ kind: 'unavailable' });
+  });
+});
+
+test('a context that does not exist is named', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'paddock-call-'));
+  const kubeconfigFile = join(dir, 'kubeconfig');
+  writeFileSync(kubeconfigFile, JSON.stringify({ clusters: [], users: [], contexts: [], 'current-context': '' }));
+  expect(() => connectCluster({ kubeconfigFile, context: 'prod', requestTimeoutMs: 1 })).toThrow('no context named prod');
+  expect(() => connectCluster({ kubeconfigFile, requestTimeoutMs: 1 })).toThrow('names no current cluster');
+  rmSync(dir, { recursive: true });
+});

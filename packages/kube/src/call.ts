@@ -1,0 +1,142 @@
+import type { IncomingMessage } from 'node:http';
+import type { Cluster } from './connect.ts';
+import { KubeError, kindOf, readStatus, type KubeFailure } from './errors.ts';
+
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Path below the server's address, already encoded (see `objectPath`). */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
+  readonly body?: unknown;
+  readonly contentType?: string | undefined;
+  readonly accept?: string | undefined;
+  /** The body holds a secret: whatever the cluster says about it is kept out of the error's message. */
+  readonly secretBody?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Sends one call and reads its JSON answer. Throws KubeError for every status but 2xx, for a broken connection and past the time limit. */
+export async function callJson(cluster: Cluster, call: Call): Promise<unknown> {
+  const text = await callText(cluster, call);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const message = `${describe(call)}: the answer is no JSON; is ${cluster.server} a Kubernetes API server?`;
+    throw new KubeError({ kind: 'unavailable', message }, { cause: error });
+  }
+}
+
+/** As `callJson`, for answers that are plain text. */
+export async function callText(cluster: Cluster, call: Call): Promise<string> {
+  return limited(cluster, call, async (signal) => {
+    const answer = await send(cluster, call, signal);
+    return readText(answer);
+  });
+}
+
+/** Opens a call whose answer has no end of its own. Resolves when it begins; the caller reads the stream and aborts by `call.signal`. */
+export async function callStream(cluster: Cluster, call: Call & { readonly signal: AbortSignal }): Promise<IncomingMessage> {
+  // The limit ends with the answer's head, so its signal must not reach the body: the socket hangs on a signal of its own.
+  const connection = new AbortController();
+  const abort = () => connection.abort(call.signal.reason);
+  if (call.signal.aborted) abort();
+  else call.signal.addEventListener('abort', abort, { once: true });
+  const unlink = () => call.signal.removeEventListener('abort', abort);
+  try {
+    return await limited(cluster, call, async (limit) => {
+      const stop = () => connection.abort(limit.reason);
+      limit.addEventListener('abort', stop, { once: true });
+      const answer = await send(cluster, call, connection.signal);
+      limit.removeEventListener('abort', stop);
+      answer.once('close', unlink);
+      return answer;
+    });
+  } catch (error) {
+    unlink();
+    throw error;
+  }
+}
+
+async function limited<T>(cluster: Cluster, call: Call, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), cluster.requestTimeoutMs);
+  try {
+    return await run(call.signal === undefined ? limit.signal : AbortSignal.any([limit.signal, call.signal]));
+  } catch (error) {
+    if (error instanceof KubeError) throw error;
+    call.signal?.throwIfAborted();
+    if (limit.signal.aborted) {
+      const message = `${describe(call)}: no answer from ${cluster.server} within ${cluster.requestTimeoutMs} ms`;
+      throw new KubeError({ kind: 'timeout', message }, { cause: error });
+    }
+    throw networkError(cluster, call, error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A connection that could not be made, or that broke. */
+export function networkError(cluster: Cluster, call: Call, error: unknown): KubeError {
+  const why = error instanceof Error ? error.message || error.name : String(error);
+  return new KubeError({ kind: 'network', message: `${describe(call)}: no connection to ${cluster.server}: ${why}` }, { cause: error });
+}
+
+async function send(cluster: Cluster, call: Call, signal: AbortSignal): Promise<IncomingMessage> {
+  const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+  const answer = await cluster.send({
+    method: call.method,
+    path: call.path + queryOf(call),
+    headers: {
+      accept: call.accept ?? 'application/json',
+      ...(body === undefined ? {} : { 'content-type': call.contentType ?? 'application/json', 'content-length': Buffer.byteLength(body) }),
+    },
+    body,
+    signal,
+  });
+  const status = answer.statusCode ?? 0;
+  if (status >= 200 && status < 300) return answer;
+  throw new KubeError(answeredFailure(call, status, answer.headers['retry-after'], await readText(answer)));
+}
+
+function answeredFailure(call: Call, status: number, retryAfter: string | undefined, body: string): KubeFailure {
+  const said = readStatus(parsed(body));
+  const seconds = said.retryAfterSeconds ?? (retryAfter !== undefined && /^\d+$/.test(retryAfter) ? Number(retryAfter) : undefined);
+  const words = call.secretBody === true ? undefined : said.message;
+  return {
+    kind: kindOf(status, said.reason),
+    status,
+    ...(said.reason === undefined ? {} : { reason: said.reason }),
+    message: `${describe(call)}: ${[status, said.reason, words].filter((part) => part !== undefined && part !== '').join(' ')}`,
+    ...(seconds === undefined ? {} : { retryAfterMs: seconds * 1000 }),
+  };
+}
+
+/** A proxy on the way may answer in HTML: then there is no Status object to read, and the HTTP status alone decides. */
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+async function readText(answer: IncomingMessage): Promise<string> {
+  answer.setEncoding('utf8');
+  let text = '';
+  for await (const chunk of answer) text += chunk;
+  return text;
+}
+
+function queryOf({ query = {} }: Call): string {
+  const pairs = Object.entries(query).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)]]));
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs).toString()}`;
+}
+
+/** `GET /api/v1/namespaces/runners/pods/pdk-1`: what was attempted, on what. */
+const describe = ({ method, path }: Call): string => `${method} ${path}`;
+
+/** The path of a core object or of a collection. */
+export function objectPath(namespace: string, resource: 'pods' | 'secrets' | 'events', name?: string, subresource?: string): string {
+  const parts = [namespace, resource, name, subresource].filter((part) => part !== undefined).map(encodeURIComponent);
+  return `/api/v1/namespaces/${parts.join('/')}`;
+}

@@ -1,0 +1,297 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { waitFor } from '@paddock/testing/wait-for';
+import { callJson, objectPath } from './call.ts';
+import type { Cluster } from './connect.ts';
+import { containerStatus, eventAbout, failureOf } from './contract-parts.ts';
+import { podEvents } from './events.ts';
+import { readLogTail } from './logs.ts';
+import type { ObservedPod } from './observed-pod.ts';
+import { podChanges } from './pod-changes.ts';
+import { createPod, deletePod, findPod, listPods } from './pods.ts';
+import { runnerPod, runnerSecret } from './runner-pod.ts';
+import { createSecret, deleteSecret, secretExists, setSecretOwner } from './secrets.ts';
+import { watchPods } from './watch-pods.ts';
+
+const namespace = 'runners';
+
+export interface ContractCluster {
+  readonly cluster: Cluster;
+  /** The same address with credentials that the cluster does not know. */
+  readonly stranger: Cluster;
+  /** A version of pods that the cluster no longer knows. */
+  tooOldVersion(): string;
+  stop(): Promise<void>;
+}
+
+/** What every cluster does, as far as this package relies on it. Nobody schedules or runs pods: a test sets their status itself. */
+export function clusterContract(name: string, connect: () => Promise<ContractCluster>): void {
+  // eslint-disable-next-line jest/valid-title -- the title says which cluster it is
+  describe(name, () => {
+    let cluster: Cluster;
+    let stranger: Cluster;
+    let stop: (() => Promise<void>) | undefined;
+    let tooOldVersion: () => string;
+    let made = 0;
+
+    beforeAll(async () => {
+      ({ cluster, stranger, stop, tooOldVersion } = await connect());
+      const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
+      await callJson(cluster, { method: 'POST', path: '/api/v1/namespaces', body });
+    });
+    afterAll(async () => stop?.());
+
+    const newWorker = (instance = `i${++made}`) => {
+      const worker = `pdk-${instance}-${++made}`;
+      return { name: worker, namespace, instance, pool: 'linux', image: 'example.test/runner:1', entityId: 42, scopeRepoId: 0 };
+    };
+    const setStatus = (pod: string, status: object) =>
+      callJson(cluster, {
+        method: 'PATCH',
+        path: objectPath(namespace, 'pods', pod, 'status'),
+        body: { status },
+        contentType: 'application/merge-patch+json',
+      });
+    const running = {
+      phase: 'Running',
+      startTime: '2026-11-20T10:00:00Z',
+      containerStatuses: [containerStatus({ running: { startedAt: '2026-11-20T10:00:02Z' } })],
+    };
+
+    describe('pods', () => {
+      test('a pod is created once, and found again with what its labels and annotations say (C6, E6)', async () => {
+        const worker = { ...newWorker(), madeForJobId: 7_000_000_001, deliveryGuid: 'd-1' };
+        const first = await createPod(cluster, runnerPod(worker));
+        const second = await createPod(cluster, runnerPod(worker));
+        expect(first.outcome).toBe('created');
+        expect(second).toEqual({ outcome: 'exists', uid: first.uid });
+        const found = await findPod(cluster, worker);
+        expect(found).toMatchObject({ name: worker.name, uid: first.uid, phase: 'Pending', containersTerminated: false });
+        const { instance, pool, entityId, scopeRepoId, madeForJobId, deliveryGuid } = worker;
+        expect(found?.worker).toEqual({ instance, pool, entityId, scopeRepoId, madeForJobId, deliveryGuid });
+      });
+
+      test('a pod that is not there is absent', async () => {
+        expect(await findPod(cluster, { namespace, name: 'nobody' })).toBeUndefined();
+        expect(await deletePod(cluster, { namespace, name: 'nobody' })).toBe('absent');
+      });
+
+      test('a manifest that breaks a rule is refused as invalid', async () => {
+        const pod = runnerPod({ ...newWorker(), image: '' });
+        await expect(failureOf(createPod(cluster, pod))).resolves.toMatchObject({ kind: 'invalid', status: 422, reason: 'Invalid' });
+      });
+
+      test('a namespace that is not there is not_found', async () => {
+        const pod = runnerPod({ ...newWorker(), namespace: 'nowhere' });
+        await expect(failureOf(createPod(cluster, pod))).resolves.toMatchObject({ kind: 'not_found', status: 404 });
+      });
+
+      test('credentials that the cluster does not know are unauthorized', async () => {
+        await expect(failureOf(findPod(stranger, newWorker()))).resolves.toMatchObject({ kind: 'unauthorized', status: 401 });
+      });
+
+      test('a pod is deleted only as it was seen: another uid or a later version changes nothing (E5)', async () => {
+        const worker = newWorker();
+        const { uid } = await createPod(cluster, runnerPod(worker));
+        const seen = await findPod(cluster, worker);
+        await setStatus(worker.name, running);
+        expect(await deletePod(cluster, { ...worker, uid: '00000000-0000-0000-0000-000000000000' })).toBe('changed');
+        expect(await deletePod(cluster, { ...worker, uid, resourceVersion: seen?.resourceVersion })).toBe('changed');
+        const now = await findPod(cluster, worker);
+        expect(now?.phase).toBe('Running');
+        expect(await deletePod(cluster, { ...worker, uid, resourceVersion: now?.resourceVersion })).toBe('deleted');
+        expect(await findPod(cluster, worker)).toBeUndefined();
+      });
+
+      test('the status that a kubelet writes is read with its instants (A3)', async () => {
+        const worker = newWorker();
+        await createPod(cluster, runnerPod(worker));
+        const terminated = { exitCode: 7, reason: 'Error', startedAt: '2026-11-20T10:00:02Z', finishedAt: '2026-11-20T10:05:00Z' };
+        await setStatus(worker.name, { ...running, phase: 'Failed', containerStatuses: [containerStatus({ terminated })] });
+        expect(await findPod(cluster, worker)).toMatchObject({
+          phase: 'Failed',
+          runningAt: new Date('2026-11-20T10:00:02Z'),
+          endedAt: new Date('2026-11-20T10:05:00Z'),
+          runner: { state: 'terminated', exitCode: 7, reason: 'Error' },
+          containersTerminated: true,
+        });
+      });
+
+      test('a list is read in pages, all of one version, and shows its own instance only (A8, C8)', async () => {
+        const workers = Array.from({ length: 7 }, () => newWorker('paged'));
+        for (const worker of [...workers, newWorker('other')]) await createPod(cluster, runnerPod(worker));
+        const { pods, resourceVersion } = await listPods(cluster, { namespace, instance: 'paged', pageSize: 3 });
+        expect(pods.map((pod) => pod.name).toSorted()).toEqual(workers.map((worker) => worker.name).toSorted());
+        expect(Number(resourceVersion)).toBeGreaterThan(0);
+      });
+
+      test('the log of a pod that is on no node yet is empty', async () => {
+        const worker = newWorker();
+        await createPod(cluster, runnerPod(worker));
+        const log = await readLogTail(cluster, { ...worker, container: 'runner', tailLines: 10, maxBytes: 1000 });
+        expect(log).toEqual({ text: '' });
+      });
+
+      test('a log that cannot be read is told as such, with the reason (E5)', async () => {
+        const log = await readLogTail(cluster, { namespace, name: 'nobody', container: 'runner', tailLines: 10, maxBytes: 1000 });
+        expect(log).toMatchObject({ text: null, failure: { kind: 'not_found', status: 404 } });
+        const worker = newWorker();
+        await createPod(cluster, runnerPod(worker));
+        const other = await readLogTail(cluster, { ...worker, container: 'no-such', tailLines: 10, maxBytes: 1000 });
+        expect(other).toMatchObject({ text: null, failure: { kind: 'invalid', status: 400 } });
+      });
+
+      test('the events of one pod are found by its name and uid', async () => {
+        const worker = newWorker();
+        const { uid } = await createPod(cluster, runnerPod(worker));
+        for (const [pod, message] of [
+          [worker.name, 'no node fits'],
+          ['another', 'not ours'],
+        ]) {
+          await callJson(cluster, {
+            method: 'POST',
+            path: objectPath(namespace, 'events'),
+            body: eventAbout(pod ?? '', uid, message ?? ''),
+          });
+        }
+        expect(await podEvents(cluster, { ...worker, uid })).toEqual([
+          {
+            type: 'Warning',
+            reason: 'FailedScheduling',
+            message: 'no node fits',
+            count: 3,
+            source: 'default-scheduler',
+            firstAt: new Date('2026-11-20T10:00:00Z'),
+            lastAt: new Date('2026-11-20T10:01:00Z'),
+          },
+        ]);
+      });
+    });
+
+    describe('Secrets', () => {
+      test('a Secret is created once, seen without its content, and deleted (C6)', async () => {
+        const worker = { ...newWorker(), jitConfig: 'aml0' };
+        expect(await secretExists(cluster, worker)).toBe(false);
+        expect(await createSecret(cluster, runnerSecret(worker))).toBe('created');
+        expect(await createSecret(cluster, runnerSecret(worker))).toBe('exists');
+        expect(await secretExists(cluster, worker)).toBe(true);
+        expect(await deleteSecret(cluster, worker)).toBe('deleted');
+        expect(await deleteSecret(cluster, worker)).toBe('absent');
+      });
+
+      test('its owner is set though its content is immutable, and setting it again changes nothing', async () => {
+        const worker = { ...newWorker(), jitConfig: 'aml0' };
+        await createSecret(cluster, runnerSecret(worker));
+        const { uid } = await createPod(cluster, runnerPod(worker));
+        const owner = { namespace, name: worker.name, podName: worker.name, podUid: uid };
+        expect(await setSecretOwner(cluster, owner)).toBe('owned');
+        const read = () => callJson(cluster, { method: 'GET', path: objectPath(namespace, 'secrets', worker.name) });
+        const once = await read();
+        expect(once).toMatchObject({ metadata: { ownerReferences: [{ kind: 'Pod', name: worker.name, uid }] } });
+        expect(await setSecretOwner(cluster, owner)).toBe('owned');
+        expect(await read()).toEqual(once);
+      });
+
+      test('the owner of a Secret that is not there cannot be set', async () => {
+        const owner = { namespace, name: 'nobody', podName: 'nobody', podUid: '00000000-0000-0000-0000-000000000000' };
+        expect(await setSecretOwner(cluster, owner)).toBe('absent');
+      });
+
+      test('what the cluster says of a bad Secret is kept out of the error', async () => {
+        const secret = { ...runnerSecret({ ...newWorker(), jitConfig: '' }), data: { jitconfig: '!sensitive!' } };
+        const failure = await failureOf(createSecret(cluster, secret));
+        expect(failure).toMatchObject({ kind: 'invalid', status: 400 });
+        expect(failure?.message).not.toContain('sensitive');
+      });
+    });
+
+    describe('watching', () => {
+      test('the list comes first and then each change in order, of its own instance only (A8, C8)', async () => {
+        const [before, after, foreign] = [newWorker('watched'), newWorker('watched'), newWorker('unwatched')];
+        await createPod(cluster, runnerPod(before));
+        const seen: string[] = [];
+        const record = (what: string, pod: ObservedPod) => {
+          seen.push(`${what} ${pod.name} ${pod.phase}`);
+          return Promise.resolve();
+        };
+        const over = new AbortController();
+        const watch = watchPods(
+          cluster,
+          {
+            namespace,
+            instance: 'watched',
+            onList: async (pods) => {
+              for (const pod of pods) await record('listed', pod);
+            },
+            onEvent: record,
+          },
+          over.signal,
+        );
+        await waitFor('the list', () => seen.length === 1);
+        await createPod(cluster, runnerPod(foreign));
+        await createPod(cluster, runnerPod(after));
+        await setStatus(after.name, running);
+        await deletePod(cluster, after);
+        await waitFor('the deletion', () => seen.some((line) => line.startsWith('deleted')));
+        over.abort();
+        await watch;
+        expect(seen).toEqual([
+          `listed ${before.name} Pending`,
+          `added ${after.name} Pending`,
+          `modified ${after.name} Running`,
+          // Even a pod that goes at once is first marked with a deletion timestamp.
+          `modified ${after.name} Running`,
+          // The object of a deletion is the old one.
+          `deleted ${after.name} Running`,
+        ]);
+      });
+
+      test('a watch goes on from an older version without a gap', async () => {
+        const worker = newWorker();
+        const { resourceVersion } = await listPods(cluster, worker);
+        await createPod(cluster, runnerPod(worker));
+        await setStatus(worker.name, running);
+        const over = new AbortController();
+        const types: string[] = [];
+        for await (const change of podChanges(cluster, { ...worker, resourceVersion, seconds: 30 }, over.signal)) {
+          types.push(change.type);
+          if (change.type === 'modified') break;
+        }
+        expect(types).toEqual(['added', 'modified']);
+      });
+
+      test('a watch from a version that is too old is gone (C8)', async () => {
+        const changes = podChanges(
+          cluster,
+          { ...newWorker(), resourceVersion: tooOldVersion(), seconds: 30 },
+          new AbortController().signal,
+        );
+        await expect(failureOf(changes.next())).resolves.toMatchObject({ kind: 'gone', status: 410, reason: 'Expired' });
+      });
+
+      test('a watch ends by itself when its time is over', async () => {
+        const worker = newWorker();
+        const { resourceVersion } = await listPods(cluster, worker);
+        const selection = { ...worker, resourceVersion, seconds: 1 };
+        const types = new Set<string>();
+        for await (const change of podChanges(cluster, selection, new AbortController().signal)) types.add(change.type);
+        expect([...types].filter((type) => type !== 'bookmark')).toEqual([]);
+      });
+
+      test('a pod that loses our labels is deleted for a watcher', async () => {
+        const worker = newWorker();
+        await createPod(cluster, runnerPod(worker));
+        const { resourceVersion } = await listPods(cluster, worker);
+        await callJson(cluster, {
+          method: 'PATCH',
+          path: objectPath(namespace, 'pods', worker.name),
+          body: { metadata: { labels: { 'paddock.dev/instance': 'stolen' } } },
+          contentType: 'application/strategic-merge-patch+json',
+        });
+        const changes = podChanges(cluster, { ...worker, resourceVersion, seconds: 30 }, new AbortController().signal);
+        const { value } = await changes.next();
+        await changes.return();
+        expect(value).toMatchObject({ type: 'deleted', pod: { name: worker.name, worker: { instance: worker.instance } } });
+      });
+    });
+  });
+}

@@ -1,0 +1,27 @@
+import { classifyKubeError, type KubeFailure } from './errors.ts';
+
+/** How a call failed, or undefined if it did not. */
+export async function failureOf(call: Promise<unknown>): Promise<KubeFailure | undefined> {
+  return call.then(() => undefined, classifyKubeError);
+}
+
+/** The parts of a pod's status and of an event that a kubelet and a scheduler would write. */
+export function containerStatus(state: object): object {
+  return { name: 'runner', image: 'example.test/runner:1', imageID: '', ready: false, restartCount: 0, state };
+}
+
+export function eventAbout(name: string, uid: string, message: string): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name: `${name}.1` },
+    involvedObject: { kind: 'Pod', name, namespace: 'runners', uid },
+    type: 'Warning',
+    reason: 'FailedScheduling',
+    message,
+    count: 3,
+    firstTimestamp: '2026-11-20T10:00:00Z',
+    lastTimestamp: '2026-11-20T10:01:00Z',
+    source: { component: 'default-scheduler' },
+  };
+}

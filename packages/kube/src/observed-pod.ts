@@ -1,0 +1,145 @@
+import type { V1ContainerStatus, V1Pod, V1PodCondition, V1PodStatus } from '@kubernetes/client-node';
+import type { AsSent } from './as-sent.ts';
+import { identityOf, type WorkerIdentity } from './labels.ts';
+import { RUNNER_CONTAINER } from './runner-pod.ts';
+
+export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
+
+export interface ObservedContainer {
+  readonly name: string;
+  /** `unknown` before the kubelet has said anything. */
+  readonly state: 'waiting' | 'running' | 'terminated' | 'unknown';
+  readonly exitCode?: number;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/** A pod, reduced to the fields that are used (C8). A pod of 10 KB becomes one of a few hundred bytes. */
+export interface ObservedPod {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly phase: PodPhase;
+  readonly nodeName?: string;
+  readonly createdAt: Date;
+  /** The earliest start of a container that is not an init container; absent if none ever started. */
+  readonly runningAt?: Date;
+  /** The end of the last container, once the phase is Succeeded or Failed and the pod's status tells it. */
+  readonly endedAt?: Date;
+  readonly runner: ObservedContainer;
+  /** All containers, init containers first, the runner's included. */
+  readonly containers: readonly ObservedContainer[];
+  /** True when no container runs and none will: only then the worker's row may end (A3). */
+  readonly containersTerminated: boolean;
+  /** Why a container cannot start, such as ImagePullBackOff; the usual steps of a start are no reason. */
+  readonly waitingReason?: string;
+  readonly waitingMessage?: string;
+  /** The scheduler's sentence when it finds no node. */
+  readonly unschedulable?: string;
+  readonly podReason?: string;
+  readonly podMessage?: string;
+  readonly deletionTimestamp?: Date;
+  /** What our labels and annotations say; absent for a pod that is not ours. */
+  readonly worker?: WorkerIdentity;
+}
+
+/** Reads a pod as the API server sends it. Pure. */
+export function observePod(pod: AsSent<V1Pod>): ObservedPod {
+  const { metadata = {}, spec, status = {} } = pod;
+  const phase = phaseOf(status);
+  const ended = phase === 'Succeeded' || phase === 'Failed';
+  const main = status.containerStatuses ?? [];
+  const containers = [...(status.initContainerStatuses ?? []), ...main].map(observeContainer);
+  const runner = containers.find((container) => container.name === RUNNER_CONTAINER);
+  const declared = spec?.containers.length ?? 0;
+  return {
+    name: metadata.name ?? '',
+    uid: metadata.uid ?? '',
+    resourceVersion: metadata.resourceVersion ?? '',
+    phase,
+    createdAt: instant(metadata.creationTimestamp) ?? new Date(0),
+    runner: runner ?? { name: RUNNER_CONTAINER, state: 'unknown' },
+    containers,
+    containersTerminated:
+      !containers.some((container) => container.state === 'running') &&
+      (ended || (declared > 0 && main.filter((container) => container.state?.terminated).length === declared)),
+    ...present('nodeName', spec?.nodeName),
+    ...present('runningAt', startOf(main) ?? (phase === 'Running' || phase === 'Succeeded' ? instant(status.startTime) : undefined)),
+    ...present('endedAt', ended ? endOf(status) : undefined),
+    ...waitingOf(containers),
+    ...present('unschedulable', unschedulableMessage(status.conditions ?? [])),
+    ...present('podReason', status.reason),
+    ...present('podMessage', status.message),
+    ...present('deletionTimestamp', instant(metadata.deletionTimestamp)),
+    ...present('worker', identityOf(metadata)),
+  };
+}
+
+const PHASES: readonly PodPhase[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
+
+function phaseOf({ phase }: AsSent<V1PodStatus>): PodPhase {
+  return PHASES.find((known) => known === phase) ?? 'Pending';
+}
+
+function observeContainer({ name, state }: AsSent<V1ContainerStatus>): ObservedContainer {
+  if (state?.terminated) {
+    const { exitCode, reason, message } = state.terminated;
+    return { name, state: 'terminated', exitCode, ...present('reason', reason), ...present('message', message) };
+  }
+  if (state?.running) return { name, state: 'running' };
+  if (state?.waiting) {
+    const { reason, message } = state.waiting;
+    return { name, state: 'waiting', ...present('reason', reason), ...present('message', message) };
+  }
+  return { name, state: 'unknown' };
+}
+
+/** What a container's kubelet calls it while all goes well. */
+const STARTING = new Set(['ContainerCreating', 'PodInitializing']);
+
+function waitingOf(containers: readonly ObservedContainer[]): { waitingReason?: string; waitingMessage?: string } {
+  const stuck = containers.find(({ state, reason }) => state === 'waiting' && reason !== undefined && !STARTING.has(reason));
+  return stuck === undefined ? {} : { ...present('waitingReason', stuck.reason), ...present('waitingMessage', stuck.message) };
+}
+
+function startOf(containers: readonly AsSent<V1ContainerStatus>[]): Date | undefined {
+  const starts = containers.flatMap(({ state, lastState }) => [
+    instant(state?.running?.startedAt),
+    instant(state?.terminated?.startedAt),
+    instant(lastState?.terminated?.startedAt),
+  ]);
+  return starts.filter((start) => start !== undefined).toSorted(byTime)[0];
+}
+
+function endOf(status: AsSent<V1PodStatus>): Date | undefined {
+  const ends = (status.containerStatuses ?? []).map(({ state }) => instant(state?.terminated?.finishedAt));
+  const last = ends
+    .filter((end) => end !== undefined)
+    .toSorted(byTime)
+    .at(-1);
+  // An evicted pod may have no container status at all; its conditions changed when it ended.
+  return last ?? changeOf(status.conditions ?? [], 'DisruptionTarget') ?? changeOf(status.conditions ?? [], 'Ready');
+}
+
+function changeOf(conditions: readonly AsSent<V1PodCondition>[], type: string): Date | undefined {
+  return instant(conditions.find((condition) => condition.type === type)?.lastTransitionTime);
+}
+
+function unschedulableMessage(conditions: readonly AsSent<V1PodCondition>[]): string | undefined {
+  const scheduled = conditions.find(({ type }) => type === 'PodScheduled');
+  return scheduled?.status === 'False' && scheduled.reason === 'Unschedulable' ? (scheduled.message ?? 'no node fits') : undefined;
+}
+
+const byTime = (a: Date, b: Date): number => a.getTime() - b.getTime();
+
+/** The API server sends `null` for instants that a kubelet never learned. */
+function instant(text: string | null | undefined): Date | undefined {
+  if (text === undefined || text === null) return undefined;
+  const date = new Date(text);
+  return Number.isNaN(date.getTime()) ? undefined : date;
+}
+
+/** `{ key: value }`, or nothing for an absent value, so that an object never holds `undefined`. */
+function present<K extends string, V>(key: K, value: V | null | undefined): { [P in K]?: V } {
+  return value === undefined || value === null ? {} : ({ [key]: value } as { [P in K]: V });
+}

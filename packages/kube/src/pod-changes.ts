@@ -1,0 +1,87 @@
+import { callStream, networkError, objectPath, type Call } from './call.ts';
+import type { Cluster } from './connect.ts';
+import { isRecord, KubeError, kindOf, readStatus } from './errors.ts';
+import { instanceSelector } from './labels.ts';
+import { observePod, type ObservedPod } from './observed-pod.ts';
+import { readPod, type PodSelection } from './pods.ts';
+
+export type PodChange =
+  | { readonly type: 'added' | 'modified' | 'deleted'; readonly pod: ObservedPod; readonly resourceVersion: string }
+  | { readonly type: 'bookmark'; readonly resourceVersion: string };
+
+/**
+ * One watch connection as a stream of changes, read no faster than it is taken. Ends when the server ends it (after `seconds` at the
+ * latest). Throws KubeError: `gone` when the version is too old, whether that comes as a status or within the stream.
+ */
+export async function* podChanges(
+  cluster: Cluster,
+  selection: PodSelection & { readonly resourceVersion: string; readonly seconds: number },
+  signal: AbortSignal,
+): AsyncGenerator<PodChange, void, void> {
+  const call: Call & { signal: AbortSignal } = {
+    method: 'GET',
+    path: objectPath(selection.namespace, 'pods'),
+    query: {
+      watch: true,
+      allowWatchBookmarks: true,
+      labelSelector: instanceSelector(selection.instance),
+      resourceVersion: selection.resourceVersion,
+      timeoutSeconds: selection.seconds,
+    },
+    signal,
+  };
+  const answer = await callStream(cluster, call);
+  answer.setEncoding('utf8');
+  let rest = '';
+  try {
+    for await (const chunk of answer) {
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) if (line !== '') yield readChange(line);
+    }
+  } catch (error) {
+    if (error instanceof KubeError) throw error;
+    signal.throwIfAborted();
+    throw networkError(cluster, call, error);
+  } finally {
+    answer.destroy();
+  }
+}
+
+function readChange(line: string): PodChange {
+  const { type, object } = parseLine(line);
+  switch (type) {
+    case 'ADDED':
+      return change('added', object);
+    case 'MODIFIED':
+      return change('modified', object);
+    case 'DELETED':
+      return change('deleted', object);
+    case 'BOOKMARK':
+      return { type: 'bookmark', resourceVersion: readPod(object).metadata?.resourceVersion ?? '' };
+    default: {
+      const { code = 500, reason, message = 'no reason given' } = readStatus(object);
+      throw new KubeError({
+        kind: kindOf(code, reason),
+        status: code,
+        ...(reason === undefined ? {} : { reason }),
+        message: `The watch of pods ended with ${String(type)} ${code}: ${message}`,
+      });
+    }
+  }
+}
+
+function change(type: 'added' | 'modified' | 'deleted', object: unknown): PodChange {
+  const pod = observePod(readPod(object));
+  return { type, pod, resourceVersion: pod.resourceVersion };
+}
+
+function parseLine(line: string): { type: unknown; object: unknown } {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (isRecord(value)) return { type: value['type'], object: value['object'] };
+  } catch (error) {
+    throw new KubeError({ kind: 'unavailable', message: 'The watch of pods sent a line that is no JSON.' }, { cause: error });
+  }
+  throw new KubeError({ kind: 'unavailable', message: 'The watch of pods sent a line that is no event.' });
+}

@@ -1,0 +1,119 @@
+import type { V1Pod } from '@kubernetes/client-node';
+import type { AsSent } from './as-sent.ts';
+import { callJson, objectPath } from './call.ts';
+import type { Cluster } from './connect.ts';
+import { isRecord, KubeError } from './errors.ts';
+import { instanceSelector } from './labels.ts';
+import { observePod, type ObservedPod } from './observed-pod.ts';
+
+export interface ObjectName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/**
+ * Creates the pod, or finds that one of this name is there already, as after a call whose answer was lost.
+ * Throws KubeError: `forbidden` for quota and admission policies, `invalid` for a manifest that the cluster refuses.
+ */
+export async function createPod(cluster: Cluster, pod: AsSent<V1Pod>): Promise<{ outcome: 'created' | 'exists'; uid: string }> {
+  const name = { namespace: pod.metadata?.namespace ?? '', name: pod.metadata?.name ?? '' };
+  try {
+    const created = await callJson(cluster, { method: 'POST', path: objectPath(name.namespace, 'pods'), body: pod });
+    return { outcome: 'created', uid: readPod(created).metadata?.uid ?? '' };
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.failure.kind !== 'exists') throw error;
+    const there = await findPod(cluster, name);
+    // Deleted between the two calls: the caller's next attempt starts from the top.
+    if (there === undefined) throw error;
+    return { outcome: 'exists', uid: there.uid };
+  }
+}
+
+/** The pod, or undefined if there is none. */
+export async function findPod(cluster: Cluster, { namespace, name }: ObjectName): Promise<ObservedPod | undefined> {
+  try {
+    return observePod(readPod(await callJson(cluster, { method: 'GET', path: objectPath(namespace, 'pods', name) })));
+  } catch (error) {
+    if (error instanceof KubeError && error.failure.kind === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+export interface PodDeletion extends ObjectName {
+  /** Delete this very pod, not a later one of the same name. */
+  readonly uid?: string | undefined;
+  /** Delete only if nothing changed since this version was read (E5). */
+  readonly resourceVersion?: string | undefined;
+}
+
+/** Asks for the pod's end; it goes after its grace period. `changed`: a precondition failed, nothing was done. */
+export async function deletePod(cluster: Cluster, pod: PodDeletion): Promise<'deleted' | 'absent' | 'changed'> {
+  const { uid, resourceVersion } = pod;
+  const preconditions = { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+  const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions };
+  try {
+    await callJson(cluster, { method: 'DELETE', path: objectPath(pod.namespace, 'pods', pod.name), body });
+    return 'deleted';
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    if (error.failure.kind === 'not_found') return 'absent';
+    if (error.failure.kind === 'conflict') return 'changed';
+    throw error;
+  }
+}
+
+const PAGE_SIZE = 500;
+
+export interface PodSelection {
+  readonly namespace: string;
+  /** Only pods that this instance made (A8). */
+  readonly instance: string;
+  readonly pageSize?: number | undefined;
+}
+
+export interface PodList {
+  readonly pods: ObservedPod[];
+  /** Where a watch goes on from. */
+  readonly resourceVersion: string;
+}
+
+/**
+ * All pods of the instance as they were at one moment, after the call began: the first page is read consistently, and the others are of
+ * the same version. Each object is reduced as its page arrives. Throws KubeError, `gone` if the pages took so long that they expired.
+ */
+export async function listPods(cluster: Cluster, selection: PodSelection, signal?: AbortSignal): Promise<PodList> {
+  const pods: ObservedPod[] = [];
+  let next: string | undefined;
+  let resourceVersion: string;
+  do {
+    const page = readPodPage(
+      await callJson(cluster, {
+        method: 'GET',
+        path: objectPath(selection.namespace, 'pods'),
+        query: { labelSelector: instanceSelector(selection.instance), limit: selection.pageSize ?? PAGE_SIZE, continue: next },
+        signal,
+      }),
+    );
+    for (const pod of page.items) pods.push(observePod(pod));
+    ({ next, resourceVersion } = page);
+  } while (next !== undefined);
+  return { pods, resourceVersion };
+}
+
+function readPodPage(value: unknown): { items: AsSent<V1Pod>[]; next: string | undefined; resourceVersion: string } {
+  const metadata = isRecord(value) ? value['metadata'] : undefined;
+  if (!isRecord(value) || !isRecord(metadata) || typeof metadata['resourceVersion'] !== 'string') {
+    throw new KubeError({ kind: 'unavailable', message: 'The answer to a list of pods is no PodList.' });
+  }
+  const items = Array.isArray(value['items']) ? value['items'].map(readPod) : [];
+  const next = metadata['continue'];
+  return { items, next: typeof next === 'string' && next !== '' ? next : undefined, resourceVersion: metadata['resourceVersion'] };
+}
+
+/** Checks that the answer has the form of an object at all; its fields are the API server's word. */
+export function readPod(value: unknown): AsSent<V1Pod> {
+  if (!isRecord(value) || !isRecord(value['metadata'])) {
+    throw new KubeError({ kind: 'unavailable', message: 'The answer to a call for a pod is no Pod.' });
+  }
+  return value;
+}

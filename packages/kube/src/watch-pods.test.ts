@@ -1,0 +1,233 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { startKubeSimulator, type KubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
+import { waitFor } from '@paddock/testing/wait-for';
+import { connectCluster, type Cluster } from './connect.ts';
+import type { KubeFailure } from './errors.ts';
+import { podChanges } from './pod-changes.ts';
+import { createPod, deletePod } from './pods.ts';
+import { runnerPod } from './runner-pod.ts';
+import { watchPods, type PodWatch } from './watch-pods.ts';
+
+const here = { namespace: 'default', instance: 'abc123' };
+
+describe('watchPods', () => {
+  let simulator: KubeSimulator;
+  let cluster: Cluster;
+  let over: AbortController;
+  let seen: string[];
+  let failures: KubeFailure[];
+  let watching: Promise<void>;
+
+  beforeEach(async () => {
+    simulator = await startKubeSimulator({ kubelet: false, bookmarkMs: 20 });
+    cluster = connectSimulated(simulator);
+    over = new AbortController();
+    seen = [];
+    failures = [];
+  });
+  afterEach(async () => {
+    over.abort();
+    await watching.catch(() => undefined);
+    cluster.close();
+    await simulator.stop();
+  });
+
+  function follow(options: Partial<PodWatch> = {}): void {
+    watching = watchPods(
+      cluster,
+      {
+        ...here,
+        onList: (pods) => note(`list ${pods.map((pod) => pod.name).join()}`),
+        onEvent: (type, pod) => note(`${type} ${pod.name}`),
+        onInterrupted: (failure) => failures.push(failure),
+        backoffMs: { first: 1, most: 5 },
+        ...options,
+      },
+      over.signal,
+    );
+    watching.catch(() => undefined);
+  }
+  function note(line: string): Promise<void> {
+    seen.push(line);
+    return Promise.resolve();
+  }
+  const create = async (name: string) =>
+    createPod(cluster, runnerPod({ ...here, name, pool: 'linux', image: 'i', entityId: 1, scopeRepoId: 0 }));
+  const watches = () => simulator.report().calls['watch pods'] ?? 0;
+  const see = async (line: string) => waitFor(line, () => seen.includes(line));
+  const isOpen = async () => waitFor('an open watch', () => simulator.report().openWatches === 1);
+
+  test('a cut watch goes on from the last version: nothing is listed or told again (C8)', async () => {
+    follow();
+    await isOpen();
+    await create('a');
+    await see('added a');
+    simulator.failNext({ verb: 'watch', status: 503, times: 2 });
+    simulator.cutWatches();
+    await create('b');
+    await see('added b');
+    expect(seen).toEqual(['list ', 'added a', 'added b']);
+    expect(failures.map(({ kind }) => kind)).toEqual(['network', 'unavailable', 'unavailable']);
+    expect(simulator.report().calls['list pods']).toBe(1);
+  });
+
+  test('a version that is too old makes it list again, told within the stream or as a status (C8)', async () => {
+    follow();
+    await isOpen();
+    await create('a');
+    await see('added a');
+    simulator.failNext({ verb: 'watch', status: 410, reason: 'Expired' });
+    simulator.cutWatches();
+    await see('list a');
+    await isOpen();
+    simulator.failNext({ verb: 'watch', status: 503 });
+    simulator.cutWatches();
+    await create('b');
+    simulator.compact();
+    await see('list a,b');
+    expect(failures.filter(({ kind }) => kind === 'gone')).toHaveLength(2);
+  });
+
+  test('bookmarks carry the version on while nothing happens to our pods', async () => {
+    follow();
+    await isOpen();
+    // The history ends after the version of the list; only a bookmark can have told the follower of a later one.
+    await createPod(cluster, runnerPod({ ...here, instance: 'foreign', name: 'f', pool: 'p', image: 'i', entityId: 1, scopeRepoId: 0 }));
+    simulator.compact();
+    await waitForBookmark();
+    simulator.cutWatches();
+    await create('a');
+    await see('added a');
+    expect(seen).toEqual(['list ', 'added a']);
+  });
+  /** Bookmarks are sent each 20 ms to all watches alike: a second watch tells when one has passed. */
+  async function waitForBookmark(): Promise<void> {
+    const changes = podChanges(cluster, { ...here, resourceVersion: '0', seconds: 30 }, new AbortController().signal);
+    for (let bookmarks = 0; bookmarks < 2; bookmarks++) await changes.next();
+    await changes.return();
+  }
+
+  test('a version that the server cannot serve for long is given up: all is listed again', async () => {
+    follow();
+    await isOpen();
+    // The cut itself is the first of five failures.
+    simulator.failNext({ verb: 'watch', status: 500, times: 4 });
+    simulator.cutWatches();
+    await waitFor('a second list', () => simulator.report().calls['list pods'] === 2);
+    expect(failures).toHaveLength(5);
+  });
+
+  test('a list that fails, or whose pages expire, is begun anew and told as a whole only (C8)', async () => {
+    for (const name of ['a', 'b', 'c']) await create(name);
+    simulator.failNext({ verb: 'list', status: 429, retryAfterSeconds: 0 });
+    simulator.failNext({ verb: 'list', status: 410, reason: 'Expired', after: 1 });
+    follow({ pageSize: 1 });
+    await see('list a,b,c');
+    expect(seen).toEqual(['list a,b,c']);
+    expect(failures.map(({ kind }) => kind)).toEqual(['too_many_requests', 'gone']);
+  });
+
+  test('a list is dated from before it was asked for, so that a later pod missing in it is no absence (C8)', async () => {
+    const before = new Date();
+    let begunAt: Date | undefined;
+    follow({
+      onList: (_pods, begun) => {
+        begunAt = begun;
+        return Promise.resolve();
+      },
+    });
+    await isOpen();
+    expect(begunAt?.getTime()).toBeGreaterThanOrEqual(before.getTime());
+    expect(begunAt?.getTime()).toBeLessThanOrEqual(Date.now());
+  });
+
+  test('changes wait for the one before them to be handled', async () => {
+    const gate = Promise.withResolvers<void>();
+    follow({
+      onEvent: async (type, pod) => {
+        await note(`${type} ${pod.name}`);
+        await gate.promise;
+      },
+    });
+    await isOpen();
+    for (const name of ['a', 'b']) await create(name);
+    await see('added a');
+    expect(seen).toEqual(['list ', 'added a']);
+    gate.resolve();
+    await see('added b');
+  });
+
+  test("a callback's error ends the watch and is thrown", async () => {
+    follow({ onEvent: () => Promise.reject(new Error('no database')) });
+    await isOpen();
+    await create('a');
+    await expect(watching).rejects.toThrow('no database');
+    await waitFor('the connection to be closed', () => simulator.report().openWatches === 0);
+  });
+
+  test('a watch that is never answered is tried again after the time limit', async () => {
+    simulator.failNext({ verb: 'watch', hang: true });
+    const hasty = connectSimulated(simulator, 200);
+    watching = watchPods(
+      hasty,
+      { ...here, onList: () => note('list'), onEvent: (type, pod) => note(`${type} ${pod.name}`), backoffMs: { first: 1, most: 5 } },
+      over.signal,
+    );
+    await see('list');
+    await create('a');
+    await see('added a');
+    expect(watches()).toBe(2);
+    over.abort();
+    await watching;
+    hasty.close();
+  });
+
+  test('after a while all is listed again, though nothing failed', async () => {
+    follow({ relistMs: 1, watchSeconds: 1 });
+    await waitFor('a second list', () => seen.length >= 2);
+    expect(failures).toEqual([]);
+  });
+
+  test('it ends at once when told to, also while it waits for the cluster', async () => {
+    simulator.failNext({ verb: 'list', hang: true });
+    follow();
+    await waitFor('the list', () => simulator.report().calls['list pods'] === 1);
+    over.abort();
+    await expect(watching).resolves.toBeUndefined();
+    expect(await deletePod(cluster, { ...here, name: 'nobody' })).toBe('absent');
+  });
+});
+
+const done = (): Promise<void> => Promise.resolve();
+
+test('a server that goes silent within a watch is noticed when the time of the watch is over', async () => {
+  let watches = 0;
+  const silent = createServer((request, response) => {
+    if (request.url?.includes('watch=true') !== true) response.end(JSON.stringify({ metadata: { resourceVersion: '5' }, items: [] }));
+    else {
+      watches++;
+      response.flushHeaders();
+    }
+  });
+  await new Promise<void>((listening) => silent.listen(0, '127.0.0.1', listening));
+  const { port } = silent.address() as AddressInfo;
+  const simulator = await startKubeSimulator();
+  const kubeconfigFile = simulator.writeKubeconfig();
+  const cluster = connectCluster({ kubeconfigFile, server: `http://127.0.0.1:${port}`, requestTimeoutMs: 50 });
+  const over = new AbortController();
+  const watching = watchPods(cluster, { ...here, onList: done, onEvent: done, watchSeconds: 1 }, over.signal);
+  await waitFor('a second watch', () => watches === 2);
+  over.abort();
+  await expect(watching).resolves.toBeUndefined();
+  cluster.close();
+  silent.closeAllConnections();
+  await new Promise((closed) => silent.close(closed));
+  await simulator.stop();
+});
+
+/** The simulator's credentials are in its kubeconfig; a file is what `connectCluster` reads. */
+function connectSimulated(simulator: KubeSimulator, requestTimeoutMs = 20_000): Cluster {
+  return connectCluster({ kubeconfigFile: simulator.writeKubeconfig(), requestTimeoutMs });
+}

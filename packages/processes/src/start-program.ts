@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+
+export interface ProgramStart {
+  /** Path of a script that Node runs. */
+  readonly program: string;
+  readonly args?: readonly string[];
+  /** All that the program sees of an environment. */
+  readonly env: NodeJS.ProcessEnv;
+  /** Gets each line that the program prints, on either stream. */
+  readonly onLine?: (line: string) => void;
+}
+
+interface ProgramEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A program that runs as a process of its own, and never longer than this one. */
+export interface Program {
+  readonly pid: number;
+  /** Where its HTTP server listens, if it said so. */
+  readonly port: number | undefined;
+  /** Sends a signal; nothing happens if the program is gone. */
+  readonly kill: (signal: NodeJS.Signals) => void;
+  readonly exited: Promise<ProgramEnd>;
+  /** All that it has printed so far. */
+  readonly lines: () => readonly string[];
+}
+
+/** After this a silent program is killed. Below a test's own limit, so that it is the program's output that is reported. */
+const START_TIMEOUT_MS = 30_000;
+
+/** Starts a program that logs a JSON line with the message "listening", and resolves then. Rejects with its output if it ends or stays silent. */
+export async function startProgram({ program, args = [], env, onLine }: ProgramStart): Promise<Program> {
+  const child = spawn(process.execPath, [program, ...args], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const lines: string[] = [];
+  const listening = new Promise<number | undefined>((resolve) => {
+    const take = (line: string): void => {
+      lines.push(line);
+      onLine?.(line);
+      const said = parseListening(line);
+      if (said) resolve(said.port);
+    };
+    readLines(child.stdout, take);
+    readLines(child.stderr, take);
+  });
+  // "close" comes after "exit", when all that was printed has been read.
+  const exited = once(child, 'close').then(([code, signal]): ProgramEnd => ({ code, signal }));
+  exited.catch(() => undefined); // whoever awaits it is told; a spawn that fails throws in the next line
+  const pid = killWithParent(child, exited);
+  const failed = exited.then((end) => {
+    throw new Error(`${program} ended before it listened (${end.signal ?? `exit code ${end.code}`}). It printed:\n${lines.join('\n')}`);
+  });
+  const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS);
+  try {
+    const port = await Promise.race([listening, failed]);
+    return { pid, port, kill: (signal) => void child.kill(signal), exited, lines: () => lines };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function readLines(stream: Readable, take: (line: string) => void): void {
+  createInterface({ input: stream }).on('line', take);
+}
+
+/** Undefined for any other line. */
+export function parseListening(line: string): { readonly port: number | undefined } | undefined {
+  if (!line.startsWith('{')) return undefined;
+  try {
+    const { message, port } = JSON.parse(line) as { message?: unknown; port?: unknown };
+    return message === 'listening' ? { port: typeof port === 'number' ? port : undefined } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Ends without a word if it is given one; kills the process if its input just closes, as it does when this process dies. */
+const GUARD = 'read -r released || kill -s KILL "$0"';
+
+/** Makes sure that the child does not outlive this process, even if that is killed outright. Gives the child's id. */
+function killWithParent(child: ChildProcess, exited: Promise<unknown>): number {
+  if (child.pid === undefined) throw new Error('Node could not start a process of its own.');
+  // Detached: a Ctrl-C that ends the tests must not end their guard.
+  const guard = spawn('/bin/sh', ['-c', GUARD, String(child.pid)], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+  guard.unref();
+  const release = (): void => void guard.stdin.end('released\n');
+  exited.then(release, release);
+  return child.pid;
+}

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { sql } from 'kysely';
+import { claimTasks, type ClaimOptions } from './claim.ts';
+import { enqueueNow, task } from './executor-under-test.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
+
+const claim = (slots: Record<string, number>, more: Partial<ClaimOptions> = {}) =>
+  claimTasks(database.db, { holder: 'h', leaseMs: 60_000, slots, takeOver: true, keepFailedMs: 60_000, ...more });
+const letLeasesRunOut = () => sql`update tasks set locked_at = now() - interval '61 s' where status = 'running'`.execute(database.db);
+const flood = (kind: string, count: number) =>
+  sql`insert into tasks (kind, subject_type, subject_id, max_attempts, max_crashes, due_at)
+      select ${kind}, 'worker', 'w-' || n, 5, 3, now() - interval '1 hour' from generate_series(1, ${count}::integer) n`.execute(
+    database.db,
+  );
+
+describe('claimTasks', () => {
+  test('concurrent claimers take distinct tasks, each one of them once (D2)', async () => {
+    await flood('a', 200);
+    const claimers = Array.from({ length: 10 }, (_, n) => claim({ a: 30 }, { holder: `h-${n}` }));
+    const ids = (await Promise.all(claimers)).flat().map(({ id }) => id);
+    const rest = await claim({ a: 200 });
+    expect(new Set([...ids, ...rest.map(({ id }) => id)]).size).toBe(200);
+    expect(ids.length + rest.length).toBe(200);
+  });
+
+  test('two claimers of one row: one holder, and the other does not wait for it (D2)', async () => {
+    const { db } = database;
+    await enqueueNow(db, task('a', 'x'));
+    const [one, two] = await Promise.all([db.startTransaction().execute(), db.startTransaction().execute()]);
+    const claimIn = (trx: typeof one, holder: string) =>
+      claimTasks(trx, { holder, leaseMs: 60_000, slots: { a: 1 }, takeOver: true, keepFailedMs: 60_000 });
+    expect(await claimIn(one, 'one')).toHaveLength(1);
+    expect(await claimIn(two, 'two')).toEqual([]);
+    await one.commit().execute();
+    expect(await claimIn(two, 'two')).toEqual([]);
+    await two.commit().execute();
+    expect(await db.selectFrom('tasks').select(['locked_by', 'fence', 'attempt']).execute()).toEqual([
+      { locked_by: 'one', fence: 1, attempt: 1 },
+    ]);
+  });
+
+  test('takes the oldest due first, no more than there are slots, and no kind it was not asked for (D7, D11)', async () => {
+    const { db } = database;
+    await enqueueNow(
+      db,
+      task('a', 'young'),
+      task('a', 'old'),
+      task('a', 'middle'),
+      task('b', 'x'),
+      task('a', 'later', { dueInMs: 60_000 }),
+    );
+    await sql`update tasks set due_at = now() - case subject_id when 'old' then interval '2 min' else interval '1 min' end
+              where subject_id in ('old', 'middle')`.execute(db);
+    expect((await claim({ a: 2 })).map(({ subject_id }) => subject_id).toSorted()).toEqual(['middle', 'old']);
+    expect((await claim({ a: 2 })).map(({ subject_id }) => subject_id)).toEqual(['young']);
+    expect(await claim({ a: 2, b: 0 })).toEqual([]);
+  });
+
+  test('a flood of one kind does not hold up another (D11)', async () => {
+    await flood('flood', 10_000);
+    await enqueueNow(database.db, task('b', 'x'));
+    const claimed = await claim({ flood: 4, b: 2 });
+    expect(claimed.filter(({ kind }) => kind === 'flood')).toHaveLength(4);
+    expect(claimed.filter(({ kind }) => kind === 'b')).toHaveLength(1);
+  });
+
+  test('a first claim is attempt 1 with a fence of its own', async () => {
+    await enqueueNow(database.db, task('a', 'x', { payload: { n: 1 }, deliveryGuid: 'g' }));
+    expect(await claim({ a: 1 })).toMatchObject([
+      { attempt: 1, crashes: 0, fence: 1, max_attempts: 5, payload: { n: 1 }, delivery_guid: 'g', taken_over: false, ended: false },
+    ]);
+  });
+});
+
+describe('a task whose lease ran out', () => {
+  test('is taken over, which is a crash and no attempt (D5)', async () => {
+    await enqueueNow(database.db, task('a', 'x'));
+    const [first] = await claim({ a: 1 });
+    expect(await claim({ a: 1 })).toEqual([]);
+    await letLeasesRunOut();
+    expect(await claim({ a: 1 }, { takeOver: false })).toEqual([]);
+    expect(await claim({ b: 1 })).toEqual([]);
+    expect(await claim({ a: 1 }, { holder: 'other' })).toMatchObject([
+      { id: first?.id, attempt: 1, crashes: 1, fence: 2, taken_over: true, ended: false },
+    ]);
+  });
+
+  test('comes before due ones, inside the slots of its kind (D5, D7)', async () => {
+    await enqueueNow(database.db, task('a', 'stale'));
+    await claim({ a: 1 });
+    await letLeasesRunOut();
+    await flood('a', 5);
+    const claimed = await claim({ a: 2 });
+    expect(claimed).toHaveLength(2);
+    expect(claimed.filter(({ taken_over }) => taken_over)).toMatchObject([{ subject_id: 'stale' }]);
+  });
+
+  test('is taken over by one of many claimers (D2)', async () => {
+    await flood('a', 20);
+    await claim({ a: 20 });
+    await letLeasesRunOut();
+    const claimed = (await Promise.all(Array.from({ length: 6 }, (_, n) => claim({ a: 20 }, { holder: `h-${n}` })))).flat();
+    expect(claimed).toHaveLength(20);
+    expect(claimed.every(({ crashes, fence }) => crashes === 1 && fence === 2)).toBe(true);
+  });
+
+  test('ends as failed at the fourth crash, and frees its successor (D5, F3)', async () => {
+    const { db } = database;
+    await enqueueNow(db, task('a', 'x'));
+    await claim({ a: 1 });
+    for (let crashes = 1; crashes <= 3; crashes++) {
+      await letLeasesRunOut();
+      expect(await claim({ a: 1 })).toMatchObject([{ crashes, attempt: 1, ended: false }]);
+    }
+    const [successor] = await enqueueNow(db, task('a', 'x'));
+    await letLeasesRunOut();
+    expect(await claim({ a: 1 })).toMatchObject([{ crashes: 4, ended: true }]);
+    expect(await db.selectFrom('operations').selectAll().execute()).toMatchObject([
+      {
+        status: 'ERROR',
+        failure_reason: 'crashes',
+        attempt: 0,
+        crashes: 4,
+        failures: [{ reason: 'crash', attempt: 1 }, { reason: 'crash' }, { reason: 'crash' }, { reason: 'crash' }],
+      },
+    ]);
+    expect(await db.selectFrom('task_counts').selectAll().execute()).toMatchObject([
+      { kind: 'a', outcome: 'ERROR', failure_reason: 'crashes', ended: 1 },
+    ]);
+    expect(await claim({ a: 1 })).toMatchObject([{ id: successor?.id }]);
+  });
+
+  test('keeps the last ten failures', async () => {
+    await enqueueNow(database.db, task('a', 'x', { maxCrashes: 20 }));
+    await claim({ a: 1 });
+    for (let crashes = 1; crashes <= 12; crashes++) {
+      await letLeasesRunOut();
+      await claim({ a: 1 });
+    }
+    const { failures } = await database.db.selectFrom('tasks').select('failures').executeTakeFirstOrThrow();
+    expect(failures).toHaveLength(10);
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, test } from '@jest/globals';
+import { Secret } from '@paddock/runtime/secret';
+import { createCleanser, messageOf, storedMessage } from './cleanse.ts';
+
+describe('createCleanser', () => {
+  const cleanse = createCleanser([new Secret('hunter2-hunter2'), new Secret('no')]);
+
+  test('masks the secrets it was given wherever they stand, but no value too short to be one (D1)', () => {
+    expect(cleanse('login hunter2-hunter2 failed, no hunter2-hunter2!')).toBe('login [secret] failed, no [secret]!');
+  });
+
+  test.each([
+    ['installation token', 'got ghs_16C7e42F292c6912E7710c838347Ae178B4a from GitHub', 'got [secret] from GitHub'],
+    ['fine-grained token', 'github_pat_11ABCDEFG0123456789 refused', '[secret] refused'],
+    ['JSON web token', 'eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOjF9.c2lnbmF0dXJl expired', '[secret] expired'],
+    ['authorization header', 'Authorization: Bearer abcdef123456', 'Authorization: Bearer [secret]'],
+    ['password in a DSN', 'cannot reach postgresql://paddock:s3cret@db/x', 'cannot reach postgresql://paddock:[secret]@db/x'],
+    ['private key', 'bad -----BEGIN RSA PRIVATE KEY-----\nMIIE\nxyz\n-----END RSA PRIVATE KEY----- here', 'bad [secret] here'],
+    ['half a private key', '-----BEGIN PRIVATE KEY-----\nMIIE', '[secret]'],
+  ])('masks what looks like a credential: %s (D1)', (_what, text, masked) => {
+    expect(cleanse(text)).toBe(masked);
+  });
+
+  test('leaves ordinary messages as they are', () => {
+    const text = 'POST https://api.github.com/orgs/acme/actions/runners/generate-jitconfig answered 409 for pdk-abc123-0001';
+    expect(cleanse(text)).toBe(text);
+  });
+});
+
+describe('storedMessage', () => {
+  const cleanse = createCleanser([new Secret('abcdefghij')]);
+
+  test('is cut to 2 000 characters, after the secrets have gone', () => {
+    const stored = storedMessage(`${'x'.repeat(1_995)}abcdefghij`, cleanse);
+    expect(stored).toBe(`${'x'.repeat(1_995)}[secr`);
+  });
+
+  test('holds nothing that PostgreSQL refuses', () => {
+    expect(storedMessage('a\0b\uD800c', cleanse)).toBe('a\uFFFDb\uFFFDc');
+    expect(storedMessage(`${'x'.repeat(1_999)}😀`, cleanse).isWellFormed()).toBe(true);
+  });
+});
+
+describe('messageOf', () => {
+  test.each([
+    [new Error('no route', { cause: new Error('ECONNREFUSED') }), 'no route: ECONNREFUSED'],
+    [new TypeError(''), 'TypeError'],
+    ['plain text', 'plain text'],
+    [undefined, 'a thrown undefined'],
+    [null, 'a thrown null'],
+    [{ authorization: 'x' }, 'a thrown object'],
+    [Object.assign(new Error('outer'), { message: { odd: true } }), 'Error'],
+  ])('of %p is %p', (thrown, message) => {
+    expect(messageOf(thrown)).toBe(message);
+  });
+});

@@ -1,0 +1,39 @@
+import type { Secret } from '@paddock/runtime/secret';
+import { storable } from './json-text.ts';
+
+const MASK = '[secret]';
+const LONGEST_MESSAGE = 2_000;
+/** A shorter value is so common that masking it would only make messages unreadable. */
+const SHORTEST_SECRET = 6;
+
+/** What credentials look like that are made at run time and so cannot be known beforehand. */
+const CREDENTIALS: readonly (readonly [RegExp, string])[] = [
+  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, MASK],
+  [/\b(gh[a-z]_|github_pat_)\w{10,}/g, MASK],
+  // Base64 of a JSON object: JSON web tokens and runners' JIT configurations.
+  [/\beyJ[\w+/=.-]{20,}/g, MASK],
+  [/\b(bearer|basic|token) +[\w+/=.~-]{8,}/gi, `$1 ${MASK}`],
+  [/(\/\/[^\s:/@]*):[^\s/@]+@/g, `$1:${MASK}@`],
+];
+
+/** Makes the function that every message and output passes through on its way into a table (D1). */
+export function createCleanser(secrets: readonly Secret[]): (text: string) => string {
+  const values = secrets.map((secret) => secret.reveal()).filter((value) => value.length >= SHORTEST_SECRET);
+  return (text) => {
+    const withoutKnown = values.reduce((rest, value) => rest.replaceAll(value, MASK), text);
+    return CREDENTIALS.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), withoutKnown);
+  };
+}
+
+/** A message as it is stored: cleansed first, so that no half of a credential survives the cut. */
+export const storedMessage = (text: string, cleanse: (text: string) => string): string =>
+  storable(storable(cleanse(text)).slice(0, LONGEST_MESSAGE));
+
+/** What a thrown value has to say, with its causes. Nothing but messages is taken: other fields of an error may hold a request's headers. */
+export function messageOf(thrown: unknown, depth = 0): string {
+  if (!(thrown instanceof Error)) return typeof thrown === 'string' ? thrown : `a thrown ${thrown === null ? 'null' : typeof thrown}`;
+  // Some libraries put an object there.
+  const { message }: { message: unknown } = thrown;
+  const own = typeof message === 'string' && message !== '' ? message : thrown.name;
+  return thrown.cause === undefined || depth >= 3 ? own : `${own}: ${messageOf(thrown.cause, depth + 1)}`;
+}

@@ -1,0 +1,66 @@
+import type { Database } from '@paddock/db/tables';
+import type { Secret } from '@paddock/runtime/secret';
+import type { Kysely } from 'kysely';
+import type { Backoff } from './backoff.ts';
+import { claimTasks, taskOf } from './claim.ts';
+import { createCleanser } from './cleanse.ts';
+import type { Keep } from './end-tasks.ts';
+import type { Kinds } from './kind.ts';
+import { runHandler } from './run-handler.ts';
+import { settle } from './settle.ts';
+import { settlementOf } from './settlement.ts';
+import { unitsOf } from './settler.ts';
+
+export interface DrainOptions {
+  readonly db: Kysely<Database>;
+  readonly kinds: Kinds;
+  readonly holder?: string;
+  /** How old a lease must be for its task to be taken over. */
+  readonly leaseMs?: number;
+  readonly timeoutMs?: number;
+  readonly backoff?: Backoff;
+  readonly keep?: Keep;
+  readonly secrets?: readonly Secret[];
+  /** Gives [0, 1). */
+  readonly random?: () => number;
+  /** More runs than this mean tasks that make each other for ever. */
+  readonly maxRuns?: number;
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/**
+ * Claims and runs what is due, follow-ons included, until nothing is due any more, and answers how many runs that were. For tests and
+ * one-shot use: leases are not renewed, so no run may take longer than one.
+ */
+export async function runDueTasks(options: DrainOptions): Promise<number> {
+  const { db, kinds, holder = 'drain', leaseMs = 5 * MINUTE_MS, timeoutMs = 5 * MINUTE_MS, maxRuns = 10_000 } = options;
+  const keep = options.keep ?? { okMs: DAY_MS, failedMs: 14 * DAY_MS };
+  const rules = {
+    backoff: options.backoff ?? { firstMs: 30_000, longestMs: 60 * MINUTE_MS },
+    cleanse: createCleanser(options.secrets ?? []),
+    random: options.random ?? Math.random,
+  };
+  const slots = Object.fromEntries(Object.entries(kinds).map(([name, kind]) => [name, kind.slots]));
+  for (let runs = 0; ;) {
+    const asked = performance.now();
+    const claimed = await claimTasks(db, { holder, leaseMs, slots, takeOver: true, keepFailedMs: keep.failedMs });
+    if (claimed.length === 0) return runs;
+    const settlings = await Promise.all(
+      claimed.map(async (row) => {
+        const kind = kinds[row.kind];
+        if (row.ended || kind === undefined) return [];
+        const task = taskOf(row, () => Math.max(0, 1 - (performance.now() - asked) / leaseMs));
+        const limitMs = kind.timeoutMs ?? timeoutMs;
+        const result = await runHandler(kind.handler, task, limitMs).result;
+        const settlement = settlementOf(task, result, { ...rules, timeoutMs: limitMs });
+        return [{ claim: { id: row.id, fence: row.fence, holder }, settlement }];
+      }),
+    );
+    const ended = settlings.flat();
+    for (const unit of unitsOf(ended)) await settle(db, unit, keep);
+    runs += ended.length;
+    if (runs > maxRuns) throw new Error(`${runs} tasks were run and there are still some due: they seem to make each other for ever.`);
+  }
+}

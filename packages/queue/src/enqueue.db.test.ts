@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { waitFor } from '@paddock/testing/wait-for';
+import { sql } from 'kysely';
+import { claimTasks } from './claim.ts';
+import { enqueue } from './enqueue.ts';
+import { enqueueNow, task } from './executor-under-test.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
+
+const claim = (kind: string, slots = 1) =>
+  claimTasks(database.db, { holder: 'h', leaseMs: 60_000, slots: { [kind]: slots }, takeOver: false, keepFailedMs: 1_000 });
+
+const sessionsWaiting = () =>
+  sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    .execute(database.db)
+    .then(({ rows }) => rows.length);
+
+describe('enqueue', () => {
+  test('writes all fields, and the limits it was given (D4, D5)', async () => {
+    const { db } = database;
+    const subject = { type: 'app', id: '7', name: 'our app' };
+    await enqueueNow(db, {
+      kind: 'a',
+      subject,
+      payload: { appId: 7 },
+      dueInMs: 3_600_000,
+      maxAttempts: 2,
+      maxCrashes: 1,
+      origin: 'MANUAL',
+      requestedBy: 'me',
+      deliveryGuid: 'g',
+    });
+    const rows = await db
+      .selectFrom('tasks')
+      .selectAll()
+      .select(sql<number>`extract(epoch from due_at - queued_at)::integer`.as('wait'))
+      .execute();
+    expect(rows).toMatchObject([
+      {
+        kind: 'a',
+        subject_type: 'app',
+        subject_id: '7',
+        subject_name: 'our app',
+        payload: { appId: 7 },
+        max_attempts: 2,
+        max_crashes: 1,
+        origin: 'MANUAL',
+        requested_by: 'me',
+        delivery_guid: 'g',
+        status: 'queued',
+        wait: 3_600,
+      },
+    ]);
+  });
+
+  test('a queued task of the same kind and subject stands for the new one (D14)', async () => {
+    const { db } = database;
+    const [first] = await enqueueNow(db, task('a', 'x'));
+    const second = await enqueueNow(db, task('a', 'x'), task('a', 'y'), task('b', 'x'));
+    expect(second).toContainEqual({ id: first?.id, kind: 'a', subjectId: 'x', existed: true });
+    expect(second.filter(({ existed }) => !existed)).toHaveLength(2);
+  });
+
+  test('of several in one call for one subject one is made, due when the earliest is (D14)', async () => {
+    const { db } = database;
+    expect(await enqueueNow(db, task('a', 'x', { dueInMs: 60_000 }), task('a', 'x'))).toHaveLength(1);
+    expect(await claim('a')).toHaveLength(1);
+  });
+
+  test('a running task gets one successor, which is claimed only after it (D14)', async () => {
+    const { db } = database;
+    const [first] = await enqueueNow(db, task('a', 'x'));
+    await claim('a');
+    const [second] = await enqueueNow(db, task('a', 'x'));
+    const [third] = await enqueueNow(db, task('a', 'x'));
+    expect(second).toMatchObject({ existed: false });
+    expect(second?.id).not.toBe(first?.id);
+    expect(third).toMatchObject({ existed: true, id: second?.id });
+    expect(await claim('a', 5)).toEqual([]);
+  });
+
+  test('the queued task that stands for the new one cannot start before the enqueuer has committed (D14)', async () => {
+    const { db } = database;
+    const [first] = await enqueueNow(db, task('a', 'x'));
+    await db.transaction().execute(async (trx) => {
+      expect(await enqueue(trx, [task('a', 'x')])).toEqual([{ id: first?.id, kind: 'a', subjectId: 'x', existed: true }]);
+      expect(await claim('a')).toEqual([]);
+    });
+    expect(await claim('a')).toHaveLength(1);
+  });
+
+  test('a task that is claimed while we wait for it is no longer the one that stands for ours (D14)', async () => {
+    const { db } = database;
+    const [first] = await enqueueNow(db, task('a', 'x'));
+    const claiming = await db.startTransaction().execute();
+    await claimTasks(claiming, { holder: 'h', leaseMs: 60_000, slots: { a: 1 }, takeOver: false, keepFailedMs: 1_000 });
+    const enqueued = enqueueNow(db, task('a', 'x'));
+    await waitFor('the enqueuer to wait', async () => (await sessionsWaiting()) === 1);
+    await claiming.commit().execute();
+    expect(await enqueued).toMatchObject([{ existed: false }]);
+    expect((await enqueued)[0]?.id).not.toBe(first?.id);
+  });
+
+  test('many enqueuers of the same subjects in any order make each once and do not deadlock (D14)', async () => {
+    const { db } = database;
+    const names = Array.from({ length: 50 }, (_, n) => `w-${n}`);
+    const shuffled = (n: number) => names.map((_, i) => task('a', names[(i * 7 + n) % 50] ?? ''));
+    const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => enqueueNow(db, ...shuffled(n))));
+    expect(answers.flat().filter(({ existed }) => !existed)).toHaveLength(50);
+    expect(new Set(answers.flat().map(({ id }) => id)).size).toBe(50);
+    expect(answers.every((answer) => answer.length === 50)).toBe(true);
+  });
+
+  test('is undone with its transaction (D14)', async () => {
+    const { db } = database;
+    const failing = db.transaction().execute(async (trx) => {
+      await enqueue(trx, [task('a', 'x')]);
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(await claim('a')).toEqual([]);
+  });
+
+  test.each([['text'], [null], [[1]]])('refuses a payload that is %p', async (payload) => {
+    await expect(enqueueNow(database.db, task('a', 'x', { payload }))).rejects.toThrow(TypeError);
+  });
+
+  test('stores hostile text, with what JSONB cannot hold replaced', async () => {
+    await enqueueNow(database.db, task('a', 'x\0y', { payload: { login: 'a\0b\uD800' } }));
+    expect(await claim('a')).toMatchObject([{ subject_id: 'x\uFFFDy', payload: { login: 'a\uFFFDb\uFFFD' } }]);
+  });
+});

@@ -1,0 +1,91 @@
+import type { Database } from '@paddock/db/tables';
+import { sql, type Transaction } from 'kysely';
+import { jsonText } from './json-text.ts';
+import { DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_CRASHES, type NewTask } from './new-task.ts';
+
+export interface Enqueued {
+  readonly id: string;
+  readonly kind: string;
+  readonly subjectId: string;
+  /** A queued task of the kind and subject was there already, and this is its id. */
+  readonly existed: boolean;
+}
+
+interface Row {
+  id: string;
+  kind: string;
+  subject_type: string;
+  subject_id: string;
+}
+
+/**
+ * Enqueues in the caller's transaction; executors hear of it when that commits. The answer has one entry per kind and subject, in no
+ * promised order. Throws a TypeError if a payload is no object.
+ *
+ * A queued task of the same kind and subject is locked until the caller commits: were it claimed before, its run would not see what the
+ * caller wrote, and the wake-up would be lost. A task that runs already is left alone and gets a successor.
+ */
+export async function enqueue(trx: Transaction<Database>, tasks: readonly NewTask[]): Promise<Enqueued[]> {
+  if (tasks.length === 0) return [];
+  const given = sql`jsonb_to_recordset(${jsonText(oncePerSubject(tasks))}::jsonb) as given(
+    kind text, subject_type text, subject_id text, subject_name text, payload jsonb, origin text, requested_by text, delivery_guid text,
+    max_attempts integer, max_crashes integer, due_in_ms double precision)`;
+  // Sorted, so that two enqueuers of the same tasks wait for each other and never in a circle. `do update … where false` locks the row
+  // that is there and changes nothing; should it be claimed while we wait for the lock, PostgreSQL inserts after all.
+  const { rows: inserted } = await sql<Row>`
+    insert into tasks (kind, subject_type, subject_id, subject_name, payload, origin, requested_by, delivery_guid,
+                       max_attempts, max_crashes, due_at)
+    select kind, subject_type, subject_id, subject_name, payload, origin, requested_by, delivery_guid,
+           max_attempts, max_crashes, now() + due_in_ms * interval '1 millisecond'
+    from ${given}
+    order by kind, subject_type, subject_id
+    on conflict (subject_id, subject_type, kind, status) do update set subject_name = tasks.subject_name where false
+    returning id, kind, subject_type, subject_id`.execute(trx);
+  const answer = inserted.map((row) => enqueued(row, false));
+  if (inserted.length === tasks.length) return answer;
+  const ids = inserted.map(({ id }) => id);
+  // An executor that looked while we held the lock has passed the task over: it is told to look again.
+  const { rows: found } = await sql<Row>`
+    select id, kind, subject_type, subject_id,
+           case when due_at <= now() then pg_notify(current_schema() || '_task_event', kind) end
+    from tasks join ${given} using (kind, subject_type, subject_id)
+    where status = 'queued' and id <> all (${ids}::uuid[])`.execute(trx);
+  return [...answer, ...found.map((row) => enqueued(row, true))];
+}
+
+const enqueued = (row: Row, existed: boolean): Enqueued => ({ id: row.id, kind: row.kind, subjectId: row.subject_id, existed });
+
+/** Of several for one kind and subject the first stands, due when the earliest of them is. */
+function oncePerSubject(tasks: readonly NewTask[]): object[] {
+  const rows = new Map<string, ReturnType<typeof rowOf>>();
+  for (const task of tasks) {
+    const key = JSON.stringify([task.kind, task.subject.type, task.subject.id]);
+    const row = rowOf(task);
+    const first = rows.get(key);
+    if (first === undefined) rows.set(key, row);
+    else first.due_in_ms = Math.min(first.due_in_ms, row.due_in_ms);
+  }
+  return [...rows.values()];
+}
+
+function rowOf(task: NewTask) {
+  const { payload = {} } = task;
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) {
+    throw new TypeError(
+      `The payload of a task ${task.kind} for ${task.subject.type}:${task.subject.id} is no JSON object: payloads hold ids by name.`,
+    );
+  }
+  return {
+    kind: task.kind,
+    subject_type: task.subject.type,
+    subject_id: task.subject.id,
+    subject_name: task.subject.name ?? null,
+    payload,
+    origin: task.origin ?? 'AUTOMATIC',
+    requested_by: task.requestedBy ?? null,
+    delivery_guid: task.deliveryGuid ?? null,
+    max_attempts: task.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
+    max_crashes: task.maxCrashes ?? DEFAULT_MAX_CRASHES,
+    due_in_ms: task.dueInMs ?? 0,
+  };
+}

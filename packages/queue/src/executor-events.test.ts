@@ -1,0 +1,54 @@
+import { describe, expect, test } from '@jest/globals';
+import { createMetrics } from '@paddock/runtime/metrics';
+import { executorEvents } from './executor-events.ts';
+
+const TASK = { id: 'id', kind: 'a', subject: { type: 'worker', id: 'x' }, attempt: 1, crashes: 0, deliveryGuid: 'guid' };
+
+describe('executorEvents', () => {
+  test('move the metrics and write the log lines that go with them (D8)', async () => {
+    const { log, lines } = recordingLog();
+    const metrics = createMetrics();
+    const events = executorEvents(metrics, log);
+    events.inFlight('a', 2);
+    events.processed(TASK, 'ok', { durationMs: 40 });
+    events.processed(TASK, 'retry', { durationMs: 40, message: '502', dueInMs: 30_000 });
+    events.processed(TASK, 'poison', { durationMs: 40, reason: 'poison', message: 'gone' });
+    events.endedByCrashes(TASK);
+    events.takenOver(TASK);
+    events.lost(TASK);
+    events.released(TASK, 'stopping');
+    events.failed('claim', new Error('refused'));
+    const text = await metrics.registry.metrics();
+    for (const line of [
+      'paddock_task_in_flight{kind="a"} 2',
+      'paddock_task_processed_total{kind="a",outcome="ok"} 1',
+      'paddock_task_processed_total{kind="a",outcome="retry"} 1',
+      'paddock_task_processed_total{kind="a",outcome="poison"} 1',
+      'paddock_task_processed_total{kind="a",outcome="failed"} 1',
+      'paddock_task_duration_seconds_count{kind="a"} 3',
+      'paddock_task_taken_over_total{kind="a"} 1',
+      'paddock_task_lost_total{kind="a"} 1',
+      'paddock_executor_errors_total{step="claim"} 1',
+    ]) {
+      expect(text).toContain(line);
+    }
+    expect(lines.map(({ level }) => level)).toEqual(['info', 'warn', 'error', 'error', 'warn', 'warn', 'warn', 'error']);
+    expect(lines[1]).toEqual({
+      level: 'warn',
+      message: 'task processed',
+      fields: { task: TASK, outcome: 'retry', durationMs: 40, message: '502', dueInMs: 30_000 },
+    });
+  });
+});
+
+interface Line {
+  level: string;
+  message: string;
+  fields: unknown;
+}
+
+function recordingLog() {
+  const lines: Line[] = [];
+  const at = (level: string) => (message: string, fields: object) => lines.push({ level, message, fields });
+  return { lines, log: { error: at('error'), warn: at('warn'), info: at('info') } };
+}

@@ -1,0 +1,80 @@
+import type { Metrics } from '@paddock/runtime/metrics';
+import type { FailureReason } from './end-tasks.ts';
+
+/** Which task an event is about. */
+export interface TaskIdentity {
+  readonly id: string;
+  readonly kind: string;
+  readonly subject: { readonly type: string; readonly id: string };
+  readonly attempt: number;
+  readonly crashes: number;
+  readonly deliveryGuid: string | null;
+}
+
+export type Processed = 'ok' | 'retry' | 'failed' | 'poison' | 'snoozed';
+
+/** What an executor tells while it works. Nothing here may throw. */
+export interface ExecutorEvents {
+  /** How many tasks of the kind run in this process now. */
+  inFlight(kind: string, count: number): void;
+  /** A run was settled: how, after how long, what it said, and when the task is due again if it is. */
+  processed(
+    task: TaskIdentity,
+    outcome: Processed,
+    details: { durationMs: number; reason?: FailureReason; message?: string; dueInMs?: number },
+  ): void;
+  /** A lease was given back with its run unfinished: the process stops, or could not renew it. */
+  released(task: TaskIdentity, why: 'stopping' | 'lease-lost'): void;
+  /** The task has another holder or is gone: what this process did for it changed nothing. */
+  lost(task: TaskIdentity): void;
+  /** The executor of an earlier run had let its lease run out; the task runs here now. */
+  takenOver(task: TaskIdentity): void;
+  /** The same once too often: the task has ended as failed. */
+  endedByCrashes(task: TaskIdentity): void;
+  /** A statement of the executor's own failed and will be tried again. */
+  failed(what: 'claim' | 'settle' | 'heartbeat' | 'listen' | 'release', error: unknown): void;
+}
+
+/** The part of a logger that is used here. */
+type Log = Readonly<Record<'error' | 'warn' | 'info', (message: string, fields: object) => unknown>> & {
+  /** Asked before a line per task, since putting one together that is not written costs as much as running a small task. */
+  readonly isLevelEnabled?: (level: string) => boolean;
+};
+
+const DURATION_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+
+/** The metrics and log lines of an executor, the same in every service (D8). */
+export function executorEvents(metrics: Metrics, log: Log): ExecutorEvents {
+  const processed = metrics.counter('paddock_task_processed_total', 'Runs of tasks, by how they ended', ['kind', 'outcome']);
+  const duration = metrics.histogram('paddock_task_duration_seconds', 'How long runs of tasks took', DURATION_BUCKETS, ['kind']);
+  const inFlight = metrics.gauge('paddock_task_in_flight', 'Tasks that run in this process', ['kind']);
+  const takenOver = metrics.counter('paddock_task_taken_over_total', 'Tasks taken over from executors that went away', ['kind']);
+  const lost = metrics.counter('paddock_task_lost_total', 'Runs whose task had another holder when they ended', ['kind']);
+  const errors = metrics.counter('paddock_executor_errors_total', 'Failed statements of the executor itself', ['step']);
+  return {
+    inFlight: (kind, count) => inFlight.set({ kind }, count),
+    processed(task, outcome, details) {
+      processed.inc({ kind: task.kind, outcome });
+      duration.observe({ kind: task.kind }, details.durationMs / 1_000);
+      const level = outcome === 'failed' || outcome === 'poison' ? 'error' : outcome === 'retry' ? 'warn' : 'info';
+      if (log.isLevelEnabled?.(level) !== false) log[level]('task processed', { task, outcome, ...details });
+    },
+    released: (task, why) => log.warn('task released', { task, why }),
+    lost(task) {
+      lost.inc({ kind: task.kind });
+      log.warn('task belongs to another holder', { task });
+    },
+    takenOver(task) {
+      takenOver.inc({ kind: task.kind });
+      log.warn('task taken over', { task });
+    },
+    endedByCrashes(task) {
+      processed.inc({ kind: task.kind, outcome: 'failed' });
+      log.error('task ended after too many crashes', { task });
+    },
+    failed(what, error) {
+      errors.inc({ step: what });
+      log.error('the executor could not reach its tables', { step: what, error });
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Database } from '@paddock/db/tables';
+import { waitFor } from '@paddock/testing/wait-for';
+import { type Kysely, sql } from 'kysely';
+import type { ExecutorProgramOptions, Said } from './executor-program.scene.ts';
+import type { ExecutorRules } from './executor-options.ts';
+
+/** Executors in a process of their own. */
+export interface ExecutorProcess {
+  /** What it has told of this, and of this subject if one is given, in order. */
+  heard(what: Said['what'], subject?: string): readonly Said[];
+  /** Waits until it tells this, of this subject if one is given, and gives the first of these. */
+  waitFor(what: Said['what'], subject?: string): Promise<Said>;
+  /** Lets the runs of the kind `hold` of this subject go on, those to come too. */
+  open(subject: string): void;
+  kill(signal: NodeJS.Signals): void;
+  readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+}
+
+export type ExecutorProcessOptions = Pick<ExecutorProgramOptions, 'name'> &
+  Partial<Omit<ExecutorProgramOptions, 'rules'>> & { readonly rules?: Partial<ExecutorRules> };
+
+export interface ExecutorProcesses {
+  start(options: ExecutorProcessOptions): Promise<ExecutorProcess>;
+  /** Kills what still runs, stopped or not. */
+  killAll(): Promise<void>;
+}
+
+const MINUTE_MS = 60_000;
+
+/** Long enough to play no part, unless the test says otherwise. */
+const RULES: ExecutorRules = {
+  leaseMs: MINUTE_MS,
+  pollMs: 100,
+  timeoutMs: MINUTE_MS,
+  takeOverPauseMs: 0,
+  backoff: { firstMs: 200, longestMs: 1_000 },
+  keep: { okMs: 60 * MINUTE_MS, failedMs: 60 * MINUTE_MS },
+  concurrencyPercent: 100,
+  drainMs: 10_000,
+};
+
+const PROGRAM = join(import.meta.dirname, 'executor-program.scene.ts');
+
+/** Starts executors of the kinds `count` and `hold` as processes, on a database that `prepareEffects` has seen. */
+export function executorProcesses(place: () => Pick<ExecutorProgramOptions, 'url' | 'schema'>): ExecutorProcesses {
+  const children: { child: ChildProcess; exited: Promise<unknown> }[] = [];
+  return {
+    async start({ name, rules, ...more }) {
+      const { url, schema } = place();
+      const all: ExecutorProgramOptions = {
+        name,
+        url,
+        schema,
+        executors: 1,
+        slots: { count: 4, hold: 4 },
+        ...more,
+        rules: { ...RULES, ...rules },
+      };
+      // Not the test's own environment and flags: those are Jest's.
+      const child = fork(PROGRAM, [JSON.stringify(all)], { env: {}, execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+      const said: Said[] = [];
+      child.on('message', (message) => said.push(message as Said));
+      // "close" comes after "exit", when all that it has told has arrived.
+      const exited = once(child, 'close').then(([code, signal]) => ({ code, signal }));
+      children.push({ child, exited });
+      const heard: ExecutorProcess['heard'] = (what, subject) =>
+        said.filter((one) => one.what === what && (subject === undefined || one.subject === subject));
+      const process: ExecutorProcess = {
+        heard,
+        waitFor: (what, subject) => waitFor(`${name} to tell "${what}" of ${subject ?? 'anything'}`, () => heard(what, subject)[0]),
+        open: (subject) => void child.send(subject),
+        kill: (signal) => void child.kill(signal),
+        exited,
+      };
+      await process.waitFor('ready');
+      return process;
+    },
+    async killAll() {
+      for (const { child } of children) child.kill('SIGKILL');
+      await Promise.all(children.splice(0).map(({ exited }) => exited));
+    },
+  };
+}
+
+/** Makes the table that the handlers of the processes write to. */
+export async function prepareEffects(db: Kysely<Database>): Promise<void> {
+  await sql`create table effects (task_id uuid not null, subject text not null, holder text not null, fence bigint not null)`.execute(db);
+}
+
+export interface Effect {
+  task_id: string;
+  subject: string;
+  holder: string;
+}
+
+export async function readEffects(db: Kysely<Database>): Promise<Effect[]> {
+  const { rows } = await sql<Effect>`select task_id, subject, holder from effects order by subject`.execute(db);
+  return rows;
+}

@@ -1,0 +1,93 @@
+import { clientConfig } from '@paddock/db/connect';
+import type { Database } from '@paddock/db/tables';
+import type { Kysely } from 'kysely';
+import { enqueue } from './enqueue.ts';
+import { createExecutor, type Executor } from './executor.ts';
+import type { ExecutorEvents, Processed, TaskIdentity } from './executor-events.ts';
+import type { ExecutorOptions } from './executor-options.ts';
+import type { Kinds } from './kind.ts';
+import type { NewTask } from './new-task.ts';
+
+/** What the events told, in order. */
+export interface Told {
+  readonly processed: { task: TaskIdentity; outcome: Processed; dueInMs?: number; message?: string; reason?: string }[];
+  readonly lost: TaskIdentity[];
+  readonly released: { task: TaskIdentity; why: string }[];
+  readonly takenOver: TaskIdentity[];
+  readonly endedByCrashes: TaskIdentity[];
+  readonly failed: { what: string; error: unknown }[];
+}
+
+function recordEvents(): { told: Told; events: ExecutorEvents } {
+  const told: Told = { processed: [], lost: [], released: [], takenOver: [], endedByCrashes: [], failed: [] };
+  return {
+    told,
+    events: {
+      inFlight: () => undefined,
+      processed: (task, outcome, details) => void told.processed.push({ task, outcome, ...details }),
+      released: (task, why) => void told.released.push({ task, why }),
+      lost: (task) => void told.lost.push(task),
+      takenOver: (task) => void told.takenOver.push(task),
+      endedByCrashes: (task) => void told.endedByCrashes.push(task),
+      failed: (what, error) => void told.failed.push({ what, error }),
+    },
+  };
+}
+
+export interface RunningExecutor {
+  readonly executor: Executor;
+  readonly told: Told;
+  /** Stops it, and waits until it has. */
+  stop(): Promise<void>;
+}
+
+export interface Place {
+  readonly url: string;
+  readonly schema: string;
+  readonly db: Kysely<Database>;
+}
+
+const HOUR_MS = 3_600_000;
+let started = 0;
+
+/** Starts an executor with long times, so that nothing happens by itself unless the test shortens one of them. */
+export function startExecutor(place: Place, kinds: Kinds, overrides: Partial<ExecutorOptions> = {}): RunningExecutor {
+  const { told, events } = recordEvents();
+  const holder = `executor-${++started}`;
+  const executor = createExecutor({
+    connection: place,
+    config: clientConfig({ url: place.url, schema: place.schema, applicationName: `${holder}-own` }),
+    schema: place.schema,
+    kinds,
+    holder,
+    leaseMs: HOUR_MS,
+    pollMs: 250,
+    timeoutMs: HOUR_MS,
+    takeOverPauseMs: 0,
+    backoff: { firstMs: HOUR_MS, longestMs: HOUR_MS },
+    keep: { okMs: HOUR_MS, failedMs: HOUR_MS },
+    concurrencyPercent: 100,
+    drainMs: 10_000,
+    events,
+    ...overrides,
+  });
+  const stopping = new AbortController();
+  const running = executor.run(stopping.signal);
+  return {
+    executor,
+    told,
+    stop: () => {
+      stopping.abort();
+      return running;
+    },
+  };
+}
+
+export const enqueueNow = (db: Kysely<Database>, ...tasks: NewTask[]) => db.transaction().execute((trx) => enqueue(trx, tasks));
+
+/** A task of a kind for a worker of the given name. */
+export const task = (kind: string, id: string, more: Partial<NewTask> = {}): NewTask => ({
+  kind,
+  subject: { type: 'worker', id },
+  ...more,
+});

@@ -1,0 +1,196 @@
+import { isUnavailable } from '@paddock/db/errors';
+import { listen } from '@paddock/db/listen';
+import { type OwnConnection, ownConnection } from '@paddock/db/own-connection';
+import { taskEventChannel } from '@paddock/db/schema-name';
+import { loop } from '@paddock/runtime/loop';
+import { createWake } from '@paddock/runtime/wake';
+import { type ClaimedTask, claimTasks, taskOf } from './claim.ts';
+import { createCleanser, messageOf } from './cleanse.ts';
+import type { ExecutorEvents, TaskIdentity } from './executor-events.ts';
+import type { ExecutorOptions } from './executor-options.ts';
+import { beatTimeoutMs, createHeartbeat } from './heartbeat.ts';
+import { createHeldTasks, type HeldTask, scaledSlots } from './held-tasks.ts';
+import { runHandler, type RunResult } from './run-handler.ts';
+import { settle, type Settling } from './settle.ts';
+import { failedRun, settlementOf, type SettlementRules } from './settlement.ts';
+import { createSettler } from './settler.ts';
+import type { Task } from './task.ts';
+
+export interface Executor {
+  /** Runs tasks until the signal aborts, then lets the running ones finish. Resolves when this process holds no lease any more. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Looks at the queue now. */
+  wake(): void;
+}
+
+interface Finished extends Settling {
+  readonly held: HeldTask;
+  readonly result: RunResult;
+}
+
+/** How long giving leases back may take after the drain: what is left of the process's grace, nearly. */
+const releaseMs = (drainMs: number): number => Math.min(4_000, Math.max(1_000, drainMs * 0.15));
+
+/** The loop that runs tasks of the given kinds; any number of them may run against one schema. */
+export function createExecutor(options: ExecutorOptions): Executor {
+  const { kinds, holder, leaseMs, pollMs, takeOverPauseMs, keep, drainMs, events } = options;
+  const { db } = options.connection;
+  const slots = scaledSlots(kinds, options.concurrencyPercent);
+  const cleanse = createCleanser(options.secrets ?? []);
+  const held = createHeldTasks();
+  const wake = createWake();
+  const oneLess = createWake();
+  let away = false;
+  let takeOverFrom = 0;
+  let takeOverLookedAt = Number.NEGATIVE_INFINITY;
+
+  const rulesFor = (kind: string): SettlementRules => ({
+    backoff: options.backoff,
+    cleanse,
+    random: options.random ?? Math.random,
+    timeoutMs: kinds[kind]?.timeoutMs ?? options.timeoutMs,
+  });
+
+  const settler = createSettler<Finished>({
+    settle: (unit) => settle(db, unit, keep),
+    replace: (finished, error) => {
+      const { task } = finished.held;
+      const text = `what the handler returned cannot be stored: ${messageOf(error)}`;
+      return { ...finished, settlement: failedRun(task, 'error', text, rulesFor(task.kind)) };
+    },
+    onSettled(finished, ours) {
+      held.remove(finished.held);
+      tellSettled(events, finished, ours);
+      oneLess.ring();
+      // A successor of this task may be due, and could not be taken beside it.
+      wake.ring();
+    },
+    onError: (error) => events.failed('settle', error),
+  });
+
+  async function claimOnce(renew: () => Promise<void>): Promise<void> {
+    const free = Object.fromEntries(Object.entries(slots).map(([kind, all]) => [kind, all - held.runningOf(kind)]));
+    if (Object.values(free).every((count) => count <= 0)) return;
+    if (away) {
+      await renew();
+      takeOverFrom = performance.now() + takeOverPauseMs;
+      away = false;
+    }
+    const asked = performance.now();
+    const takeOver = asked >= takeOverFrom && asked >= takeOverLookedAt + pollMs / 2;
+    const claimed = await claimTasks(db, { holder, leaseMs, slots: free, takeOver, keepFailedMs: keep.failedMs });
+    if (takeOver) takeOverLookedAt = asked;
+    for (const row of claimed) {
+      if (row.ended) events.endedByCrashes(identityOf(taskOf(row, () => 0)));
+      else start(row, asked);
+    }
+    // What has ended by crashing may have a successor, which could not be taken beside it.
+    if (claimed.some(({ ended }) => ended)) wake.ring();
+  }
+
+  function start(row: ClaimedTask, asked: number): void {
+    const kind = kinds[row.kind];
+    if (kind === undefined) return;
+    const lease = { renewedAt: asked };
+    const task = taskOf(row, () => Math.max(0, 1 - (performance.now() - lease.renewedAt) / leaseMs));
+    if (row.taken_over) events.takenOver(identityOf(task));
+    const startedAt = performance.now();
+    const run = runHandler(kind.handler, task, rulesFor(row.kind).timeoutMs);
+    const entry: HeldTask = { task, claim: { id: row.id, fence: row.fence, holder }, run, lease, startedAt, endedAt: undefined };
+    held.add(entry);
+    events.inFlight(row.kind, held.runningOf(row.kind));
+    void run.result.then((result) => finish(entry, result));
+  }
+
+  function finish(entry: HeldTask, result: RunResult): void {
+    const { task, claim } = entry;
+    held.end(entry);
+    events.inFlight(task.kind, held.runningOf(task.kind));
+    settler.add({ claim, settlement: settlementOf(task, result, rulesFor(task.kind)), held: entry, result });
+    wake.ring();
+  }
+
+  function notePostgresAway(what: 'claim' | 'heartbeat', error: unknown): void {
+    if (isUnavailable(error)) away = true;
+    events.failed(what, error);
+  }
+
+  /** Waits until nothing is held, or for `ms`. */
+  async function waitUntilIdle(ms: number): Promise<void> {
+    const never = new AbortController();
+    const deadline = performance.now() + ms;
+    while (held.size() > 0 && performance.now() < deadline) await oneLess.wait(deadline - performance.now(), never.signal);
+  }
+
+  async function drain(): Promise<void> {
+    await waitUntilIdle(drainMs);
+    for (const { run } of held.running()) run.interrupt('stopping');
+    await waitUntilIdle(releaseMs(drainMs));
+    const left = held.size();
+    if (left > 0) events.failed('release', new Error(`${left} leases could not be given back in time: they run out by themselves`));
+  }
+
+  async function runWith(connection: OwnConnection, signal: AbortSignal): Promise<void> {
+    const ended = new AbortController();
+    const heartbeat = createHeartbeat({ connection, held, holder, leaseMs, onError: (error) => notePostgresAway('heartbeat', error) });
+    const background = [
+      settler.run(ended.signal),
+      heartbeat.run(ended.signal),
+      listen(
+        {
+          config: options.config,
+          channels: [taskEventChannel(options.schema)],
+          onWake: (_channel, kind) => {
+            if (kind === undefined || Object.hasOwn(kinds, kind)) wake.ring();
+          },
+          onError: (error) => events.failed('listen', error),
+        },
+        signal,
+      ),
+    ];
+    await loop(() => claimOnce(heartbeat.once), { wake, intervalMs: pollMs, onError: (error) => notePostgresAway('claim', error) }, signal);
+    await drain();
+    ended.abort();
+    await Promise.all(background);
+  }
+
+  return {
+    wake: () => wake.ring(),
+    async run(signal) {
+      for (const kind of Object.keys(kinds)) events.inFlight(kind, 0);
+      const connection = ownConnection(options.config, beatTimeoutMs(leaseMs));
+      try {
+        await runWith(connection, signal);
+      } finally {
+        await connection.close();
+      }
+    },
+  };
+}
+
+const identityOf = ({ id, kind, subject, attempt, crashes, deliveryGuid }: Task): TaskIdentity => ({
+  id,
+  kind,
+  subject: { type: subject.type, id: subject.id },
+  attempt,
+  crashes,
+  deliveryGuid,
+});
+
+function tellSettled(events: ExecutorEvents, { held, settlement, result }: Finished, ours: boolean): void {
+  const task = identityOf(held.task);
+  if (!ours) {
+    events.lost(task);
+    return;
+  }
+  if (settlement.processed === 'released') {
+    events.released(task, result.ended === 'interrupted' && result.by === 'stopping' ? 'stopping' : 'lease-lost');
+    return;
+  }
+  const { processed } = settlement;
+  const durationMs = Math.round((held.endedAt ?? performance.now()) - held.startedAt);
+  const dueInMs = settlement.to === 'queued' ? { dueInMs: settlement.delayMs } : {};
+  const reason = settlement.to === 'failed' ? { reason: settlement.reason } : {};
+  const text = settlement.to === 'failed' ? settlement.message : settlement.to === 'queued' ? settlement.failure?.message : undefined;
+  events.processed(task, processed, { durationMs, ...dueInMs, ...reason, ...(text === undefined ? {} : { message: text }) });
+}

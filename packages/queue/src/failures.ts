@@ -1,0 +1,18 @@
+import type { TaskFailure } from '@paddock/db/tables';
+import { type RawBuilder, sql } from 'kysely';
+
+export type FailureKind = TaskFailure['reason'];
+
+/**
+ * The failures of a task with one more, the last ten of them. Snoozes in a row are one entry: a long wait must not push out the errors.
+ * The arguments are SQL expressions over the row.
+ */
+export const withFailure = (given: {
+  failures: RawBuilder<unknown>;
+  attempt: RawBuilder<unknown>;
+  reason: RawBuilder<unknown>;
+  message: RawBuilder<unknown>;
+}): RawBuilder<TaskFailure[]> => sql`jsonb_path_query_array(
+  case when ${given.reason} = 'snooze' and ${given.failures} -> -1 ->> 'reason' = 'snooze' then ${given.failures} - (-1) else ${given.failures} end
+    || jsonb_build_array(jsonb_build_object('attempt', ${given.attempt}, 'at', now(), 'reason', ${given.reason}, 'message', ${given.message})),
+  '$[last - 9 to last]')`;

@@ -1,0 +1,55 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { waitFor } from '@paddock/testing/wait-for';
+import { sql } from 'kysely';
+import { enqueueNow, type RunningExecutor, startExecutor, task } from './executor-under-test.ts';
+import type { Handler } from './kind.ts';
+import { done } from './outcome.ts';
+
+let database: TestDatabase;
+let running: RunningExecutor | undefined;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterEach(() => running?.stop());
+afterAll(() => database.drop());
+
+test('10 000 tasks of one kind that have been due for long do not hold up another kind, while they run and while they are stuck (D11)', async () => {
+  const { db } = database;
+  await sql`insert into tasks (kind, subject_type, subject_id, max_attempts, max_crashes, due_at)
+            select 'flood', 'worker', 'w-' || n, 5, 3, now() - interval '1 hour' from generate_series(1, 10000) n`.execute(db);
+  const release = Promise.withResolvers<void>();
+  let stuck = false;
+  let floodRuns = 0;
+  let floodRunning = 0;
+  const flood: Handler = async () => {
+    floodRuns++;
+    floodRunning++;
+    if (stuck) await release.promise;
+    floodRunning--;
+    return done();
+  };
+  const other: { subject: string; floodRuns: number }[] = [];
+  const quick: Handler = ({ subject: { id } }) => {
+    other.push({ subject: id, floodRuns });
+    return Promise.resolve(done());
+  };
+  running = startExecutor(database, { flood: { handler: flood, slots: 8 }, quick: { handler: quick, slots: 1 } });
+
+  for (const subject of ['first', 'second', 'third']) {
+    const before = floodRuns;
+    await waitFor('the flood to run', () => floodRuns > before);
+    const enqueued = floodRuns;
+    await enqueueNow(db, task('quick', subject));
+    const run = await waitFor(`the ${subject}`, () => other.find((one) => one.subject === subject));
+    // A claim or two of eight, not thousands; the rest is what runs while the enqueuer commits.
+    expect(run.floodRuns - enqueued).toBeLessThan(500);
+  }
+  stuck = true;
+  await waitFor('every slot of the flood to be taken', () => floodRunning === 8);
+  await enqueueNow(db, task('quick', 'fourth'));
+  await waitFor('the fourth', () => other.length === 4);
+  const { rows } = await sql`select from tasks where kind = 'flood'`.execute(db);
+  expect(rows.length).toBeGreaterThan(5_000);
+  release.resolve();
+});

@@ -1,0 +1,19 @@
+import type { Outcome } from './outcome.ts';
+import type { Task } from './task.ts';
+
+/**
+ * Does the work of one task. It may run more than once for one task, so it begins at the top every time (D6). The signal aborts at the
+ * timeout, when the lease is lost and when the process stops; what the handler returns afterwards is ignored.
+ */
+export type Handler = (task: Task, signal: AbortSignal) => Promise<Outcome>;
+
+export interface Kind {
+  readonly handler: Handler;
+  /** How many tasks of this kind run at once in one process, before scaling. */
+  readonly slots: number;
+  /** Longest run in milliseconds; the executor's default (5 min) if absent. */
+  readonly timeoutMs?: number;
+}
+
+/** The kinds that a process runs, by name. Tasks of others stay queued (D11). */
+export type Kinds = Readonly<Record<string, Kind>>;

@@ -1,0 +1,20 @@
+/** What an enqueuer says of a task. One of the same kind and subject that is still queued stands for this one too. */
+export interface NewTask {
+  readonly kind: string;
+  /** What the task is about, e.g. `{ type: 'worker', id: podName }`; operations are found by it. */
+  readonly subject: { readonly type: string; readonly id: string; readonly name?: string };
+  /** A JSON object that holds ids only: whatever may change is read when the task runs. */
+  readonly payload?: unknown;
+  /** How long the task waits before it is due, in milliseconds; at once if absent. */
+  readonly dueInMs?: number;
+  /** How many runs may fail; 5 if absent. */
+  readonly maxAttempts?: number;
+  /** After how many crashes of its executor the task is still taken up again; 3 if absent. */
+  readonly maxCrashes?: number;
+  readonly origin?: 'MANUAL' | 'AUTOMATIC';
+  readonly requestedBy?: string;
+  readonly deliveryGuid?: string;
+}
+
+export const DEFAULT_MAX_ATTEMPTS = 5;
+export const DEFAULT_MAX_CRASHES = 3;

@@ -1,0 +1,14 @@
+import type { Database } from '@paddock/db/tables';
+import { type Kysely, sql } from 'kysely';
+
+/**
+ * Removes finished operations whose time is over, the oldest first, at most `batch` of them, and answers how many that were; fewer than
+ * `batch` means that none is left. Any number of processes may do this at once; the counts per hour are not touched (D9).
+ */
+export async function purgeOperations(db: Kysely<Database>, batch: number): Promise<number> {
+  const { rows } = await sql`
+    delete from operations where id = any (array(
+      select id from operations where expires_at < now() order by expires_at limit ${batch} for update skip locked))
+    returning 1 as gone`.execute(db);
+  return rows.length;
+}

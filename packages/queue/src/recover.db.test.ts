@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { sql } from 'kysely';
+import { claimTasks } from './claim.ts';
+import { endTasks } from './end-tasks.ts';
+import { enqueueNow, task } from './executor-under-test.ts';
+import { recoverTasks } from './recover.ts';
+import { requeueTasks } from './requeue-tasks.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
+
+const claim = (kind = 'a') =>
+  claimTasks(database.db, { holder: 'h', leaseMs: 60_000, slots: { [kind]: 100 }, takeOver: true, keepFailedMs: 60_000 });
+const recover = (batch = 250) => recoverTasks(database.db, { leaseMs: 60_000, batch, keep: { okMs: 60_000, failedMs: 60_000 } });
+const letLeasesRunOut = () => sql`update tasks set locked_at = now() - interval '61 s' where status = 'running'`.execute(database.db);
+
+describe('recoverTasks', () => {
+  test('puts stuck tasks back with a crash and no attempt, absorbs successors, and leaves others alone (E8, D5)', async () => {
+    const { db } = database;
+    await enqueueNow(db, task('a', 'stuck'), task('a', 'twin'));
+    await claim();
+    await letLeasesRunOut();
+    await enqueueNow(db, task('b', 'alive'), task('a', 'twin'), task('a', 'waits', { dueInMs: 60_000 }));
+    await claim('b');
+    expect(await recover()).toEqual({ found: 2, requeued: 2, ended: {}, full: false });
+    expect(await recover()).toEqual({ found: 0, requeued: 0, ended: {}, full: false });
+    const rows = await db.selectFrom('tasks').selectAll().orderBy('subject_id').execute();
+    expect(rows).toMatchObject([
+      { subject_id: 'alive', status: 'running', crashes: 0 },
+      { subject_id: 'stuck', status: 'queued', attempt: 0, crashes: 1, failures: [{ reason: 'crash' }] },
+      { subject_id: 'twin', status: 'queued', attempt: 0, crashes: 1 },
+      { subject_id: 'waits', status: 'queued', attempt: 0, crashes: 0 },
+    ]);
+    expect(await claim()).toMatchObject([{ attempt: 1 }, { attempt: 1 }]);
+  });
+
+  test('ends a task at its fourth crash, whether claims or passes counted the first three (E8, D5)', async () => {
+    const { db } = database;
+    await enqueueNow(db, task('a', 'x'));
+    await claim();
+    await letLeasesRunOut();
+    await claim();
+    for (let n = 0; n < 2; n++) {
+      await letLeasesRunOut();
+      expect(await recover()).toMatchObject({ requeued: 1 });
+      await claim();
+    }
+    await letLeasesRunOut();
+    expect(await recover()).toEqual({ found: 1, requeued: 0, ended: { a: 1 }, full: false });
+    expect(await db.selectFrom('operations').selectAll().execute()).toMatchObject([
+      { status: 'ERROR', failure_reason: 'crashes', crashes: 4, attempt: 0 },
+    ]);
+  });
+
+  test('takes those stuck longest first, and says that there may be more (E3, E8)', async () => {
+    const { db } = database;
+    await enqueueNow(db, task('a', 'young'), task('a', 'old'));
+    await claim();
+    await letLeasesRunOut();
+    await sql`update tasks set locked_at = now() - interval '1 day' where subject_id = 'old'`.execute(db);
+    expect(await recover(1)).toEqual({ found: 1, requeued: 1, ended: {}, full: true });
+    expect(await db.selectFrom('tasks').select('subject_id').where('status', '=', 'queued').execute()).toEqual([{ subject_id: 'old' }]);
+  });
+
+  test('a lease that is renewed between the SELECT and the writes stays with its holder (E8)', async () => {
+    const { db } = database;
+    await enqueueNow(db, task('a', 'x'));
+    const [held] = await claim();
+    const known = { id: held?.id ?? '', fence: held?.fence ?? 0, holder: 'h' };
+    expect(await requeueTasks(db, [{ ...known, staleMs: 60_000, delayMs: 0, giveBack: true }], 60_000)).toEqual([]);
+    expect(await endTasks(db, [{ ...known, staleMs: 60_000 }], { okMs: 60_000, failedMs: 60_000 })).toEqual([]);
+    await letLeasesRunOut();
+    expect(await requeueTasks(db, [{ ...known, staleMs: 60_000, delayMs: 0, giveBack: true }], 60_000)).toEqual([known.id]);
+  });
+
+  test('many passes at once count each crash once (D5, E8)', async () => {
+    await enqueueNow(database.db, ...Array.from({ length: 30 }, (_, n) => task('a', `w-${n}`)));
+    await claim();
+    await letLeasesRunOut();
+    const passes = await Promise.all(Array.from({ length: 5 }, () => recover()));
+    expect(passes.reduce((sum, { requeued }) => sum + requeued, 0)).toBe(30);
+    expect((await claim()).every(({ crashes, attempt }) => crashes === 1 && attempt === 1)).toBe(true);
+  });
+});

@@ -1,0 +1,80 @@
+import type { Database } from '@paddock/db/tables';
+import { type Kysely, sql } from 'kysely';
+import { type Claim, isStillHeld } from './end-tasks.ts';
+import { type FailureKind, withFailure } from './failures.ts';
+import { jsonText } from './json-text.ts';
+import { CARRIED, countEnded } from './operations.ts';
+
+export interface RequeuedTask extends Claim {
+  /** From now until the next run, in milliseconds. */
+  readonly delayMs: number;
+  /** The run does not count as an attempt. */
+  readonly giveBack: boolean;
+  readonly failure?: { readonly reason: FailureKind; readonly message: string };
+}
+
+/**
+ * Puts running tasks back to queued. A successor that was queued meanwhile is absorbed: its work is this task's work, due at the earlier
+ * of the two instants, and its operation ends well with `{ mergedInto }`. A failure with the reason `crash` counts as a crash.
+ * Answers the ids that were still the holder's (D6). What is due at once is notified, as new tasks are.
+ *
+ * Throws a unique violation (23505) if a successor is committed at this very moment: repeat it.
+ */
+export async function requeueTasks(db: Kysely<Database>, tasks: readonly RequeuedTask[], keepOkMs: number): Promise<string[]> {
+  if (tasks.length === 0) return [];
+  const given = tasks.map(({ id, fence, holder, staleMs, delayMs, giveBack, failure }) => ({
+    id,
+    fence,
+    holder,
+    stale_ms: staleMs ?? null,
+    delay_ms: delayMs,
+    give_back: giveBack ? 1 : 0,
+    reason: failure?.reason ?? null,
+    message: failure?.message ?? null,
+  }));
+  const failures = withFailure({
+    failures: sql`tasks.failures`,
+    attempt: sql`tasks.attempt`,
+    reason: sql`ours.reason`,
+    message: sql`ours.message`,
+  });
+  // `ours` holds the locks, so that no successor is absorbed by a task that has gone; the sum over `absorbed` is complete before the first
+  // row is updated, so that the successor is out of the unique index by then.
+  const { rows } = await sql<{ id: string }>`
+    with given as materialized (
+      select * from jsonb_to_recordset(${jsonText(given)}::jsonb)
+        as given(id uuid, fence bigint, holder text, stale_ms double precision, delay_ms double precision, give_back integer, reason text, message text)
+    ),
+    ours as materialized (
+      select tasks.kind, tasks.subject_type, tasks.subject_id, given.* from tasks join given using (id)
+      where ${isStillHeld}
+      order by tasks.kind, tasks.subject_type, tasks.subject_id
+      for update of tasks
+    ),
+    absorbed as (
+      delete from tasks using ours
+      where tasks.status = 'queued' and tasks.kind = ours.kind
+        and tasks.subject_type = ours.subject_type and tasks.subject_id = ours.subject_id
+      returning tasks.*, ours.id as merged_into
+    ),
+    ended as (
+      insert into operations (${CARRIED}, status, failures, expires_at, output)
+      select ${CARRIED}, 'OK', failures, now() + ${keepOkMs} * interval '1 millisecond', jsonb_build_object('mergedInto', merged_into)
+      from absorbed
+      returning kind, status, failure_reason
+    ),
+    counted as (${countEnded(sql`ended`)}),
+    requeued as (
+      update tasks set
+        status = 'queued', locked_by = null, locked_at = null, started_at = null,
+        attempt = tasks.attempt - ours.give_back,
+        crashes = tasks.crashes + case when ours.reason = 'crash' then 1 else 0 end,
+        failures = case when ours.reason is null then tasks.failures else ${failures} end,
+        due_at = least(now() + ours.delay_ms * interval '1 millisecond', sooner.due_at)
+      from ours left join (select merged_into, min(due_at) as due_at from absorbed group by merged_into) sooner on sooner.merged_into = ours.id
+      where tasks.id = ours.id
+      returning tasks.id, tasks.kind, tasks.due_at
+    )
+    select id, case when due_at <= now() then pg_notify(current_schema() || '_task_event', kind) end from requeued`.execute(db);
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,56 @@
+import type { Handler } from './kind.ts';
+import type { Outcome } from './outcome.ts';
+import type { Task } from './task.ts';
+
+/** Why the executor gave up a run before its handler had ended. */
+export type Interruption = 'timeout' | 'lease-lost' | 'stopping';
+
+export type RunResult =
+  | { readonly ended: 'outcome'; readonly outcome: Outcome }
+  | { readonly ended: 'thrown'; readonly thrown: unknown }
+  | { readonly ended: 'interrupted'; readonly by: Interruption };
+
+/** One run that can be given up: `interrupt` aborts the handler's signal and settles the run, whether the handler obeys or not (D13). */
+export interface Run {
+  readonly result: Promise<RunResult>;
+  interrupt(by: Interruption): void;
+}
+
+/** Starts the handler. `result` never rejects. */
+export function runHandler(handler: Handler, task: Task, timeoutMs: number): Run {
+  const controller = new AbortController();
+  const { promise: result, resolve } = Promise.withResolvers<RunResult>();
+  const timer = setTimeout(() => interrupt('timeout'), timeoutMs);
+  // The first to come counts.
+  const end = (how: RunResult): void => {
+    clearTimeout(timer);
+    resolve(how);
+  };
+  const interrupt = (by: Interruption): void => {
+    end({ ended: 'interrupted', by });
+    controller.abort(new Error(reasonFor(by, timeoutMs)));
+  };
+  void callHandler(handler, task, controller.signal).then(end);
+  return { result, interrupt };
+}
+
+async function callHandler(handler: Handler, task: Task, signal: AbortSignal): Promise<RunResult> {
+  try {
+    return { ended: 'outcome', outcome: await handler(task, signal) };
+  } catch (thrown) {
+    return { ended: 'thrown', thrown };
+  }
+}
+
+function reasonFor(by: Interruption, timeoutMs: number): string {
+  switch (by) {
+    case 'timeout':
+      return `the run took longer than its ${timeoutMs} ms`;
+    case 'lease-lost':
+      return 'the lease of the task could not be renewed: another executor may have it';
+    case 'stopping':
+      return 'the process stops and its time for finishing is over';
+    default:
+      return by satisfies never;
+  }
+}

@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { waitFor } from '@paddock/testing/wait-for';
+import { sql } from 'kysely';
+import { claimTasks } from './claim.ts';
+import { enqueue } from './enqueue.ts';
+import { enqueueNow, task } from './executor-under-test.ts';
+import { settle } from './settle.ts';
+import type { Settlement } from './settlement.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
+
+const KEEP = { okMs: 86_400_000, failedMs: 1_209_600_000 };
+const OK: Settlement = { to: 'ok', processed: 'ok', followOn: [] };
+const POISON: Settlement = { to: 'failed', processed: 'poison', reason: 'poison', last: 'poison', message: 'no such row' };
+const retry = (delayMs: number): Settlement => ({
+  to: 'queued',
+  processed: 'retry',
+  delayMs,
+  giveBack: false,
+  failure: { reason: 'error', message: '502' },
+});
+const snoozed: Settlement = {
+  to: 'queued',
+  processed: 'snoozed',
+  delayMs: 60_000,
+  giveBack: true,
+  failure: { reason: 'snooze', message: 'at the limit' },
+};
+
+const claimAll = async (kind = 'a') => {
+  const rows = await claimTasks(database.db, { holder: 'h', leaseMs: 60_000, slots: { [kind]: 100 }, takeOver: true, keepFailedMs: 1_000 });
+  return rows.map(({ id, fence }) => ({ id, fence, holder: 'h' }));
+};
+const claimOne = async () => {
+  const [claim] = await claimAll();
+  if (claim === undefined) throw new Error('There is no task to claim.');
+  return claim;
+};
+const tasks = () =>
+  database.db
+    .selectFrom('tasks')
+    .selectAll()
+    .select(sql<number>`round(extract(epoch from due_at - now()))::integer`.as('dueInSeconds'))
+    .execute();
+const operations = () =>
+  database.db
+    .selectFrom('operations')
+    .selectAll()
+    .select(sql<number>`extract(epoch from expires_at - finished_at)::integer`.as('keptSeconds'))
+    .execute();
+
+describe('settle', () => {
+  test('moves a batch to the operations, keeps each as long as it should, and counts them in one row per outcome (F2, F3)', async () => {
+    await enqueueNow(database.db, task('a', 'x'), task('a', 'y'), task('a', 'z'));
+    const claims = await claimAll();
+    const unit = claims.map((claim, n) => ({ claim, settlement: n === 0 ? POISON : OK }));
+    expect((await settle(database.db, unit, KEEP)).size).toBe(3);
+    expect(await tasks()).toEqual([]);
+    const ended = await operations();
+    expect(ended.filter(({ status }) => status === 'OK')).toMatchObject([{ keptSeconds: 86_400 }, { keptSeconds: 86_400 }]);
+    expect(ended.filter(({ status }) => status === 'ERROR')).toMatchObject([
+      {
+        keptSeconds: 1_209_600,
+        failure_reason: 'poison',
+        failure_message: 'no such row',
+        failures: [{ attempt: 1, reason: 'poison', message: 'no such row', at: expect.any(String) }],
+      },
+    ]);
+    const counts = await database.db
+      .selectFrom('task_counts')
+      .select(['outcome', 'failure_reason', 'ended', 'hour'])
+      .orderBy('ended')
+      .execute();
+    expect(counts).toMatchObject([
+      { outcome: 'ERROR', failure_reason: 'poison', ended: 1 },
+      { outcome: 'OK', failure_reason: null, ended: 2 },
+    ]);
+    expect(counts[0]?.hour.getTime()).toBe(Math.floor((ended[0]?.finished_at.getTime() ?? 0) / 3_600_000) * 3_600_000);
+  });
+
+  test('the late settle of a lost lease changes nothing (D6)', async () => {
+    await enqueueNow(database.db, task('a', 'x'));
+    const late = await claimOne();
+    await sql`update tasks set locked_at = now() - interval '2 min'`.execute(database.db);
+    const next = await claimOne();
+    const before = await tasks();
+    for (const settlement of [OK, POISON, retry(0)]) {
+      expect(await settle(database.db, [{ claim: late, settlement }], KEEP)).toEqual(new Set());
+    }
+    expect(await settle(database.db, [{ claim: { ...next, holder: 'other' }, settlement: OK }], KEEP)).toEqual(new Set());
+    expect(await tasks()).toMatchObject([{ id: next.id, fence: next.fence, status: 'running', attempt: before[0]?.attempt }]);
+    expect(await operations()).toEqual([]);
+    expect(await settle(database.db, [{ claim: next, settlement: OK }], KEEP)).toEqual(new Set([next.id]));
+  });
+
+  test('a retry waits, counts its attempt and remembers what it said (D4)', async () => {
+    await enqueueNow(database.db, task('a', 'x'));
+    await settle(database.db, [{ claim: await claimOne(), settlement: retry(30_000) }], KEEP);
+    expect(await tasks()).toMatchObject([
+      {
+        status: 'queued',
+        attempt: 1,
+        dueInSeconds: expect.closeTo(30, -1),
+        locked_by: null,
+        failures: [{ attempt: 1, reason: 'error', message: '502' }],
+      },
+    ]);
+  });
+
+  test('a snooze gives its attempt back, and many in a row are one entry among the failures (D4)', async () => {
+    await enqueueNow(database.db, task('a', 'x'));
+    await settle(database.db, [{ claim: await claimOne(), settlement: retry(0) }], KEEP);
+    for (let n = 0; n < 12; n++) {
+      await sql`update tasks set due_at = now()`.execute(database.db);
+      await settle(database.db, [{ claim: await claimOne(), settlement: snoozed }], KEEP);
+    }
+    expect(await tasks()).toMatchObject([
+      { attempt: 1, dueInSeconds: expect.closeTo(60, -1), failures: [{ reason: 'error' }, { reason: 'snooze' }] },
+    ]);
+  });
+
+  test.each([
+    ['later', 600_000, 0],
+    ['earlier', 0, 600],
+  ])(
+    'a retry absorbs its successor and is due at the earlier instant: the retry is the %s one (D14)',
+    async (_which, delayMs, successorSeconds) => {
+      const { db } = database;
+      const [first] = await enqueueNow(db, task('a', 'x'));
+      const claim = await claimOne();
+      const [successor] = await enqueueNow(db, task('a', 'x', { dueInMs: successorSeconds * 1_000 }));
+      expect(await settle(db, [{ claim, settlement: retry(delayMs) }], KEEP)).toEqual(new Set([first?.id]));
+      expect(await tasks()).toMatchObject([{ id: first?.id, status: 'queued', attempt: 1, dueInSeconds: expect.closeTo(0, -1) }]);
+      expect(await operations()).toMatchObject([{ id: successor?.id, status: 'OK', output: { mergedInto: first?.id } }]);
+    },
+  );
+
+  test('a successor that is committed while the retry is written is absorbed too (D14)', async () => {
+    const { db } = database;
+    const [first] = await enqueueNow(db, task('a', 'x'));
+    const claim = await claimOne();
+    const enqueuing = await db.startTransaction().execute();
+    const [successor] = await enqueue(enqueuing, [task('a', 'x')]);
+    const settled = settle(db, [{ claim, settlement: retry(60_000) }], KEEP);
+    await waitFor('the settle to wait for the enqueuer', async () => {
+      const { rows } = await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+      return rows.length === 1;
+    });
+    await enqueuing.commit().execute();
+    expect(await settled).toEqual(new Set([first?.id]));
+    expect(await tasks()).toMatchObject([{ id: first?.id, status: 'queued', dueInSeconds: expect.closeTo(0, -1) }]);
+    expect(await operations()).toMatchObject([{ id: successor?.id, output: { mergedInto: first?.id } }]);
+  });
+
+  test('follow-ons are made with the settle or not at all, two for one subject as one (D14)', async () => {
+    const { db } = database;
+    await enqueueNow(db, task('a', 'x'), task('a', 'y'));
+    const claims = await claimAll();
+    const settlement: Settlement = { to: 'ok', processed: 'ok', followOn: [task('next', 'one'), task('next', 'two')] };
+    const unit = claims.map((claim) => ({ claim, settlement }));
+    const broken: Settlement = { ...settlement, followOn: [task('next', 'three'), task('next', 'bad', { maxAttempts: Number.NaN })] };
+    const [first] = claims;
+    await expect(settle(db, first === undefined ? [] : [{ claim: first, settlement: broken }], KEEP)).rejects.toMatchObject({
+      code: '23502',
+    });
+    expect((await tasks()).map(({ kind }) => kind)).toEqual(['a', 'a']);
+
+    await settle(db, unit, KEEP);
+    expect((await tasks()).map(({ subject_id }) => subject_id).toSorted()).toEqual(['one', 'two']);
+    expect((await settle(db, unit, KEEP)).size).toBe(0);
+    expect(await tasks()).toHaveLength(2);
+  });
+
+  test('a holder that lost its task makes no follow-ons (D6, D14)', async () => {
+    await enqueueNow(database.db, task('a', 'x'));
+    const claim = await claimOne();
+    const settlement: Settlement = { to: 'ok', processed: 'ok', followOn: [task('next', 'one')] };
+    await settle(database.db, [{ claim: { ...claim, fence: claim.fence - 1 }, settlement }], KEEP);
+    expect((await tasks()).map(({ kind }) => kind)).toEqual(['a']);
+  });
+});

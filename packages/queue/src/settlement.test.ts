@@ -1,0 +1,80 @@
+import { describe, expect, test } from '@jest/globals';
+import { done, type Outcome, poison, snooze } from './outcome.ts';
+import type { RunResult } from './run-handler.ts';
+import { settlementOf } from './settlement.ts';
+
+const RULES = { backoff: { firstMs: 1_000, longestMs: 60_000 }, cleanse: (text: string) => text, random: () => 0.5, timeoutMs: 250 };
+const first = { attempt: 1, maxAttempts: 5, deliveryGuid: 'guid-1' };
+const last = { ...first, attempt: 5 };
+const ended = (outcome: Outcome): RunResult => ({ ended: 'outcome', outcome });
+
+describe('settlementOf', () => {
+  test('done keeps the output as JSON and gives follow-ons the delivery of their parent', () => {
+    const next = { kind: 'next', subject: { type: 'worker', id: 'a' } };
+    const own = { ...next, deliveryGuid: 'guid-2' };
+    expect(settlementOf(first, ended(done({ ids: [1] }, [next, own])), RULES)).toEqual({
+      to: 'ok',
+      processed: 'ok',
+      output: '{"ids":[1]}',
+      followOn: [{ ...next, deliveryGuid: 'guid-1' }, own],
+    });
+  });
+
+  test('snooze costs no attempt, on the last one too (D4)', () => {
+    expect(settlementOf(last, ended(snooze(5_000, 'at the rate limit')), RULES)).toMatchObject({
+      to: 'queued',
+      processed: 'snoozed',
+      delayMs: 5_000,
+      giveBack: true,
+      failure: { reason: 'snooze', message: 'at the rate limit' },
+    });
+  });
+
+  test('poison ends the task at once (D4)', () => {
+    expect(settlementOf(first, ended(poison('row has gone')), RULES)).toMatchObject({
+      to: 'failed',
+      processed: 'poison',
+      reason: 'poison',
+    });
+  });
+
+  test.each<[string, RunResult, string]>([
+    ['an exception', { ended: 'thrown', thrown: new Error('502') }, '502'],
+    ['a thrown non-Error', { ended: 'thrown', thrown: 'plain' }, 'plain'],
+    ['an endless snooze', ended(snooze(Number.POSITIVE_INFINITY, 'for ever')), 'the handler asked for a snooze of Infinity ms: for ever'],
+    ['an output without JSON', ended(done(1n)), 'Do not know how to serialize a BigInt'],
+    [
+      'an outcome that is none',
+      JSON.parse('{"ended":"outcome"}'),
+      'the handler returned no outcome: it must return done(), snooze() or poison()',
+    ],
+  ])('%s is an error that may pass (D4)', (_what, result, message) => {
+    expect(settlementOf(first, result, RULES)).toEqual({
+      to: 'queued',
+      processed: 'retry',
+      delayMs: 1_000,
+      giveBack: false,
+      failure: { reason: 'error', message },
+    });
+    expect(settlementOf(last, result, RULES)).toMatchObject({ to: 'failed', processed: 'failed', reason: 'attempts', last: 'error' });
+  });
+
+  test('a timeout is retried, and is the reason of the end when it was the last run (D13)', () => {
+    const result: RunResult = { ended: 'interrupted', by: 'timeout' };
+    expect(settlementOf({ ...first, attempt: 2 }, result, RULES)).toMatchObject({
+      to: 'queued',
+      delayMs: 2_000,
+      failure: { reason: 'timeout' },
+    });
+    expect(settlementOf(last, result, RULES)).toMatchObject({ to: 'failed', reason: 'timeout', last: 'timeout' });
+  });
+
+  test.each(['stopping', 'lease-lost'] as const)('a run given up because of "%s" is no attempt and no failure (D7)', (by) => {
+    expect(settlementOf(last, { ended: 'interrupted', by }, RULES)).toEqual({
+      to: 'queued',
+      processed: 'released',
+      delayMs: 0,
+      giveBack: true,
+    });
+  });
+});

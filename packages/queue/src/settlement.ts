@@ -1,0 +1,98 @@
+import { type Backoff, backoffMs } from './backoff.ts';
+import { messageOf, storedMessage } from './cleanse.ts';
+import type { FailureReason } from './end-tasks.ts';
+import type { FailureKind } from './failures.ts';
+import { jsonText } from './json-text.ts';
+import type { NewTask } from './new-task.ts';
+import type { Outcome } from './outcome.ts';
+import type { RunResult } from './run-handler.ts';
+import type { Task } from './task.ts';
+
+/** What becomes of a task after a run; `processed` is the word of the metric (D8). */
+export type Settlement =
+  | { readonly to: 'ok'; readonly processed: 'ok'; readonly output?: string; readonly followOn: readonly NewTask[] }
+  | {
+      readonly to: 'failed';
+      readonly processed: 'failed' | 'poison';
+      readonly reason: FailureReason;
+      readonly last: FailureKind;
+      readonly message: string;
+    }
+  | {
+      readonly to: 'queued';
+      readonly processed: 'retry' | 'snoozed' | 'released';
+      readonly delayMs: number;
+      readonly giveBack: boolean;
+      readonly failure?: { readonly reason: FailureKind; readonly message: string };
+    };
+
+export interface SettlementRules {
+  readonly backoff: Backoff;
+  readonly cleanse: (text: string) => string;
+  /** Gives [0, 1). */
+  readonly random: () => number;
+  readonly timeoutMs: number;
+}
+
+type Attempt = Pick<Task, 'attempt' | 'maxAttempts' | 'deliveryGuid'>;
+
+/** Decides what becomes of a task. Pure but for `random`. */
+export function settlementOf(task: Attempt, result: RunResult, rules: SettlementRules): Settlement {
+  switch (result.ended) {
+    case 'outcome':
+      try {
+        return ofOutcome(task, result.outcome, rules);
+      } catch (error) {
+        return failedRun(task, 'error', messageOf(error), rules);
+      }
+    case 'thrown':
+      return failedRun(task, 'error', messageOf(result.thrown), rules);
+    case 'interrupted':
+      if (result.by === 'timeout') return failedRun(task, 'timeout', `the run took longer than its ${rules.timeoutMs} ms`, rules);
+      return { to: 'queued', processed: 'released', delayMs: 0, giveBack: true };
+    default:
+      return result satisfies never;
+  }
+}
+
+function ofOutcome(task: Attempt, outcome: Outcome, { cleanse }: SettlementRules): Settlement {
+  switch (outcome?.outcome) {
+    case 'done': {
+      const followOn = (outcome.followOn ?? []).map((next) => inherit(next, task.deliveryGuid));
+      const output = outcome.output === undefined ? {} : { output: jsonText(outcome.output, cleanse) };
+      return { to: 'ok', processed: 'ok', followOn, ...output };
+    }
+    case 'snooze': {
+      const { delayMs, reason } = outcome;
+      if (!Number.isFinite(delayMs)) throw new TypeError(`the handler asked for a snooze of ${delayMs} ms: ${reason}`);
+      const failure = { reason: 'snooze', message: storedMessage(reason, cleanse) } as const;
+      return { to: 'queued', processed: 'snoozed', delayMs: Math.max(delayMs, 0), giveBack: true, failure };
+    }
+    case 'poison':
+      return {
+        to: 'failed',
+        processed: 'poison',
+        reason: 'poison',
+        last: 'poison',
+        message: storedMessage(outcome.reason, cleanse),
+      };
+    default:
+      outcome satisfies never;
+      // The types forbid it, and a handler that forgets its answer must not take the executor down.
+      throw new TypeError('the handler returned no outcome: it must return done(), snooze() or poison()');
+  }
+}
+
+/** A follow-on belongs to the delivery that its parent belongs to. */
+const inherit = (next: NewTask, deliveryGuid: string | null): NewTask =>
+  next.deliveryGuid !== undefined || deliveryGuid === null ? next : { ...next, deliveryGuid };
+
+/** A run that failed in a way that may pass: again after a while, or the end if it was the last one (D4). */
+export function failedRun(task: Attempt, kind: 'error' | 'timeout', text: string, rules: Omit<SettlementRules, 'timeoutMs'>): Settlement {
+  const message = storedMessage(text, rules.cleanse);
+  if (task.attempt >= task.maxAttempts) {
+    return { to: 'failed', processed: 'failed', reason: kind === 'timeout' ? 'timeout' : 'attempts', last: kind, message };
+  }
+  const delayMs = backoffMs(task.attempt, rules.backoff, rules.random);
+  return { to: 'queued', processed: 'retry', delayMs, giveBack: false, failure: { reason: kind, message } };
+}

@@ -1,0 +1,28 @@
+import type { Registry } from 'prom-client';
+import express, { type Express } from 'express';
+
+export interface HealthOptions {
+  registry: Registry;
+  /** Resolves to undefined when the service can do its work, else to a sentence that says why not. */
+  whyNotReady: () => Promise<string | undefined>;
+}
+
+/** `/healthz` (the process turns), `/readyz` (it can work) and `/metrics`; neither asks GitHub or Kubernetes, whose absence must not restart us. */
+export function createHealthApp({ registry, whyNotReady }: HealthOptions): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.get('/healthz', (_request, response) => {
+    response.type('text').send('ok\n');
+  });
+  app.get('/readyz', async (_request, response) => {
+    const reason = await whyNotReady();
+    response
+      .status(reason === undefined ? 200 : 503)
+      .type('text')
+      .send(`${reason ?? 'ready'}\n`);
+  });
+  app.get('/metrics', async (_request, response) => {
+    response.type(registry.contentType).send(await registry.metrics());
+  });
+  return app;
+}

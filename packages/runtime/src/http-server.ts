@@ -1,0 +1,32 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface HttpServer {
+  readonly server: Server;
+  readonly port: number;
+  /** Stops accepting, lets open requests finish, and resolves when the last connection is closed. */
+  close(): Promise<void>;
+}
+
+/** Listens; port 0 picks a free one. */
+export async function listenHttp(handler: RequestListener, { port, host }: { port: number; host: string }): Promise<HttpServer> {
+  const server = createServer(handler);
+  // Longer than load balancers keep idle connections (60 s): else one is closed just as the next request is sent on it.
+  server.keepAliveTimeout = 65_000;
+  await new Promise<void>((listening, failed) => {
+    server.once('error', failed);
+    server.listen(port, host, () => {
+      server.off('error', failed);
+      listening();
+    });
+  });
+  return {
+    server,
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((closed, failed) => {
+        server.close((error) => (error ? failed(error) : closed()));
+        server.closeIdleConnections();
+      }),
+  };
+}

@@ -1,0 +1,33 @@
+import winston from 'winston';
+
+export type Logger = Pick<winston.Logger, 'error' | 'warn' | 'info' | 'debug'>;
+
+export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
+
+/** JSON lines on stdout: constant messages, data in named fields, `service` in each. Errors are given as the field `error`. */
+export function createLogger(service: string, level: (typeof LOG_LEVELS)[number]): Logger {
+  return winston.createLogger({
+    level,
+    defaultMeta: { service },
+    format: winston.format.combine(
+      winston.format((info) => ({ ...info, ...describedError(info['error']) }))(),
+      winston.format.timestamp(),
+      winston.format.json(),
+    ),
+    transports: [new winston.transports.Console()],
+  });
+}
+
+/** An Error has no enumerable fields: name, message, code, stack and its causes are what a reader needs. */
+function describedError(error: unknown): { error?: unknown } {
+  return error === undefined ? {} : { error: describe(error, 0) };
+}
+
+function describe(error: unknown, depth: number): unknown {
+  if (!(error instanceof Error)) return error;
+  const code = 'code' in error ? { code: error.code } : {};
+  const status = 'status' in error ? { status: error.status } : {};
+  const errors = error instanceof AggregateError && depth < 3 ? { errors: error.errors.map((inner) => describe(inner, depth + 1)) } : {};
+  const cause = error.cause === undefined || depth >= 3 ? {} : { cause: describe(error.cause, depth + 1) };
+  return { name: error.name, message: error.message, ...code, ...status, ...errors, ...cause, stack: error.stack };
+}

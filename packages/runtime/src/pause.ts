@@ -1,0 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Resolves after `ms`, or at once when the signal aborts. Never rejects for an abort. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+}

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { Secret } from './secret.ts';
+import type { Environment } from './settings.ts';
+
+/** Reads a secret from where the configuration file says it is. A problem goes into the list; the value never does. */
+export function readSecret(
+  what: string,
+  source: { env: string } | { file: string } | undefined,
+  environment: Environment,
+  problems: string[],
+): Secret | undefined {
+  if (source === undefined) {
+    problems.push(`${what} is not configured`);
+    return undefined;
+  }
+  if ('env' in source) {
+    const value = environment[source.env] ?? '';
+    if (value === '') problems.push(`${what} is read from the variable ${source.env}, which is not set`);
+    return value === '' ? undefined : new Secret(value);
+  }
+  try {
+    const value = readFileSync(source.file, 'utf8').trim();
+    if (value === '') problems.push(`${what} is read from the file ${source.file}, which is empty`);
+    return value === '' ? undefined : new Secret(value);
+  } catch (error) {
+    problems.push(`${what} cannot be read from the file ${source.file}: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  }
+}

@@ -1,0 +1,28 @@
+import { inspect } from 'node:util';
+
+const MASK = '[secret]';
+
+/** Holds a value that must not be printed: logs, JSON, templates and inspect show a mask; `reveal()` is the only way in. */
+export class Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  reveal(): string {
+    return this.#value;
+  }
+
+  toString(): string {
+    return MASK;
+  }
+
+  toJSON(): string {
+    return MASK;
+  }
+
+  [inspect.custom](): string {
+    return MASK;
+  }
+}

@@ -1,0 +1,100 @@
+import { inspect } from 'node:util';
+import { describe, expect, test } from '@jest/globals';
+import { ConfigError } from './config-error.ts';
+import { readConfig } from './read-config.ts';
+import { Secret } from './secret.ts';
+import { serviceSettings } from './service-settings.ts';
+import { choice, flag, integer, optional, printSettings, readSettings, secret, text } from './settings.ts';
+
+const declared = {
+  tickMs: integer({ env: 'PADDOCK_TICK_MS', doc: 'how often to look', default: 15_000, min: 10, max: 600_000 }),
+  name: text({ env: 'PADDOCK_NAME', doc: 'what to be called' }),
+  level: choice({ env: 'PADDOCK_LEVEL', doc: 'how much to say', of: ['low', 'high'], default: 'low' }),
+  dry: flag({ env: 'PADDOCK_DRY', doc: 'only say what would be done', default: false }),
+  key: secret({ env: 'PADDOCK_KEY', doc: 'the key', check: (value) => (value.length < 4 ? 'must have 4 characters' : undefined) }),
+  place: optional(text({ env: 'PADDOCK_PLACE', doc: 'where' })),
+};
+
+const readWithMissingFile = () =>
+  readConfig(declared, {}, (_settings, problems) => {
+    problems.push('the file is missing');
+    return undefined;
+  });
+
+describe('reading settings (H1, H6)', () => {
+  test('values are parsed, defaults fill in, the result is frozen', () => {
+    const { values, problems } = readSettings(declared, {
+      PADDOCK_NAME: 'a',
+      PADDOCK_KEY: 'sesame',
+      PADDOCK_TICK_MS: '20',
+      PADDOCK_DRY: 'true',
+    });
+    expect(problems).toEqual([]);
+    expect({ ...values, key: values.key.reveal() }).toEqual({
+      tickMs: 20,
+      name: 'a',
+      level: 'low',
+      dry: true,
+      key: 'sesame',
+      place: undefined,
+    });
+    expect(Object.isFrozen(values)).toBe(true);
+  });
+
+  test('all problems are told at once, and a wrong secret is not shown', () => {
+    const { problems } = readSettings(declared, { PADDOCK_TICK_MS: '5', PADDOCK_LEVEL: 'middle', PADDOCK_DRY: 'yes', PADDOCK_KEY: 'abc' });
+    expect(problems).toEqual([
+      'PADDOCK_TICK_MS must be between 10 and 600000, and is "5"',
+      'PADDOCK_NAME is not set: what to be called',
+      'PADDOCK_LEVEL must be one of low, high, and is "middle"',
+      'PADDOCK_DRY must be true or false, and is "yes"',
+      'PADDOCK_KEY must have 4 characters',
+    ]);
+  });
+
+  test.each(['1.5', 'ten', '1e3', ' 20', '0x10'])('%s is no whole number', (value) => {
+    expect(readSettings({ tickMs: declared.tickMs }, { PADDOCK_TICK_MS: value }).problems).toHaveLength(1);
+  });
+
+  test('an empty variable counts as not set', () => {
+    expect(readSettings(declared, { PADDOCK_NAME: '', PADDOCK_KEY: 'sesame', PADDOCK_TICK_MS: '' })).toMatchObject({
+      values: { tickMs: 15_000 },
+      problems: ['PADDOCK_NAME is not set: what to be called'],
+    });
+  });
+
+  test('a name that is nearly right is a problem; names of other services are not', () => {
+    const { problems } = readSettings(
+      { tickMs: declared.tickMs },
+      { PADDOCK_TICKMS: '20', PADDOCK_QUITE_ANOTHER: '1', PADDOCK_SERVICE_HOST: '10.0.0.1', PATH: '/bin' },
+    );
+    expect(problems).toEqual(['PADDOCK_TICKMS is not a setting: did you mean PADDOCK_TICK_MS?']);
+  });
+
+  test('printing shows the values in force and no secret', () => {
+    const { values } = readSettings(declared, { PADDOCK_NAME: 'a', PADDOCK_KEY: 'sesame' });
+    expect(printSettings(declared, values)).toBe(
+      ['PADDOCK_TICK_MS=15000', 'PADDOCK_NAME=a', 'PADDOCK_LEVEL=low', 'PADDOCK_DRY=false', 'PADDOCK_KEY=[secret]', 'PADDOCK_PLACE='].join(
+        '\n',
+      ),
+    );
+  });
+
+  test('POSTGRES_URL stands in for DATABASE_URL, and a DSN is never shown (A11)', () => {
+    expect(readSettings(serviceSettings, { POSTGRES_URL: 'postgres://u:hunter2@db/x' }).values.databaseUrl.reveal()).toContain('hunter2');
+    const { problems } = readSettings(serviceSettings, { DATABASE_URL: 'mysql://u:hunter2@db/x', PADDOCK_SCHEMA: 'Prod' });
+    expect(problems.join('\n')).not.toContain('hunter2');
+    expect(problems).toHaveLength(2);
+  });
+
+  test('problems of files come in the same error as those of variables', () => {
+    expect(readWithMissingFile).toThrow(ConfigError);
+    expect(readWithMissingFile).toThrow(/PADDOCK_NAME is not set[^]*PADDOCK_KEY is not set[^]*the file is missing/);
+  });
+});
+
+test('a secret shows itself nowhere but in reveal()', () => {
+  const value = new Secret('hunter2');
+  expect([JSON.stringify({ value }), inspect({ value }), String(value)].join()).not.toContain('hunter2');
+  expect(value.reveal()).toBe('hunter2');
+});

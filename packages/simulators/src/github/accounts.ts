@@ -1,0 +1,116 @@
+import { notFound, Refusal } from './refusal.ts';
+import { isoNow, nextId, type Account, type AccountType, type Installation, type Repository, type World } from './world.ts';
+
+type NewAccount = {
+  readonly login: string;
+  readonly id?: number | undefined;
+  readonly type: AccountType;
+  readonly hasRunnerGroups: boolean;
+};
+
+export function addAccount(world: World, { login, id, type, hasRunnerGroups }: NewAccount): Account {
+  if (world.accounts.has(login.toLowerCase())) throw new Refusal(422, `There is already an account named ${login}.`);
+  const account: Account = {
+    id: id ?? nextId(world, 'account'),
+    login,
+    type,
+    hasRunnerGroups: type === 'Organization' && hasRunnerGroups,
+    // GitHub's default group keeps public repositories out until its owner lets them in.
+    runnerGroups: [{ id: 1, name: 'Default', visibility: 'all', allowsPublicRepositories: false, isDefault: true }],
+  };
+  world.accounts.set(login.toLowerCase(), account);
+  return account;
+}
+
+export function findAccount(world: World, login: string): Account {
+  const account = world.accounts.get(login.toLowerCase());
+  if (account === undefined) throw notFound();
+  return account;
+}
+
+type NewRepository = { readonly owner: string; readonly name: string; readonly id?: number | undefined; readonly private: boolean };
+
+export function addRepository(world: World, { owner, name, id, private: isPrivate }: NewRepository): Repository {
+  const repository = { id: id ?? nextId(world, 'repository'), name, owner: findAccount(world, owner), private: isPrivate };
+  world.repositories.set(repository.id, repository);
+  return repository;
+}
+
+export function fullName(repository: Repository): string {
+  return `${repository.owner.login}/${repository.name}`;
+}
+
+export function findRepository(world: World, name: string): Repository {
+  const wanted = name.toLowerCase();
+  for (const repository of world.repositories.values()) {
+    if (fullName(repository).toLowerCase() === wanted) return repository;
+  }
+  throw notFound();
+}
+
+export function renameRepository(world: World, name: string, newName: string): Repository {
+  const repository = findRepository(world, name);
+  world.formerNames.set(name.toLowerCase(), repository);
+  repository.name = newName;
+  return repository;
+}
+
+/** An account's old login is free at once; unlike a repository's, it leads nowhere in the API. */
+export function renameAccount(world: World, login: string, newLogin: string): Account {
+  const account = findAccount(world, login);
+  world.accounts.delete(login.toLowerCase());
+  account.login = newLogin;
+  world.accounts.set(newLogin.toLowerCase(), account);
+  return account;
+}
+
+type NewInstallation = {
+  readonly appId: number;
+  readonly account: string;
+  readonly repositories?: readonly string[] | undefined;
+  readonly id?: number | undefined;
+};
+
+/** Installs an App: on all repositories, or on those named (`owner/name`). */
+export function addInstallation(world: World, { appId, account, repositories, id }: NewInstallation): Installation {
+  if (!world.apps.has(appId)) throw new Refusal(422, `There is no App ${appId}.`);
+  const owner = findAccount(world, account);
+  if (findInstallationOf(world, appId, owner) !== undefined) throw new Refusal(422, `App ${appId} is already installed on ${account}.`);
+  const installation: Installation = {
+    id: id ?? nextId(world, 'installation'),
+    appId,
+    account: owner,
+    selection: repositories === undefined ? 'all' : 'selected',
+    repositoryIds: new Set((repositories ?? []).map((name) => findRepository(world, name).id)),
+    suspendedAt: null,
+    createdAt: isoNow(world),
+  };
+  world.installations.set(installation.id, installation);
+  return installation;
+}
+
+/** The installation goes, and its tokens with it. */
+export function removeInstallation(world: World, id: number): Installation {
+  const installation = findInstallation(world, id);
+  world.installations.delete(id);
+  for (const [token, { installationId }] of world.tokens) if (installationId === id) world.tokens.delete(token);
+  return installation;
+}
+
+export function findInstallation(world: World, id: number): Installation {
+  const installation = world.installations.get(id);
+  if (installation === undefined) throw notFound();
+  return installation;
+}
+
+export function findInstallationOf(world: World, appId: number, account: Account): Installation | undefined {
+  return [...world.installations.values()].find((candidate) => candidate.appId === appId && candidate.account === account);
+}
+
+export function covers(installation: Installation, repository: Repository): boolean {
+  return installation.account === repository.owner && (installation.selection === 'all' || installation.repositoryIds.has(repository.id));
+}
+
+export function repositoriesOf(world: World, installation: Installation): Repository[] {
+  return [...world.repositories.values()].filter((repository) => covers(installation, repository));
+}

@@ -1,0 +1,22 @@
+import type { Job } from './job.ts';
+import type { Runner } from './runner.ts';
+import type { World } from './world.ts';
+
+/**
+ * Whether GitHub would give the job to the runner: all of the job's labels are the runner's (in any case), the runner is registered
+ * for the repository or its organisation, and its group admits the repository.
+ */
+export function canRun(runner: Runner, job: Job): boolean {
+  const { repository } = job.run;
+  if (job.hosted || runner.scope.owner !== repository.owner) return false;
+  if (!job.labels.every((label) => runner.lowerLabels.has(label.toLowerCase()))) return false;
+  if (runner.scope.repository !== undefined) return runner.scope.repository === repository;
+  if (!repository.private && !runner.group.allowsPublicRepositories) return false;
+  return runner.group.visibility !== 'private' || repository.private;
+}
+
+/** GitHub's own choice among the idle runners that fit: any of them. */
+export function pickRunner(world: World, job: Job): Runner | undefined {
+  const idle = [...world.runners.values()].filter((runner) => runner.state === 'idle' && canRun(runner, job));
+  return idle[Math.floor(world.random() * idle.length)];
+}

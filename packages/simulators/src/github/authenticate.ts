@@ -1,0 +1,64 @@
+import { decodeJwt, errors, importSPKI, jwtVerify } from 'jose';
+import { findInstallation } from './accounts.ts';
+import { Refusal } from './refusal.ts';
+import { isoTime, randomText, type Installation, type SimulatedApp, type World } from './world.ts';
+
+const TOKEN_LIFE_MS = 3_600_000;
+/** GitHub refuses JSON web tokens that live longer than this. */
+const JWT_LIFE_SECONDS = 600;
+
+/** The App that signed the request's JSON web token; 401 for anything else. */
+export async function authenticateApp(world: World, authorization: string | undefined): Promise<SimulatedApp> {
+  const jwt = /^bearer (\S+)$/i.exec(authorization ?? '')?.[1];
+  if (jwt === undefined || jwt.split('.').length !== 3) throw new Refusal(401, 'A JSON web token could not be decoded');
+  try {
+    const app = world.apps.get(Number(decodeJwt(jwt).iss));
+    if (app === undefined) throw new Refusal(401, 'Integration not found');
+    const key = await importSPKI(app.publicKeyPem, 'RS256');
+    const { payload } = await jwtVerify(jwt, key, {
+      algorithms: ['RS256'],
+      currentDate: new Date(world.now()),
+      requiredClaims: ['iat', 'exp'],
+    });
+    const now = world.now() / 1000;
+    if (payload.iat === undefined || payload.iat > now + 60) {
+      throw new Refusal(401, `'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued`);
+    }
+    if (payload.exp === undefined || payload.exp > now + JWT_LIFE_SECONDS + 5) {
+      throw new Refusal(401, `'Expiration time' claim ('exp') is too far in the future`);
+    }
+    return app;
+  } catch (error) {
+    if (error instanceof errors.JWTExpired) {
+      throw new Refusal(
+        401,
+        `'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires`,
+      );
+    }
+    if (error instanceof errors.JOSEError) throw new Refusal(401, 'A JSON web token could not be decoded');
+    throw error;
+  }
+}
+
+export type IssuedToken = { readonly token: string; readonly expiresAt: string };
+
+/** A token of the stateless format, longer than the 40 characters it once had. */
+export function issueToken(world: World, installation: Installation): IssuedToken {
+  if (installation.suspendedAt !== null) throw new Refusal(403, 'This installation has been suspended');
+  const claims = Buffer.from(JSON.stringify({ installation_id: installation.id })).toString('base64url');
+  const token = `ghs_${installation.appId}_${Buffer.from('{"alg":"ES256"}').toString('base64url')}.${claims}.${randomText(240)}`;
+  const expiresAt = world.now() + TOKEN_LIFE_MS;
+  world.tokens.set(token, { installationId: installation.id, expiresAt });
+  return { token, expiresAt: isoTime(expiresAt) };
+}
+
+/** The installation whose token the request carries; 401 when unknown or expired, 403 while suspended. */
+export function authenticateInstallation(world: World, authorization: string | undefined): Installation {
+  const token = /^(?:token|bearer) (\S+)$/i.exec(authorization ?? '')?.[1];
+  if (token === undefined) throw new Refusal(401, 'Requires authentication');
+  const known = world.tokens.get(token);
+  if (known === undefined || known.expiresAt <= world.now()) throw new Refusal(401, 'Bad credentials');
+  const installation = findInstallation(world, known.installationId);
+  if (installation.suspendedAt !== null) throw new Refusal(403, 'This installation has been suspended');
+  return installation;
+}

@@ -1,0 +1,46 @@
+import type { GitHubControl } from './control.ts';
+
+/** Steers a simulated GitHub that runs in another process. Rejects with the simulator's own words when it refuses. */
+export function connectGitHubSimulator(url: string): GitHubControl {
+  const call = async (name: string, args: readonly unknown[]): Promise<unknown> => {
+    const response = await fetch(`${url}/_sim/${name}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ args }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`The simulated GitHub at ${url} refused ${name} with status ${response.status}: ${text}`);
+    return text === '' ? undefined : JSON.parse(text);
+  };
+  const methods = CONTROL_NAMES.map((name) => [name, (...args: unknown[]) => call(name, args)]);
+  return Object.fromEntries(methods) as GitHubControl;
+}
+
+// Complete by construction: a method added to the type and not here does not compile.
+const NAMES: Readonly<Record<keyof GitHubControl, true>> = {
+  addOrganization: true,
+  addUser: true,
+  addRepository: true,
+  renameRepository: true,
+  renameAccount: true,
+  install: true,
+  uninstall: true,
+  suspend: true,
+  unsuspend: true,
+  setApp: true,
+  queueJob: true,
+  approveJob: true,
+  rerunJob: true,
+  cancelJob: true,
+  sendExample: true,
+  setDeliveryFaults: true,
+  setRunnerFaults: true,
+  setRateLimit: true,
+  failNext: true,
+  clearFaults: true,
+  settled: true,
+  truth: true,
+  report: true,
+};
+
+const CONTROL_NAMES = Object.keys(NAMES);

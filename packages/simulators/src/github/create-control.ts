@@ -1,0 +1,113 @@
+import {
+  addAccount,
+  addInstallation,
+  addRepository,
+  findInstallation,
+  fullName,
+  removeInstallation,
+  renameAccount,
+  renameRepository,
+} from './accounts.ts';
+import type { AppChanges, GitHubControl, Named, RateSetting } from './control.ts';
+import type { DeliveryFaults } from './delivery-log.ts';
+import { approveJob, cancelJob, queueJob, rerunJob } from './jobs.ts';
+import { emitExample, emitInstallation } from './payloads.ts';
+import { bucketOf } from './rate-limits.ts';
+import { notFound } from './refusal.ts';
+import { jobTruth, reportOf, truthOf } from './truth.ts';
+import { isoNow, type Account, type Repository, type World } from './world.ts';
+
+/** The same methods, answering at once. */
+type DirectControl = {
+  readonly [Name in keyof GitHubControl]: (
+    ...args: Parameters<GitHubControl[Name]>
+  ) => Awaited<ReturnType<GitHubControl[Name]>> | ReturnType<GitHubControl[Name]>;
+};
+
+/** Promises throughout, so that whoever steers the world may do so from another process just as well. */
+export function createControl(world: World): GitHubControl {
+  const methods = Object.entries<(...args: never[]) => unknown>(directControl(world)).map(([name, method]) => [
+    name,
+    async (...args: never[]) => await method(...args),
+  ]);
+  return Object.fromEntries(methods) as GitHubControl;
+}
+
+function directControl(world: World): DirectControl {
+  return {
+    addOrganization: ({ login, id, runnerGroups = true }) =>
+      namedAccount(addAccount(world, { login, id, type: 'Organization', hasRunnerGroups: runnerGroups })),
+    addUser: ({ login, id }) => namedAccount(addAccount(world, { login, id, type: 'User', hasRunnerGroups: false })),
+    addRepository: ({ owner, name, id, private: isPrivate = true }) =>
+      namedRepository(addRepository(world, { owner, name, id, private: isPrivate })),
+    renameRepository: (repo, newName) => namedRepository(renameRepository(world, repo, newName)),
+    renameAccount: (login, newLogin) => namedAccount(renameAccount(world, login, newLogin)),
+    install: ({ announce = true, ...wanted }) => {
+      const installation = addInstallation(world, wanted);
+      if (announce) emitInstallation(world, installation, 'created');
+      return { id: installation.id, name: installation.account.login };
+    },
+    uninstall: (id) => emitInstallation(world, removeInstallation(world, id), 'deleted'),
+    suspend: (id) => suspend(world, id, isoNow(world)),
+    unsuspend: (id) => suspend(world, id, null),
+    setApp: (appId, changes) => changeApp(world, appId, changes),
+
+    queueJob: (job) => jobTruth(queueJob(world, job)),
+    approveJob: (jobId) => jobTruth(approveJob(world, jobId)),
+    rerunJob: (jobId) => jobTruth(rerunJob(world, jobId)),
+    cancelJob: (jobId) => jobTruth(cancelJob(world, jobId)),
+    sendExample: (appId, event, index) => emitExample(world, appId, event, index),
+
+    setDeliveryFaults: (faults) => replaceFaults(world, faults),
+    setRunnerFaults: ({ busyLies }) => void (world.runnerFaults.busyLies = busyLies),
+    setRateLimit: (budget) => setRateLimit(world, budget),
+    failNext: (fault) => void world.faults.push(fault),
+    clearFaults: () => {
+      world.faults.length = 0;
+      world.runnerFaults.busyLies = false;
+      replaceFaults(world, {});
+    },
+
+    settled: () => untilSettled(world),
+    truth: () => truthOf(world),
+    report: () => reportOf(world),
+  };
+}
+
+function namedAccount({ id, login }: Account): Named {
+  return { id, name: login };
+}
+
+function namedRepository(repository: Repository): Named {
+  return { id: repository.id, name: fullName(repository) };
+}
+
+function suspend(world: World, id: number, suspendedAt: string | null): void {
+  const installation = findInstallation(world, id);
+  installation.suspendedAt = suspendedAt;
+  emitInstallation(world, installation, suspendedAt === null ? 'unsuspend' : 'suspend');
+}
+
+function changeApp(world: World, appId: number, changes: AppChanges): void {
+  const app = world.apps.get(appId);
+  if (app === undefined) throw notFound();
+  Object.assign(app, changes);
+}
+
+function replaceFaults(world: World, faults: DeliveryFaults): void {
+  for (const name of Object.keys(world.deliveryFaults)) Reflect.deleteProperty(world.deliveryFaults, name);
+  Object.assign(world.deliveryFaults, faults);
+}
+
+function setRateLimit(world: World, { caller, resource, remaining, limit, resetInMs }: RateSetting): void {
+  const name = 'appId' in caller ? `app ${caller.appId}` : `installation ${caller.installationId}`;
+  const bucket = bucketOf(world, name, resource);
+  bucket.limit = limit ?? bucket.limit;
+  bucket.used = bucket.limit - remaining;
+  if (resetInMs !== undefined) bucket.resetAt = world.now() + resetInMs;
+}
+
+function untilSettled(world: World): Promise<void> {
+  if (world.deliveriesInFlight === 0) return Promise.resolve();
+  return new Promise((resolve) => world.settledWaiters.add(resolve));
+}

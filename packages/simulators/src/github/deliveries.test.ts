@@ -1,0 +1,138 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { verify } from '@octokit/webhooks-methods';
+import { waitFor } from '@paddock/testing/wait-for';
+import { startReceiver, type Receiver } from './start-receiver.ts';
+import { startSmallWorld, type SmallWorld } from './start-small-world.ts';
+
+describe('simulated deliveries', () => {
+  let receiver: Receiver;
+  let world: SmallWorld;
+  beforeEach(async () => {
+    receiver = await startReceiver();
+    world = await startSmallWorld({ webhookUrl: receiver.url });
+  });
+  afterEach(async () => {
+    await world.github.stop();
+    await receiver.stop();
+  });
+
+  const queue = (repo = 'acme/api') => world.github.queueJob({ repo, labels: ['none'] });
+  const actions = () => receiver.received.map(({ action }) => action);
+  const logged = async () => (await world.github.truth()).deliveries;
+
+  test('carry GitHub’s headers and signature', async () => {
+    await queue();
+    await world.github.settled();
+    const [delivery] = receiver.received;
+    expect(delivery?.headers).toMatchObject({
+      'user-agent': expect.stringMatching(/^GitHub-Hookshot\//),
+      'content-type': 'application/json',
+      'x-github-delivery': expect.stringMatching(/^[\da-f-]{36}$/),
+      'x-github-event': 'workflow_job',
+      'x-github-hook-id': expect.stringMatching(/^\d+$/),
+      'x-github-hook-installation-target-id': String(world.appId),
+      'x-github-hook-installation-target-type': 'integration',
+    });
+    expect(await verify(world.webhookSecret, delivery?.body ?? '', String(delivery?.headers['x-hub-signature-256']))).toBe(true);
+  });
+
+  test('tell a job’s life', async () => {
+    await world.github.queueJob({ repo: 'acme/api', labels: ['ubuntu-latest'], hosted: true, durationMs: 1 });
+    await waitFor('three deliveries', () => receiver.received.length === 3);
+    expect(new Set(actions())).toEqual(new Set(['queued', 'in_progress', 'completed']));
+  });
+
+  test('tell of a job that waits for approval, and of its release', async () => {
+    const { id } = await world.github.queueJob({ repo: 'acme/api', labels: ['none'], waiting: true });
+    await world.github.approveJob(id);
+    await world.github.settled();
+    expect(new Set(actions())).toEqual(new Set(['queued', 'waiting']));
+  });
+
+  test('a re-run is a new job in the next attempt', async () => {
+    const { id, runId } = await queue();
+    await world.github.cancelJob(id);
+    const again = await world.github.rerunJob(id);
+    expect(again).toMatchObject({ runId, attempt: 2, status: 'queued' });
+    expect(again.id).not.toBe(id);
+    await expect(world.github.rerunJob(again.id)).rejects.toThrow('only a completed job');
+  });
+
+  test('dropped actions are in the log as failed, omitted ones nowhere', async () => {
+    await world.github.setDeliveryFaults({ dropActions: ['queued'], omitActions: ['completed'] });
+    const { id } = await queue();
+    await world.github.cancelJob(id);
+    await world.github.settled();
+    expect(receiver.received).toEqual([]);
+    expect(await logged()).toMatchObject([{ action: 'queued', statusCode: 502 }]);
+    expect(await world.github.report()).toMatchObject({ deliveries: 1, failedDeliveries: 1, redelivered: 0 });
+  });
+
+  test('the share that is lost is about the one asked for', async () => {
+    await world.github.setDeliveryFaults({ lossRate: 0.3 });
+    for (let n = 0; n < 200; n += 1) await queue();
+    await world.github.settled();
+    const { failedDeliveries } = await world.github.report();
+    expect(failedDeliveries).toBeGreaterThan(30);
+    expect(failedDeliveries).toBeLessThan(90);
+    expect(receiver.received).toHaveLength(200 - failedDeliveries);
+  });
+
+  test('doubled ones arrive twice under one GUID, and once in the log', async () => {
+    await world.github.setDeliveryFaults({ duplicateRate: 1 });
+    await queue();
+    await world.github.settled();
+    const [first, second] = receiver.received;
+    expect(second?.guid).toBe(first?.guid);
+    expect(second?.body).toBe(first?.body);
+    expect(await logged()).toHaveLength(1);
+  });
+
+  test('delayed ones overtake each other', async () => {
+    await world.github.setDeliveryFaults({ delayMs: [0, 40] });
+    const ids: number[] = [];
+    for (let n = 0; n < 20; n += 1) ids.push((await queue()).id);
+    await world.github.settled();
+    const arrived = receiver.received.map(({ body }) => (JSON.parse(body) as { workflow_job: { id: number } }).workflow_job.id);
+    expect(arrived.toSorted((a, b) => a - b)).toEqual(ids);
+    expect(arrived).not.toEqual(ids);
+  });
+
+  test('a receiver that takes too long has failed', async () => {
+    receiver.answerWith('hang');
+    const hasty = await startSmallWorld({ webhookUrl: receiver.url, deliveryTimeoutMs: 50 });
+    await hasty.github.queueJob({ repo: 'acme/api', labels: ['none'] });
+    await hasty.github.settled();
+    expect((await hasty.github.truth()).deliveries).toMatchObject([{ statusCode: 504 }]);
+    await hasty.github.stop();
+  });
+
+  test('go to installations that cover the repository and are not suspended, and to subscribed Apps', async () => {
+    await world.github.suspend(world.user.installationId);
+    await queue('mona/tool');
+    await world.github.setApp(world.appId, { events: [] });
+    await queue('acme/api');
+    await world.github.settled();
+    expect(receiver.received.map(({ event, action }) => [event, action])).toEqual([['installation', 'suspend']]);
+  });
+
+  test('an installation is announced with its repositories', async () => {
+    await world.github.uninstall(world.organization.installationId);
+    await world.github.install({ appId: world.appId, account: 'acme', repositories: ['acme/api'] });
+    await world.github.settled();
+    const created = receiver.received.find(({ action }) => action === 'created');
+    expect(JSON.parse(created?.body ?? '{}')).toMatchObject({
+      installation: { app_id: world.appId, repository_selection: 'selected', account: { login: 'acme', type: 'Organization' } },
+      repositories: [{ id: world.repositories.api, full_name: 'acme/api' }],
+    });
+    expect(actions()).toContain('deleted');
+  });
+
+  test('any published example can be sent', async () => {
+    await world.github.setApp(world.appId, { events: ['workflow_job', 'check_run'] });
+    await world.github.sendExample(world.appId, 'check_run', 0);
+    await world.github.settled();
+    expect(receiver.received).toMatchObject([{ event: 'check_run' }]);
+    await expect(world.github.sendExample(world.appId, 'check_run', 999)).rejects.toThrow('There is no example 999');
+  });
+});

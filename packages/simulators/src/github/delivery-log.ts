@@ -1,0 +1,69 @@
+import type { Payload } from './examples.ts';
+import { notFound } from './refusal.ts';
+import type { World } from './world.ts';
+
+/** One attempt to deliver one event to one App. Attempts of the same event share the GUID. */
+export type Delivery = {
+  readonly id: number;
+  readonly guid: string;
+  readonly appId: number;
+  readonly event: string;
+  readonly action: string | null;
+  readonly installationId: number | null;
+  readonly repositoryId: number | null;
+  readonly payload: Payload;
+  readonly deliveredAt: string;
+  readonly redelivery: boolean;
+  readonly durationSeconds: number;
+  readonly status: string;
+  readonly statusCode: number;
+  readonly url: string;
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  readonly responseText: string | null;
+};
+
+/** What goes wrong between GitHub and the receiver. All absent: nothing. */
+export type DeliveryFaults = {
+  /** Share (0–1) of first attempts that fail without being sent. */
+  lossRate?: number | undefined;
+  /** First attempts of these actions fail without being sent. */
+  dropActions?: readonly string[] | undefined;
+  /** Events of these actions are never made: GitHub itself forgets them, and no log holds them. */
+  omitActions?: readonly string[] | undefined;
+  /** Share (0–1) of deliveries that arrive twice, under one GUID. */
+  duplicateRate?: number | undefined;
+  /** Each delivery sets out this much later, at random, so that they overtake each other. */
+  delayMs?: readonly [min: number, max: number] | undefined;
+  /** What the log says of a lost one; 502 unless told. 0 is a connection that never gave a code. */
+  lossStatusCode?: number | undefined;
+};
+
+export function findDelivery(world: World, appId: number, id: number): Delivery {
+  const delivery = world.deliveries.find((each) => each.id === id && each.appId === appId);
+  if (delivery === undefined) throw notFound();
+  return delivery;
+}
+
+type Page = { readonly deliveries: readonly Delivery[]; readonly nextCursor: string | null };
+
+/** Newest first. The cursor names the newest delivery of its page, so entries added meanwhile do not shift it. */
+export function pageOfDeliveries(
+  world: World,
+  appId: number,
+  { perPage, cursor, status }: { readonly perPage: number; readonly cursor: string | null; readonly status: string | null },
+): Page {
+  const from = cursor === null ? Infinity : Number(/^v1_(\d+)$/.exec(cursor)?.[1] ?? Number.NaN);
+  const found: Delivery[] = [];
+  for (let index = world.deliveries.length - 1; index >= 0 && found.length <= perPage; index -= 1) {
+    const delivery = world.deliveries[index];
+    if (delivery !== undefined && delivery.appId === appId && delivery.id <= from && hasOutcome(delivery, status)) found.push(delivery);
+  }
+  const next = found[perPage];
+  return { deliveries: found.slice(0, perPage), nextCursor: next === undefined ? null : `v1_${next.id}` };
+}
+
+function hasOutcome({ statusCode }: Delivery, status: string | null): boolean {
+  if (status === 'success') return statusCode >= 200 && statusCode < 400;
+  if (status === 'failure') return statusCode >= 400 && statusCode < 600;
+  return true;
+}

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { sign } from '@octokit/webhooks-methods';
+import type { Delivery } from './delivery-log.ts';
+import type { Payload } from './examples.ts';
+import { Refusal } from './refusal.ts';
+import { isoNow, later, nextId, type Installation, type SimulatedApp, type World } from './world.ts';
+
+type WebhookEvent = {
+  readonly appId: number;
+  readonly event: string;
+  readonly action: string | null;
+  readonly installation: Installation | null;
+  readonly repositoryId: number | null;
+  readonly payload: Payload;
+};
+
+type Attempt = Omit<WebhookEvent, 'installation'> & {
+  readonly guid: string;
+  readonly installationId: number | null;
+  readonly redelivery: boolean;
+};
+
+type Outcome = Pick<Delivery, 'status' | 'statusCode' | 'responseText' | 'requestHeaders'>;
+
+/** Events that GitHub sends to every App, subscribed or not. */
+const ALWAYS_SENT = new Set([
+  'installation',
+  'installation_repositories',
+  'installation_target',
+  'github_app_authorization',
+  'meta',
+  'ping',
+]);
+
+/** Sends an event to its App, at once and without waiting: GitHub waits for nobody, and never tries twice by itself. */
+export function emit(world: World, { installation, ...event }: WebhookEvent): void {
+  const app = world.apps.get(event.appId);
+  const { omitActions, dropActions, duplicateRate = 0, lossRate = 0 } = world.deliveryFaults;
+  if (app === undefined || (!app.events.includes(event.event) && !ALWAYS_SENT.has(event.event))) return;
+  if (event.action !== null && omitActions?.includes(event.action) === true) return;
+  const attempt = { ...event, guid: randomUUID(), installationId: installation?.id ?? null, redelivery: false };
+  if ((event.action !== null && dropActions?.includes(event.action) === true) || world.random() < lossRate) {
+    const statusCode = world.deliveryFaults.lossStatusCode ?? 502;
+    record(world, app, attempt, {
+      at: world.now(),
+      status: 'failed to connect to host',
+      statusCode,
+      responseText: null,
+      requestHeaders: {},
+    });
+    return;
+  }
+  depart(world, app, attempt);
+  if (world.random() < duplicateRate) depart(world, app, attempt, { isEcho: true });
+}
+
+/** One more attempt, as asked over the API: the same GUID and payload, signed with the secret of today. */
+export function redeliver(world: World, delivery: Delivery): void {
+  const app = world.apps.get(delivery.appId);
+  if (app === undefined) throw new Refusal(422, 'The App is gone.');
+  depart(world, app, { ...delivery, redelivery: true });
+}
+
+function depart(world: World, app: SimulatedApp, attempt: Attempt, { isEcho = false } = {}): void {
+  world.deliveriesInFlight += 1;
+  const [min, max] = world.deliveryFaults.delayMs ?? [0, 0];
+  const delay = min + world.random() * (max - min);
+  const send = () => void deliver(world, app, attempt, isEcho);
+  if (delay > 0) later(world, delay, send);
+  else send();
+}
+
+async function deliver(world: World, app: SimulatedApp, attempt: Attempt, isEcho: boolean): Promise<void> {
+  const at = world.now();
+  const outcome = await post(world, app, attempt);
+  // The log knows of one attempt, whatever the network made of it.
+  if (!isEcho) record(world, app, attempt, { at, ...outcome });
+  world.deliveriesInFlight -= 1;
+  if (world.deliveriesInFlight > 0) return;
+  for (const wake of world.settledWaiters) wake();
+  world.settledWaiters.clear();
+}
+
+/** Never rejects: what goes wrong on the way is the outcome. */
+async function post(world: World, app: SimulatedApp, attempt: Attempt): Promise<Outcome> {
+  if (app.webhookUrl === null) return { status: 'failed to connect to host', statusCode: 502, responseText: null, requestHeaders: {} };
+  const body = JSON.stringify(attempt.payload);
+  const requestHeaders = {
+    'User-Agent': 'GitHub-Hookshot/51a8ed3',
+    Accept: '*/*',
+    'Content-Type': 'application/json',
+    'X-GitHub-Delivery': attempt.guid,
+    'X-GitHub-Event': attempt.event,
+    'X-GitHub-Hook-ID': String(400_000_000 + app.appId),
+    'X-GitHub-Hook-Installation-Target-ID': String(app.appId),
+    'X-GitHub-Hook-Installation-Target-Type': 'integration',
+    'X-Hub-Signature-256': await sign(app.webhookSecret, body),
+  };
+  try {
+    const signal = AbortSignal.timeout(world.deliveryTimeoutMs);
+    const response = await fetch(app.webhookUrl, { method: 'POST', headers: requestHeaders, body, signal, redirect: 'manual' });
+    const responseText = (await response.text()).slice(0, 2000);
+    const status = response.ok ? 'OK' : `Invalid HTTP Response: ${response.status}`;
+    return { status, statusCode: response.status, responseText, requestHeaders };
+  } catch (error) {
+    const timedOut = typeof error === 'object' && error !== null && 'name' in error && error.name === 'TimeoutError';
+    return timedOut
+      ? { status: 'timed out', statusCode: 504, responseText: null, requestHeaders }
+      : { status: 'failed to connect to host', statusCode: 502, responseText: null, requestHeaders };
+  }
+}
+
+function record(world: World, app: SimulatedApp, attempt: Attempt, { at, ...outcome }: Outcome & { readonly at: number }): void {
+  const { guid, event, action, installationId, repositoryId, payload, redelivery } = attempt;
+  world.deliveries.push({
+    id: nextId(world, 'delivery'),
+    appId: app.appId,
+    guid,
+    event,
+    action,
+    installationId,
+    repositoryId,
+    payload,
+    redelivery,
+    deliveredAt: isoNow(world),
+    durationSeconds: Math.round(world.now() - at) / 1000,
+    url: app.webhookUrl ?? 'https://example.invalid/webhook',
+    ...outcome,
+  });
+}

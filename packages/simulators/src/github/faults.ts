@@ -1,0 +1,38 @@
+import type { World } from './world.ts';
+
+/** A failure to come: the next calls whose method and path match it. */
+export type Fault = {
+  /** Any method if absent. */
+  readonly method?: string | undefined;
+  /** Source of a regular expression, tried on the path without the query and without a base path such as `/api/v3`. */
+  readonly path: string;
+  /** What is answered. Without it the connection is cut, unless `hang` is set. */
+  readonly status?: number | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: unknown;
+  /** How many matching calls fail; 1 unless told. */
+  readonly times?: number | undefined;
+  /** How many matching calls pass before that: 2 makes the third call fail. */
+  readonly after?: number | undefined;
+  /** The work is done first; only its answer is lost. */
+  readonly afterCommit?: boolean | undefined;
+  /** No answer ever comes; the connection stays open until the caller leaves. */
+  readonly hang?: boolean | undefined;
+};
+
+/** The fault this call runs into, counted as used; undefined when the call may pass. */
+export function takeFault(world: World, method: string, path: string): Fault | undefined {
+  for (const [index, fault] of world.faults.entries()) {
+    if (fault.method !== undefined && fault.method.toUpperCase() !== method.toUpperCase()) continue;
+    if (!new RegExp(fault.path).test(path)) continue;
+    if ((fault.after ?? 0) > 0) {
+      world.faults[index] = { ...fault, after: (fault.after ?? 0) - 1 };
+      continue;
+    }
+    const left = (fault.times ?? 1) - 1;
+    if (left > 0) world.faults[index] = { ...fault, times: left };
+    else world.faults.splice(index, 1);
+    return fault;
+  }
+  return undefined;
+}

@@ -1,0 +1,184 @@
+import { findRepository } from './accounts.ts';
+import { canRun, pickRunner } from './assignment.ts';
+import { jobRunnerOf, type Job, type JobConclusion, type JobRunner, type Run } from './job.ts';
+import { emitWorkflowJob } from './payloads.ts';
+import { notFound, Refusal } from './refusal.ts';
+import { forgetRunner, type JobResult, type Runner } from './runner.ts';
+import { isoNow, later, nextId, randomText, type World } from './world.ts';
+
+/*
+ * A job's life, each step with its delivery:
+ *
+ *   waiting ──approve──► queued ──a runner fits──► in_progress ──► completed
+ *                          └──────────cancel──────────┴───────────────┘
+ */
+
+export type NewJob = {
+  /** `owner/name` */
+  readonly repo: string;
+  readonly labels: readonly string[];
+  readonly jobName?: string | undefined;
+  readonly workflowName?: string | undefined;
+  /** How long the runner works, in milliseconds; 100 unless told. */
+  readonly durationMs?: number | undefined;
+  readonly result?: JobResult | undefined;
+  /** Runs at once on a machine of GitHub's. */
+  readonly hosted?: boolean | undefined;
+  /** Held back by a deployment's protection rule until `approveJob`. */
+  readonly waiting?: boolean | undefined;
+  /** Adds the job to this run instead of a new one. */
+  readonly runId?: number | undefined;
+};
+
+export function queueJob(world: World, wanted: NewJob): Job {
+  const run = wanted.runId === undefined ? startRun(world, wanted) : findRun(world, wanted.runId);
+  return addJob(world, run, {
+    name: wanted.jobName ?? `build ${run.jobs.length + 1}`,
+    labels: wanted.labels,
+    durationMs: wanted.durationMs ?? 100,
+    result: wanted.result ?? 'success',
+    hosted: wanted.hosted ?? false,
+    waiting: wanted.waiting ?? false,
+  });
+}
+
+function startRun(world: World, { repo, workflowName }: NewJob): Run {
+  const repository = findRepository(world, repo);
+  const run: Run = {
+    id: nextId(world, 'run'),
+    repository,
+    actor: repository.owner,
+    number: world.runs.size + 1,
+    workflowName: workflowName ?? 'CI',
+    headSha: Buffer.from(randomText(20), 'base64url').toString('hex'),
+    createdAt: isoNow(world),
+    attempt: 1,
+    jobs: [],
+  };
+  world.runs.set(run.id, run);
+  return run;
+}
+
+type JobPlan = Pick<Job, 'name' | 'labels' | 'durationMs' | 'result' | 'hosted'> & { readonly waiting: boolean };
+
+function addJob(world: World, run: Run, { waiting, ...plan }: JobPlan): Job {
+  const now = isoNow(world);
+  const job: Job = {
+    id: nextId(world, 'job'),
+    run,
+    attempt: run.attempt,
+    ...plan,
+    createdAt: now,
+    status: waiting ? 'waiting' : 'queued',
+    conclusion: null,
+    startedAt: now,
+    completedAt: null,
+    runner: null,
+    killed: false,
+  };
+  run.jobs.push(job);
+  world.jobs.set(job.id, job);
+  emitWorkflowJob(world, job, waiting ? 'waiting' : 'queued');
+  if (!waiting) enqueue(world, job);
+  return job;
+}
+
+function enqueue(world: World, job: Job): void {
+  world.queuedJobs.set(job.id, job);
+  if (job.hosted) startHosted(world, job);
+  else assignJob(world, job);
+}
+
+export function approveJob(world: World, jobId: number): Job {
+  const job = findJob(world, jobId);
+  if (job.status !== 'waiting') throw new Refusal(422, `Job ${jobId} is ${job.status}, not waiting.`);
+  job.status = 'queued';
+  emitWorkflowJob(world, job, 'queued');
+  enqueue(world, job);
+  return job;
+}
+
+/** A new job, with an id of its own, in the run's next attempt. */
+export function rerunJob(world: World, jobId: number): Job {
+  const job = findJob(world, jobId);
+  if (job.status !== 'completed') throw new Refusal(403, `Job ${jobId} is ${job.status}; only a completed job can be run again.`);
+  job.run.attempt += 1;
+  return addJob(world, job.run, { ...pickPlan(job), waiting: false });
+}
+
+function pickPlan({ name, labels, durationMs, result, hosted }: Job): Omit<JobPlan, 'waiting'> {
+  return { name, labels, durationMs, result, hosted };
+}
+
+/** A queued or waiting job ends at once; a running one as soon as its runner has heard of it. */
+export function cancelJob(world: World, jobId: number): Job {
+  const job = findJob(world, jobId);
+  if (job.status === 'completed') return job;
+  const runner = job.runner === null ? undefined : world.runners.get(job.runner.id);
+  if (runner?.send) runner.send({ type: 'cancel' });
+  else finishJob(world, jobId, 'cancelled');
+  return job;
+}
+
+/** Every queued job, oldest first, gets a runner if one fits. */
+export function assignJobs(world: World): void {
+  const idle = [...world.runners.values()].filter((runner) => runner.state === 'idle');
+  for (const job of world.queuedJobs.values()) {
+    if (idle.some((runner) => runner.state === 'idle' && canRun(runner, job))) assignJob(world, job);
+  }
+}
+
+function assignJob(world: World, job: Job): void {
+  const runner = pickRunner(world, job);
+  if (runner === undefined) return;
+  runner.state = 'busy';
+  runner.jobId = job.id;
+  world.runnerRecords.get(runner.id)?.jobIds.push(job.id);
+  begin(world, job, jobRunnerOf(runner));
+  runner.send?.({ type: 'job', jobId: job.id, name: job.name, durationMs: job.durationMs, result: job.result });
+}
+
+function startHosted(world: World, job: Job): void {
+  const number = Math.floor(world.random() * 900) + 100;
+  begin(world, job, { id: 1_000_000_000 + number, name: `GitHub Actions ${number}`, groupId: 0, groupName: 'GitHub Actions' });
+  later(world, job.durationMs, () => finishJob(world, job.id, job.result));
+}
+
+function begin(world: World, job: Job, runner: JobRunner): void {
+  world.queuedJobs.delete(job.id);
+  job.status = 'in_progress';
+  job.startedAt = isoNow(world);
+  job.runner = runner;
+  emitWorkflowJob(world, job, 'in_progress');
+}
+
+/** Ends a job, once; the ephemeral runner that ran it is forgotten. */
+export function finishJob(world: World, jobId: number, conclusion: JobConclusion, { killed = false } = {}): void {
+  const job = findJob(world, jobId);
+  if (job.status === 'completed') return;
+  world.queuedJobs.delete(jobId);
+  job.status = 'completed';
+  job.conclusion = conclusion;
+  job.completedAt = isoNow(world);
+  job.killed = killed;
+  const runner: Runner | undefined = job.runner === null ? undefined : world.runners.get(job.runner.id);
+  if (runner !== undefined) forgetRunner(world, runner);
+  emitWorkflowJob(world, job, 'completed');
+}
+
+/** The job's runner is not heard of any more: GitHub waits a little and then fails the job. */
+export function loseRunnerOf(world: World, jobId: number): void {
+  later(world, world.lostRunnerAfterMs, () => finishJob(world, jobId, 'failure', { killed: true }));
+}
+
+export function findJob(world: World, jobId: number): Job {
+  const job = world.jobs.get(jobId);
+  if (job === undefined) throw notFound();
+  return job;
+}
+
+export function findRun(world: World, runId: number): Run {
+  const run = world.runs.get(runId);
+  if (run === undefined) throw notFound();
+  return run;
+}

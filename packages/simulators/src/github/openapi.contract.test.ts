@@ -1,0 +1,215 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { waitFor } from '@paddock/testing/wait-for';
+import { Ajv, type ValidateFunction } from 'ajv';
+import addFormats from 'ajv-formats';
+import { appAuthorization, callApi, installationAuthorization, registerRunner, type ApiAnswer } from './call-api.ts';
+import { playRunner } from './play-runner.ts';
+import { startReceiver, type Receiver } from './start-receiver.ts';
+import { startSmallWorld, type SmallWorld } from './start-small-world.ts';
+
+/* The simulator's answers, against the description of the API that GitHub publishes. */
+
+type Json = { readonly [key: string]: unknown };
+
+const description = JSON.parse(readFileSync(new URL('openapi.json', import.meta.url), 'utf8')) as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, Json>> }>>>>;
+  readonly components: Json;
+};
+
+const ajv = new Ajv({ strict: false, allErrors: true });
+addFormats.default(ajv);
+ajv.addSchema(toJsonSchema({ $id: 'github', components: description.components }) as Json);
+
+/** OpenAPI 3.0's `nullable` in the words of JSON Schema. */
+function toJsonSchema(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toJsonSchema);
+  if (typeof value !== 'object' || value === null) return value;
+  const { nullable, discriminator: _, ...rest } = value as Json;
+  const schema: Record<string, unknown> = {};
+  for (const [key, inner] of Object.entries(rest)) schema[key] = key === 'enum' || key === 'default' ? inner : toJsonSchema(inner);
+  if (typeof schema['$ref'] === 'string') schema['$ref'] = schema['$ref'].replace(/^#/, 'github#');
+  return nullable === true ? { anyOf: [schema, { type: 'null' }] } : schema;
+}
+
+function resolve(value: Json): Json {
+  const reference = value['$ref'];
+  if (typeof reference !== 'string') return value;
+  return reference
+    .slice(2)
+    .split('/')
+    .reduce<Json>((node, key) => node[key] as Json, description as unknown as Json);
+}
+
+/** The validator of an answer; undefined where the description gives no body. Throws for a status it does not know. */
+function validatorOf(method: string, path: string, status: number): ValidateFunction | undefined {
+  // Its list of installations describes an account that is a person and an enterprise at once: the single installation is described rightly.
+  if (method === 'get' && path === '/app/installations') {
+    return ajv.compile({ type: 'array', items: { $ref: 'github#/components/schemas/installation' } });
+  }
+  const response = description.paths[path]?.[method]?.responses[status];
+  if (response === undefined) throw new Error(`The description knows no status ${status} of ${method} ${path}.`);
+  const content = resolve(response)['content'] as Readonly<Record<string, { readonly schema: Json }>> | undefined;
+  const schema = content?.['application/json']?.schema;
+  return schema === undefined ? undefined : ajv.compile(toJsonSchema(schema) as Json);
+}
+
+/** What is wrong with an answer; nothing is right. */
+function problemsOf(method: string, path: string, { status, body }: ApiAnswer): unknown {
+  const validate = validatorOf(method, path, status);
+  if (validate === undefined) return body === undefined ? [] : 'a body where none is described';
+  return validate(body) ? [] : validate.errors;
+}
+
+describe('the simulated GitHub answers as GitHub’s description says', () => {
+  let world: SmallWorld;
+  let receiver: Receiver;
+  let app: string;
+  let acme: string;
+  let jobId: number;
+  let runId: number;
+  let runnerId: number;
+  let repositoryRunnerId: number;
+  let deliveryId: number;
+
+  beforeAll(async () => {
+    receiver = await startReceiver();
+    world = await startSmallWorld({ webhookUrl: receiver.url });
+    app = await appAuthorization(world);
+    acme = await installationAuthorization(world);
+    ({ runnerId } = await registerRunner(world, { name: 'of-acme', labels: ['self-hosted', 'linux'] }));
+    ({ runnerId: repositoryRunnerId } = await registerRunner(world, { name: 'of-api', labels: ['self-hosted'], repository: 'acme/api' }));
+    const job = await world.github.queueJob({ repo: 'acme/api', labels: ['ubuntu-latest'], hosted: true, durationMs: 1 });
+    ({ id: jobId, runId } = job);
+    await waitFor('the hosted job to end', async () => (await world.github.report()).completed === 1);
+    await world.github.settled();
+    deliveryId = (await world.github.truth()).deliveries[0]?.id ?? 0;
+  });
+  afterAll(async () => {
+    await world.github.stop();
+    await receiver.stop();
+  });
+
+  type Case = readonly [method: string, path: string, status: number, caller: 'app' | 'installation', body?: unknown];
+  const jit = { name: 'made-here', labels: ['self-hosted'], runner_group_id: 1 };
+  const group = { name: 'made here', visibility: 'private', allows_public_repositories: true };
+
+  test.each<Case>([
+    ['get', '/app', 200, 'app'],
+    ['get', '/app/installations', 200, 'app'],
+    ['get', '/app/installations/{installation_id}', 200, 'app'],
+    ['post', '/app/installations/{installation_id}/access_tokens', 201, 'app'],
+    ['get', '/app/hook/deliveries', 200, 'app'],
+    ['get', '/app/hook/deliveries/{delivery_id}', 200, 'app'],
+    ['get', '/orgs/{org}/actions/runners', 200, 'installation'],
+    ['get', '/orgs/{org}/actions/runners/{runner_id}', 200, 'installation'],
+    ['post', '/orgs/{org}/actions/runners/generate-jitconfig', 201, 'installation', jit],
+    ['post', '/orgs/{org}/actions/runners/generate-jitconfig', 409, 'installation', jit],
+    ['post', '/orgs/{org}/actions/runners/generate-jitconfig', 422, 'installation', { ...jit, labels: [] }],
+    ['get', '/orgs/{org}/actions/runner-groups', 200, 'installation'],
+    ['post', '/orgs/{org}/actions/runner-groups', 201, 'installation', group],
+    ['get', '/orgs/{org}/actions/runner-groups/{runner_group_id}', 200, 'installation'],
+    ['patch', '/orgs/{org}/actions/runner-groups/{runner_group_id}', 200, 'installation', { name: 'Default', visibility: 'all' }],
+    ['get', '/repos/{owner}/{repo}/actions/runners', 200, 'installation'],
+    ['get', '/repos/{owner}/{repo}/actions/runners/{runner_id}', 200, 'installation'],
+    ['post', '/repos/{owner}/{repo}/actions/runners/generate-jitconfig', 201, 'installation', jit],
+    ['post', '/repos/{owner}/{repo}/actions/runners/generate-jitconfig', 409, 'installation', jit],
+    ['post', '/repos/{owner}/{repo}/actions/runners/generate-jitconfig', 422, 'installation', { ...jit, name: '' }],
+    ['get', '/repos/{owner}/{repo}/actions/jobs/{job_id}', 200, 'installation'],
+    ['get', '/repos/{owner}/{repo}/actions/runs', 200, 'installation'],
+    ['get', '/repos/{owner}/{repo}/actions/runs/{run_id}', 200, 'installation'],
+    ['get', '/repos/{owner}/{repo}/actions/runs/{run_id}/jobs', 200, 'installation'],
+    ['delete', '/orgs/{org}/actions/runners/{runner_id}', 204, 'installation'],
+    ['delete', '/repos/{owner}/{repo}/actions/runners/{runner_id}', 204, 'installation'],
+  ])('%s %s: %i', async (...[method, path, status, caller, body]: Case) => {
+    const answer = await callApi(world, method.toUpperCase(), fill(path), { authorization: caller === 'app' ? app : acme, body });
+    expect(answer.status).toBe(status);
+    expect(problemsOf(method, path, answer)).toEqual([]);
+    expect(answer.headers.get('x-ratelimit-remaining')).toMatch(/^\d+$/);
+  });
+
+  test.each([
+    ['get', '/app/installations/{installation_id}'],
+    ['post', '/app/installations/{installation_id}/access_tokens'],
+  ])('%s %s: 404 for another App’s installation', async (method, path) => {
+    const answer = await callApi(world, method.toUpperCase(), path.replace('{installation_id}', '1'), { authorization: app });
+    expect(answer.status).toBe(404);
+    expect(problemsOf(method, path, answer)).toEqual([]);
+  });
+
+  test.each(['/orgs/mona', '/orgs/nobody', '/repos/mona/tool', '/repos/acme/nothing'])(
+    'JIT for %s: 404, for the installation cannot see it',
+    async (scope) => {
+      const answer = await callApi(world, 'POST', `${scope}/actions/runners/generate-jitconfig`, { authorization: acme, body: jit });
+      expect(answer.status).toBe(404);
+      const path = `${scope.startsWith('/orgs') ? '/orgs/{org}' : '/repos/{owner}/{repo}'}/actions/runners/generate-jitconfig`;
+      expect(problemsOf('post', path, answer)).toEqual([]);
+    },
+  );
+
+  test('a busy runner is not deleted: 422', async () => {
+    const { runnerId: busyId, jitConfig } = await registerRunner(world, { name: 'busy', labels: ['only-here'] });
+    await world.github.queueJob({ repo: 'acme/api', labels: ['only-here'], durationMs: 600_000 });
+    const killed = new AbortController();
+    const end = playRunner(jitConfig, killed.signal);
+    await waitFor('the runner to be busy', async () => (await world.github.truth()).runners.some(({ state }) => state === 'busy'));
+    const answer = await callApi(world, 'DELETE', `/orgs/acme/actions/runners/${busyId}`, { authorization: acme });
+    expect(answer.status).toBe(422);
+    expect(problemsOf('delete', '/orgs/{org}/actions/runners/{runner_id}', answer)).toEqual([]);
+    killed.abort();
+    await end;
+  });
+
+  test('a suspended installation gets no token: 403', async () => {
+    await world.github.suspend(world.user.installationId);
+    const path = '/app/installations/{installation_id}/access_tokens';
+    const answer = await callApi(world, 'POST', path.replace('{installation_id}', String(world.user.installationId)), {
+      authorization: app,
+    });
+    expect(answer.status).toBe(403);
+    expect(problemsOf('post', path, answer)).toEqual([]);
+  });
+
+  test('without a JSON web token there is no installation token: 401', async () => {
+    const path = '/app/installations/{installation_id}/access_tokens';
+    const answer = await callApi(world, 'POST', fill(path));
+    expect(answer.status).toBe(401);
+    expect(problemsOf('post', path, answer)).toEqual([]);
+  });
+
+  // Described with an object as its body, and with null as its example: only the status is sure.
+  test('a redelivery is accepted: 202', async () => {
+    const answer = await callApi(world, 'POST', `/app/hook/deliveries/${deliveryId}/attempts`, { authorization: app });
+    expect(answer).toMatchObject({ status: 202, body: {} });
+    await world.github.settled();
+  });
+
+  // The description's slice does not hold these three; they answer with the same objects.
+  test.each(['/orgs/acme/installation', '/repos/acme/api/installation'])('GET %s is the installation', async (path) => {
+    const answer = await callApi(world, 'GET', path, { authorization: app });
+    expect(answer).toMatchObject({ status: 200, body: { id: world.organization.installationId, target_type: 'Organization' } });
+    expect(problemsOf('get', '/app/installations/{installation_id}', answer)).toEqual([]);
+  });
+
+  test.each(['/repos/acme/api', `/repositories/{repository_id}`])('GET %s is the repository', async (path) => {
+    const answer = await callApi(world, 'GET', path.replace('{repository_id}', String(world.repositories.api)), { authorization: acme });
+    const validate = ajv.compile({ $ref: 'github#/components/schemas/repository' });
+    expect(validate(answer.body) ? [] : validate.errors).toEqual([]);
+    expect(answer).toMatchObject({ status: 200, body: { id: world.repositories.api, full_name: 'acme/api' } });
+  });
+
+  function fill(path: string): string {
+    const values: Readonly<Record<string, string | number>> = {
+      installation_id: world.organization.installationId,
+      delivery_id: deliveryId,
+      org: 'acme',
+      owner: 'acme',
+      repo: 'api',
+      runner_id: path.startsWith('/orgs') ? runnerId : repositoryRunnerId,
+      runner_group_id: 1,
+      job_id: jobId,
+      run_id: runId,
+    };
+    return path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => String(values[name]));
+  }
+});

@@ -1,0 +1,71 @@
+import { covers, fullName, repositoriesOf } from './accounts.ts';
+import { emit } from './emit.ts';
+import { exampleOf, objectField, type Payload } from './examples.ts';
+import { nodeId, organizationFragment, repositoryFragment, senderFragment } from './fragments.ts';
+import { installationJson } from './installation-json.ts';
+import type { Job } from './job.ts';
+import { jobJson } from './job-json.ts';
+import type { Installation, Repository, World } from './world.ts';
+
+export type WorkflowJobAction = 'waiting' | 'queued' | 'in_progress' | 'completed';
+
+/** One delivery to every App installed on the job's repository and not suspended. */
+export function emitWorkflowJob(world: World, job: Job, action: WorkflowJobAction): void {
+  const { repository } = job.run;
+  const workflowJob = jobJson(world, job);
+  for (const installation of world.installations.values()) {
+    if (installation.suspendedAt !== null || !covers(installation, repository)) continue;
+    const payload = {
+      action,
+      workflow_job: workflowJob,
+      repository: repositoryFragment(repository),
+      ...organizationField(installation),
+      sender: senderFragment(),
+      installation: installationField(installation),
+    };
+    emit(world, { appId: installation.appId, event: 'workflow_job', action, installation, repositoryId: repository.id, payload });
+  }
+}
+
+/** `installation` events: the App was installed, removed, suspended, or let back in. */
+export function emitInstallation(world: World, installation: Installation, action: 'created' | 'deleted' | 'suspend' | 'unsuspend'): void {
+  const payload = {
+    ...exampleOf('installation', 0),
+    action,
+    installation: installationJson(world, installation),
+    repositories: repositoriesOf(world, installation).map(briefRepository),
+    sender: senderFragment(),
+  };
+  emit(world, { appId: installation.appId, event: 'installation', action, installation, repositoryId: null, payload });
+}
+
+/** Any example as GitHub published it, for the events that Paddock must bear but does not use. */
+export function emitExample(world: World, appId: number, event: string, index: number): void {
+  const payload = exampleOf(event, index);
+  const action = typeof payload['action'] === 'string' ? payload['action'] : null;
+  emit(world, { appId, event, action, installation: null, repositoryId: repositoryIdOf(payload), payload });
+}
+
+function repositoryIdOf(payload: Payload): number | null {
+  if (payload['repository'] === undefined) return null;
+  const id = objectField(payload, 'repository')['id'];
+  return typeof id === 'number' ? id : null;
+}
+
+function briefRepository(repository: Repository): Payload {
+  return {
+    id: repository.id,
+    node_id: nodeId('R', repository.id),
+    name: repository.name,
+    full_name: fullName(repository),
+    private: repository.private,
+  };
+}
+
+function organizationField({ account }: Installation): { organization?: Payload } {
+  return account.type === 'Organization' ? { organization: organizationFragment(account) } : {};
+}
+
+function installationField({ id }: Installation): Payload {
+  return { id, node_id: nodeId('MDIzOkludGVncmF0aW9uSW5zdGFsbGF0aW9u', id) };
+}

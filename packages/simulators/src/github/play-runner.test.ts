@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { waitFor } from '@paddock/testing/wait-for';
+import { callApi, installationAuthorization, registerRunner } from './call-api.ts';
+import type { RunnerState } from './runner.ts';
+import { playRunner, type RunnerEnd } from './play-runner.ts';
+import { startSmallWorld, type SmallWorld } from './start-small-world.ts';
+
+const LABELS = ['self-hosted', 'linux', 'x64'];
+
+describe('a simulated runner', () => {
+  let world: SmallWorld;
+  beforeEach(async () => {
+    world = await startSmallWorld({ lostRunnerAfterMs: 20 });
+  });
+  afterEach(() => world.github.stop());
+
+  const never = new AbortController().signal;
+
+  async function begin(name: string, signal: AbortSignal = never, state: RunnerState = 'idle') {
+    const { jitConfig, runnerId } = await registerRunner(world, { name, labels: LABELS });
+    const end: Promise<RunnerEnd> = playRunner(jitConfig, signal);
+    await waitFor(`the runner ${name} to be ${state}`, async () =>
+      (await world.github.truth()).runners.some((each) => each.id === runnerId && each.state === state),
+    );
+    return { end, runnerId, jitConfig };
+  }
+
+  async function jobOf(id: number) {
+    const job = (await world.github.truth()).jobs.find((each) => each.id === id);
+    if (job === undefined) throw new Error(`There is no job ${id}.`);
+    return job;
+  }
+
+  const runnersNow = async () => (await world.github.truth()).runners;
+
+  test('runs one job, with the log of the real one, and its registration vanishes', async () => {
+    const { end } = await begin('worker-1');
+    const { id } = await world.github.queueJob({
+      repo: 'acme/api',
+      labels: ['self-hosted', 'Linux'],
+      jobName: 'unit tests',
+      durationMs: 5,
+    });
+    const { exitCode, log } = await end;
+    expect(exitCode).toBe(0);
+    expect(log).toContain('√ Connected to GitHub');
+    expect(log.map((line) => line.replace(/^[\d-]+ [\d:]+Z: /, ''))).toEqual([
+      '',
+      '√ Connected to GitHub',
+      '',
+      'Listening for Jobs',
+      'Running job: unit tests',
+      'Job unit tests completed with result: Succeeded',
+    ]);
+    expect(await jobOf(id)).toMatchObject({ status: 'completed', conclusion: 'success', runnerName: 'worker-1', killed: false });
+    expect(await runnersNow()).toEqual([]);
+  });
+
+  test('gets a job that waited for it', async () => {
+    const { id } = await world.github.queueJob({ repo: 'acme/api', labels: LABELS, durationMs: 1, result: 'failure' });
+    const { jitConfig } = await registerRunner(world, { name: 'late', labels: LABELS });
+    const { exitCode, log } = await playRunner(jitConfig, never);
+    expect(exitCode).toBe(0);
+    expect(log.at(-1)).toContain('completed with result: Failed');
+    expect(await jobOf(id)).toMatchObject({ conclusion: 'failure', killed: false });
+  });
+
+  test('starts once only with one JIT config', async () => {
+    const { end, jitConfig } = await begin('worker-1');
+    const again = await playRunner(jitConfig, never);
+    expect(again.exitCode).toBe(1);
+    expect(again.log).toContain('A session for this runner already exists.');
+    await world.github.queueJob({ repo: 'acme/api', labels: LABELS, durationMs: 1 });
+    expect((await end).exitCode).toBe(0);
+    expect((await playRunner(jitConfig, never)).exitCode).toBe(1);
+  });
+
+  test('killed while idle it is offline, and gets no job', async () => {
+    const killed = new AbortController();
+    const { end, runnerId } = await begin('worker-1', killed.signal);
+    killed.abort();
+    expect((await end).exitCode).toBe(143);
+    await waitFor('the runner to be offline', async () =>
+      (await runnersNow()).some(({ id, state }) => id === runnerId && state === 'offline'),
+    );
+    const { status } = await world.github.queueJob({ repo: 'acme/api', labels: LABELS });
+    expect(status).toBe('queued');
+  });
+
+  test('killed while busy its job fails after a while', async () => {
+    const killed = new AbortController();
+    const { id } = await world.github.queueJob({ repo: 'acme/api', labels: LABELS, durationMs: 600_000 });
+    const { end } = await begin('worker-1', killed.signal, 'busy');
+    killed.abort();
+    expect((await end).exitCode).toBe(143);
+    await waitFor('the job to fail', async () => (await jobOf(id)).status === 'completed');
+    expect(await jobOf(id)).toMatchObject({ conclusion: 'failure', killed: true });
+    expect(await world.github.report()).toMatchObject({ killed: 1, lost: 0 });
+  });
+
+  test('removed over the API while idle it is told and ends', async () => {
+    const { end, runnerId } = await begin('worker-1');
+    const authorization = await installationAuthorization(world);
+    expect((await callApi(world, 'DELETE', `/orgs/acme/actions/runners/${runnerId}`, { authorization })).status).toBe(204);
+    expect((await end).exitCode).toBe(0);
+    expect((await callApi(world, 'DELETE', `/orgs/acme/actions/runners/${runnerId}`, { authorization })).status).toBe(404);
+  });
+
+  test('busy it is not removed, unless GitHub’s knowledge lags: then its job dies (E5)', async () => {
+    const { id } = await world.github.queueJob({ repo: 'acme/api', labels: LABELS, durationMs: 600_000 });
+    const { end, runnerId } = await begin('worker-1', never, 'busy');
+    const authorization = await installationAuthorization(world);
+    expect(await callApi(world, 'GET', `/orgs/acme/actions/runners/${runnerId}`, { authorization })).toMatchObject({
+      body: { busy: true, status: 'online' },
+    });
+    expect((await callApi(world, 'DELETE', `/orgs/acme/actions/runners/${runnerId}`, { authorization })).status).toBe(422);
+
+    await world.github.setRunnerFaults({ busyLies: true });
+    expect(await callApi(world, 'GET', `/orgs/acme/actions/runners/${runnerId}`, { authorization })).toMatchObject({
+      body: { busy: false },
+    });
+    expect((await callApi(world, 'DELETE', `/orgs/acme/actions/runners/${runnerId}`, { authorization })).status).toBe(204);
+    await end;
+    expect(await jobOf(id)).toMatchObject({ conclusion: 'failure', killed: true });
+  });
+
+  test('a cancelled job ends as cancelled, whether it runs or waits', async () => {
+    const running = await world.github.queueJob({ repo: 'acme/api', labels: LABELS, durationMs: 600_000 });
+    const { end } = await begin('worker-1', never, 'busy');
+    await world.github.cancelJob(running.id);
+    const { exitCode, log } = await end;
+    expect(exitCode).toBe(0);
+    expect(log.at(-1)).toContain('completed with result: Canceled');
+    expect(await jobOf(running.id)).toMatchObject({ conclusion: 'cancelled', killed: false });
+
+    const waiting = await world.github.queueJob({ repo: 'acme/api', labels: LABELS });
+    expect(await world.github.cancelJob(waiting.id)).toMatchObject({ status: 'completed', conclusion: 'cancelled', runnerName: null });
+  });
+
+  test('ends with 1 when its GitHub is gone', async () => {
+    const { end } = await begin('worker-1');
+    await world.github.stop();
+    const { exitCode, log } = await end;
+    expect(exitCode).toBe(1);
+    expect(log.at(-1)).toContain('connection');
+  });
+
+  test('refuses what is no JIT config', async () => {
+    expect((await playRunner(Buffer.from('{"a":1}').toString('base64'), never)).exitCode).toBe(1);
+    expect((await playRunner('not base64 of JSON', never)).exitCode).toBe(1);
+  });
+});

@@ -1,0 +1,34 @@
+import { covers, findAccount, findRepository, fullName } from './accounts.ts';
+import { notFound, Refusal } from './refusal.ts';
+import { textParam, type Call, type InstallationCall } from './route.ts';
+import type { RunnerScope } from './runner.ts';
+import type { Account, Repository } from './world.ts';
+
+/** The repository a path names. Under its former name GitHub points to the present one: 301 for reading, 307 for the rest. */
+export function repositoryOf(call: Call): Repository {
+  const asked = `${textParam(call, 'owner')}/${textParam(call, 'repo')}`;
+  const renamed = call.world.formerNames.get(asked.toLowerCase());
+  if (renamed === undefined) return findRepository(call.world, asked);
+  const location = `${call.world.url}${call.path.replace(`/repos/${asked}`, `/repos/${fullName(renamed)}`)}`;
+  throw new Refusal(call.method === 'GET' ? 301 : 307, 'Moved Permanently', { location });
+}
+
+/** The same, if the installation may see it; what it may not see does not exist for it. */
+export function reachableRepository(call: InstallationCall): Repository {
+  const repository = repositoryOf(call);
+  if (!covers(call.installation, repository)) throw notFound();
+  return repository;
+}
+
+export function reachableOrganization(call: InstallationCall): Account {
+  const account = findAccount(call.world, textParam(call, 'org'));
+  if (account !== call.installation.account || account.type !== 'Organization') throw notFound();
+  return account;
+}
+
+/** The scope of runners that a path names: an organisation, or a repository. */
+export function reachableScope(call: InstallationCall): RunnerScope {
+  if (call.params['org'] !== undefined) return { owner: reachableOrganization(call) };
+  const repository = reachableRepository(call);
+  return { owner: repository.owner, repository };
+}

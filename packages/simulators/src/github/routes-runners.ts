@@ -1,0 +1,100 @@
+import type { Payload } from './examples.ts';
+import { pageOf } from './paging.ts';
+import { reachableScope } from './reach.ts';
+import { notFound, Refusal } from './refusal.ts';
+import { idParam, type Answer, type InstallationCall, type Route } from './route.ts';
+import { runnersOf, type Runner } from './runner.ts';
+import { deleteRunner, jitConfigOf, registerRunner } from './runner-service.ts';
+import type { World } from './world.ts';
+
+/** Runners of organisations and of repositories: the same endpoints under two paths. */
+export const runnerRoutes: readonly Route[] = [...routesUnder('/orgs/:org', 'org'), ...routesUnder('/repos/:owner/:repo', 'repo')];
+
+function routesUnder(prefix: string, kind: 'org' | 'repo'): Route[] {
+  const runners = `${prefix}/actions/runners`;
+  return [
+    {
+      method: 'post',
+      path: `${runners}/generate-jitconfig`,
+      operation: `actions/generate-runner-jitconfig-for-${kind}`,
+      caller: 'installation',
+      resource: 'actions_runner_registration',
+      answer: generateJitConfig,
+    },
+    {
+      method: 'get',
+      path: runners,
+      operation: `actions/list-self-hosted-runners-for-${kind}`,
+      caller: 'installation',
+      answer: listRunners,
+    },
+    {
+      method: 'get',
+      path: `${runners}/:runner_id`,
+      operation: `actions/get-self-hosted-runner-for-${kind}`,
+      caller: 'installation',
+      answer: (call) => ({ status: 200, body: runnerJson(call.world, namedRunner(call)) }),
+    },
+    {
+      method: 'delete',
+      path: `${runners}/:runner_id`,
+      operation: `actions/delete-self-hosted-runner-from-${kind}`,
+      caller: 'installation',
+      answer: (call) => {
+        deleteRunner(call.world, namedRunner(call));
+        return { status: 204 };
+      },
+    },
+  ];
+}
+
+function generateJitConfig(call: InstallationCall): Answer {
+  const scope = reachableScope(call);
+  const { name, labels, runner_group_id: groupId } = call.body;
+  if (typeof name !== 'string' || name === '' || name.length > 64) throw new Refusal(422, 'Name is missing or longer than 64 characters.');
+  if (typeof groupId !== 'number') throw new Refusal(422, 'Runner group id is missing.');
+  if (!isLabels(labels)) throw new Refusal(422, 'Labels must be 1 to 100 texts.');
+  const runner = registerRunner(call.world, { name, labels, groupId, scope });
+  return { status: 201, body: { runner: runnerJson(call.world, runner), encoded_jit_config: jitConfigOf(call.world, runner) } };
+}
+
+function isLabels(value: unknown): value is string[] {
+  return (
+    Array.isArray(value) && value.length >= 1 && value.length <= 100 && value.every((label) => typeof label === 'string' && label !== '')
+  );
+}
+
+function listRunners(call: InstallationCall): Answer {
+  const name = call.query.get('name');
+  const runners = runnersOf(call.world, reachableScope(call)).filter((runner) => name === null || runner.name === name);
+  const { items, headers } = pageOf(call, runners);
+  return { status: 200, headers, body: { total_count: runners.length, runners: items.map((runner) => runnerJson(call.world, runner)) } };
+}
+
+function namedRunner(call: InstallationCall): Runner {
+  const id = idParam(call, 'runner_id');
+  const runner = runnersOf(call.world, reachableScope(call)).find((each) => each.id === id);
+  if (runner === undefined) throw notFound();
+  return runner;
+}
+
+const SYSTEM_LABELS = new Set(['self-hosted', 'linux', 'x64', 'arm64']);
+
+function runnerJson(world: World, runner: Runner): Payload {
+  const seen = runner.configUsed;
+  return {
+    id: runner.id,
+    runner_group_id: runner.group.id,
+    name: runner.name,
+    os: seen ? 'linux' : 'unknown',
+    status: runner.state === 'idle' || runner.state === 'busy' ? 'online' : 'offline',
+    busy: runner.jobId !== null && !world.runnerFaults.busyLies,
+    ephemeral: true,
+    ...(seen ? { version: '2.330.0' } : {}),
+    labels: runner.labels.map((name, index) => ({
+      id: index + 1,
+      name,
+      type: SYSTEM_LABELS.has(name.toLowerCase()) ? 'read-only' : 'custom',
+    })),
+  };
+}

@@ -1,0 +1,83 @@
+import { isCovered } from './excess.ts';
+import { assignJobs, finishJob, loseRunnerOf } from './jobs.ts';
+import { Refusal, notFound } from './refusal.ts';
+import { describeScope, forgetRunner, runnersOf, type Runner, type RunnerMessage, type RunnerScope } from './runner.ts';
+import { isoNow, nextId, randomText, type World } from './world.ts';
+
+type NewRunner = { readonly name: string; readonly labels: readonly string[]; readonly groupId: number; readonly scope: RunnerScope };
+
+/** Registers an ephemeral runner. Refuses a name taken in its scope (409) and an unknown group (404). */
+export function registerRunner(world: World, { name, labels, groupId, scope }: NewRunner): Runner {
+  if (runnersOf(world, scope).some((runner) => runner.name === name))
+    throw new Refusal(409, 'Already exists - A runner with the name exists.');
+  const group = scope.owner.runnerGroups.find((candidate) => candidate.id === groupId);
+  if (group === undefined || (scope.repository !== undefined && !group.isDefault)) throw notFound();
+  const runner: Runner = {
+    id: nextId(world, 'runner'),
+    name,
+    scope,
+    labels,
+    lowerLabels: new Set(labels.map((label) => label.toLowerCase())),
+    group,
+    secret: randomText(48),
+    registeredAt: world.now(),
+    state: 'registered',
+    configUsed: false,
+    jobId: null,
+    send: null,
+  };
+  world.runnerRecords.set(runner.id, {
+    id: runner.id,
+    name,
+    scope: describeScope(scope),
+    labels,
+    registeredAt: isoNow(world),
+    coveredAtMaking: isCovered(world, runner),
+    jobIds: [],
+    goneAt: null,
+  });
+  world.runners.set(runner.id, runner);
+  return runner;
+}
+
+/** What the runner application starts with: where to connect, as whom, with which secret. */
+export function jitConfigOf(world: World, runner: Runner): string {
+  return Buffer.from(JSON.stringify({ url: world.url, runnerId: runner.id, secret: runner.secret })).toString('base64');
+}
+
+/** The runner connects: 409 when its configuration has been used before, 404 when the registration is gone. */
+export function openSession(world: World, runnerId: number, secret: string, send: (message: RunnerMessage) => void): Runner {
+  const runner = world.runners.get(runnerId);
+  if (runner === undefined || runner.secret !== secret) throw notFound();
+  if (runner.configUsed) throw new Refusal(409, 'A session for this runner already exists.');
+  runner.configUsed = true;
+  runner.send = send;
+  runner.state = 'idle';
+  assignJobs(world);
+  return runner;
+}
+
+/** The runner's connection broke. Idle, it is offline; busy, GitHub gives its job up after a while. */
+export function closeSession(world: World, runner: Runner): void {
+  runner.send = null;
+  if (!world.runners.has(runner.id)) return;
+  runner.state = 'offline';
+  if (runner.jobId !== null) loseRunnerOf(world, runner.jobId);
+}
+
+/** The runner reports the end of its job; its registration vanishes, for it is ephemeral. */
+export function reportCompletion(world: World, runnerId: number, secret: string, result: 'success' | 'failure' | 'cancelled'): void {
+  const runner = world.runners.get(runnerId);
+  if (runner === undefined || runner.secret !== secret || runner.jobId === null) throw notFound();
+  finishJob(world, runner.jobId, result);
+}
+
+/** An owner of the repository or organisation, or our App, removes the registration. A busy one is refused, unless GitHub's knowledge lags. */
+export function deleteRunner(world: World, runner: Runner): void {
+  if (runner.jobId !== null && !world.runnerFaults.busyLies) {
+    throw new Refusal(422, `Runner "${runner.name}" is currently running a job and cannot be deleted.`);
+  }
+  runner.send?.({ type: 'deleted' });
+  if (runner.jobId === null) forgetRunner(world, runner);
+  else finishJob(world, runner.jobId, 'failure', { killed: true });
+}

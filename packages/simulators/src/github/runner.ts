@@ -1,0 +1,58 @@
+import { isoNow, type Account, type Repository, type RunnerGroup, type World } from './world.ts';
+
+export type RunnerScope = { readonly owner: Account; readonly repository?: Repository };
+
+/** What the runner service tells a connected runner. */
+export type RunnerMessage =
+  | { readonly type: 'job'; readonly jobId: number; readonly name: string; readonly durationMs: number; readonly result: JobResult }
+  | { readonly type: 'cancel' }
+  | { readonly type: 'deleted' };
+
+/** How a job ends when its runner is left in peace. */
+export type JobResult = 'success' | 'failure';
+
+/** registered (no session yet) → idle → busy; offline when the session broke. A runner that is done is in no map any more. */
+export type RunnerState = 'registered' | 'idle' | 'busy' | 'offline';
+
+export type Runner = {
+  readonly id: number;
+  readonly name: string;
+  readonly scope: RunnerScope;
+  readonly labels: readonly string[];
+  readonly lowerLabels: ReadonlySet<string>;
+  readonly group: RunnerGroup;
+  readonly secret: string;
+  readonly registeredAt: number;
+  state: RunnerState;
+  /** The JIT config admits one session, ever. */
+  configUsed: boolean;
+  jobId: number | null;
+  send: ((message: RunnerMessage) => void) | null;
+};
+
+/** What is remembered of a registration after it is gone. */
+export type RunnerRecord = {
+  readonly id: number;
+  readonly name: string;
+  readonly scope: string;
+  readonly labels: readonly string[];
+  readonly registeredAt: string;
+  /** At its making, runners starting or idle already sufficed for the queued jobs it could serve. */
+  readonly coveredAtMaking: boolean;
+  readonly jobIds: number[];
+  goneAt: string | null;
+};
+
+export function describeScope({ owner, repository }: RunnerScope): string {
+  return repository === undefined ? owner.login : `${owner.login}/${repository.name}`;
+}
+
+export function runnersOf(world: World, { owner, repository }: RunnerScope): Runner[] {
+  return [...world.runners.values()].filter(({ scope }) => scope.owner === owner && scope.repository === repository);
+}
+
+export function forgetRunner(world: World, runner: Runner): void {
+  world.runners.delete(runner.id);
+  const record = world.runnerRecords.get(runner.id);
+  if (record !== undefined) record.goneAt = isoNow(world);
+}

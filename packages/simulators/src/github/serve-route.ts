@@ -1,0 +1,99 @@
+import type { Request, Response, Router } from 'express';
+import { authenticateApp, authenticateInstallation } from './authenticate.ts';
+import type { Payload } from './examples.ts';
+import { takeFault, type Fault } from './faults.ts';
+import { bucketOf, rateHeaders } from './rate-limits.ts';
+import { Refusal } from './refusal.ts';
+import type { Answer, Call, Route } from './route.ts';
+import { randomText, type World } from './world.ts';
+
+/** Puts an endpoint on the router: counted, able to fail on demand, authenticated, within its rate limit. */
+export function serveRoute(router: Router, world: World, route: Route): void {
+  router[route.method](route.path, async (request, response) => {
+    world.calls.set(route.operation, (world.calls.get(route.operation) ?? 0) + 1);
+    const fault = takeFault(world, request.method, request.path);
+    if (fault === undefined) {
+      send(response, await answerTo(world, route, request));
+      return;
+    }
+    if (fault.afterCommit === true) await answerTo(world, route, request);
+    fail(response, fault);
+  });
+}
+
+function fail(response: Response, fault: Fault): void {
+  if (fault.hang === true) return;
+  if (fault.status === undefined) {
+    response.socket?.destroy();
+    return;
+  }
+  send(response, { status: fault.status, body: fault.body ?? { message: 'Failed on demand' }, headers: fault.headers ?? {} });
+}
+
+async function answerTo(world: World, route: Route, request: Request): Promise<Answer> {
+  const call = callOf(world, request);
+  try {
+    return await authenticated(route, call, request.headers.authorization);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return refusalAnswer(error);
+  }
+}
+
+function refusalAnswer({ status, message, headers }: Refusal): Answer {
+  return { status, headers, body: { message, documentation_url: 'https://docs.github.com/rest', status: String(status) } };
+}
+
+async function authenticated(route: Route, call: Call, authorization: string | undefined): Promise<Answer> {
+  const { world } = call;
+  if (route.caller === 'app') {
+    const app = await authenticateApp(world, authorization);
+    return withinLimit(world, `app ${app.appId}`, route, () => route.answer({ ...call, app }));
+  }
+  const installation = authenticateInstallation(world, authorization);
+  return withinLimit(world, `installation ${installation.id}`, route, () => route.answer({ ...call, installation }));
+}
+
+/** Every answer tells what is left, refusals too. An answer of 304 costs nothing. */
+function withinLimit(world: World, caller: string, route: Route, act: () => Answer): Answer {
+  const resource = route.resource ?? 'core';
+  const bucket = bucketOf(world, caller, resource);
+  const answer = bucket.used >= bucket.limit ? exceeded(caller) : refusable(act);
+  if (answer.status !== 304) bucket.used += 1;
+  return { ...answer, headers: { ...rateHeaders(bucket, resource), ...answer.headers } };
+}
+
+function exceeded(caller: string): Answer {
+  return { status: 403, body: { message: `API rate limit exceeded for ${caller}.`, documentation_url: 'https://docs.github.com/rest' } };
+}
+
+function refusable(act: () => Answer): Answer {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return refusalAnswer(error);
+  }
+}
+
+function callOf(world: World, request: Request): Call {
+  return {
+    world,
+    params: Object.fromEntries(Object.entries(request.params).map(([name, value]) => [name, String(value)])),
+    query: new URL(request.originalUrl, 'http://localhost').searchParams,
+    body: isObject(request.body) ? request.body : {},
+    headers: request.headers,
+    path: `${request.baseUrl}${request.path}`,
+    method: request.method,
+  };
+}
+
+function isObject(value: unknown): value is Payload {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function send(response: Response, { status, body, headers }: Answer): void {
+  response.status(status).set({ ...headers, 'x-github-request-id': randomText(9), 'x-github-media-type': 'github.v3; format=json' });
+  if (body === undefined) response.end();
+  else response.json(body);
+}

@@ -1,0 +1,105 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express, { Router } from 'express';
+import type { GitHubControl } from './control.ts';
+import { createControl } from './create-control.ts';
+import { appRoutes } from './routes-app.ts';
+import { controlRoutes } from './routes-control.ts';
+import { runnerGroupRoutes } from './routes-runner-groups.ts';
+import { runnerRoutes } from './routes-runners.ts';
+import { runRoutes } from './routes-runs.ts';
+import { runnerConnection } from './runner-connection.ts';
+import { serveRoute } from './serve-route.ts';
+import { createWorld, isoNow, type SimulatedApp, type World } from './world.ts';
+
+export type AppOptions = {
+  readonly appId: number;
+  readonly publicKeyPem: string;
+  readonly webhookSecret: string;
+  /** May be set later with `setApp`; until then every delivery is recorded as failed. */
+  readonly webhookUrl?: string | null;
+  readonly slug?: string;
+  readonly permissions?: Record<string, string>;
+  readonly events?: string[];
+};
+
+export type GitHubSimulatorOptions = {
+  readonly apps: readonly AppOptions[];
+  /** A free one unless told. */
+  readonly port?: number;
+  /** Seeds GitHub's choices: which runner, which delivery fails. */
+  readonly seed?: number;
+  readonly now?: () => number;
+  /** How long after a busy runner's connection broke its job is failed; half a second unless told. */
+  readonly lostRunnerAfterMs?: number;
+  /** How long the receiver of a delivery may take; GitHub's 10 seconds unless told. */
+  readonly deliveryTimeoutMs?: number;
+};
+
+export type GitHubSimulator = GitHubControl & {
+  /** Base address of the API; the same API lies under `/api/v3`, as on an Enterprise Server. */
+  readonly url: string;
+  /** Ends all connections, sessions of runners included. */
+  readonly stop: () => Promise<void>;
+};
+
+/** Starts GitHub as an HTTP server on this machine. */
+export async function startGitHubSimulator(options: GitHubSimulatorOptions): Promise<GitHubSimulator> {
+  const { seed = 1, now = Date.now, lostRunnerAfterMs = 500, deliveryTimeoutMs = 10_000, port = 0 } = options;
+  const world = createWorld({ seed, now, lostRunnerAfterMs, deliveryTimeoutMs });
+  for (const app of options.apps) world.apps.set(app.appId, simulatedApp(world, app));
+  const control = createControl(world);
+
+  const api = apiRouter(world);
+  const application = express();
+  application.disable('x-powered-by');
+  application.use('/_sim', controlRoutes(control));
+  application.use('/_runner', runnerConnection(world));
+  application.use('/api/v3', api);
+  application.use(api);
+
+  const server = createServer(application);
+  // A client whose connection is closed just as it sends would call that a failure of ours.
+  server.keepAliveTimeout = 65_000;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  world.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      for (const timer of world.timers) clearTimeout(timer);
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return { ...control, url: world.url, stop };
+}
+
+function apiRouter(world: World): Router {
+  const router = Router();
+  router.use(express.json());
+  for (const route of [...appRoutes, ...runnerRoutes, ...runnerGroupRoutes, ...runRoutes]) serveRoute(router, world, route);
+  router.use(
+    (_request, response) => void response.status(404).json({ message: 'Not Found', documentation_url: 'https://docs.github.com/rest' }),
+  );
+  return router;
+}
+
+function simulatedApp(world: World, app: AppOptions): SimulatedApp {
+  return {
+    appId: app.appId,
+    slug: app.slug ?? `paddock-${app.appId}`,
+    publicKeyPem: app.publicKeyPem,
+    webhookSecret: app.webhookSecret,
+    webhookUrl: app.webhookUrl ?? null,
+    permissions: app.permissions ?? {
+      actions: 'read',
+      administration: 'write',
+      metadata: 'read',
+      organization_self_hosted_runners: 'write',
+    },
+    events: app.events ?? ['workflow_job'],
+    createdAt: isoNow(world),
+  };
+}

@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { waitFor } from '@paddock/testing/wait-for';
+import { registerRunner } from './call-api.ts';
+import { connectGitHubSimulator } from './control-client.ts';
+import { playRunner } from './play-runner.ts';
+import { startSmallWorld, type SmallWorld } from './start-small-world.ts';
+
+const never = new AbortController().signal;
+
+describe('the truth of the simulated GitHub', () => {
+  let world: SmallWorld;
+  let now: number;
+  beforeEach(async () => {
+    now = Date.now();
+    world = await startSmallWorld({ now: () => now });
+  });
+  afterEach(() => world.github.stop());
+
+  const queue = (...labels: string[]) => world.github.queueJob({ repo: 'acme/api', labels, durationMs: 1 });
+  const register = (name: string, ...labels: string[]) => registerRunner(world, { name, labels });
+  const excess = async () => (await world.github.truth()).registrations.filter(({ inExcess }) => inExcess).map(({ name }) => name);
+
+  test('a runner for each queued job is not in excess, one more is', async () => {
+    await queue('linux');
+    await queue('linux');
+    await register('first', 'linux');
+    await register('second', 'linux');
+    await register('third', 'linux');
+    expect(await excess()).toEqual(['third']);
+    expect(await world.github.report()).toMatchObject({ registrations: 3, excessWorkers: 1, jobs: 2, lost: 2 });
+  });
+
+  test('a runner without any job is in excess until it runs one', async () => {
+    const { jitConfig } = await register('early', 'linux');
+    expect(await excess()).toEqual(['early']);
+    await queue('linux');
+    await playRunner(jitConfig, never);
+    expect(await excess()).toEqual([]);
+    expect(await world.github.report()).toMatchObject({ excessWorkers: 0, completed: 1, lost: 0 });
+  });
+
+  test('a job is covered once only, by the runner that another job can spare', async () => {
+    await queue('linux');
+    await queue('linux', 'gpu');
+    await register('with-gpu', 'linux', 'gpu');
+    await register('plain', 'linux');
+    await register('with-gpu-too', 'linux', 'gpu');
+    expect(await excess()).toEqual(['with-gpu-too']);
+  });
+
+  test('runners that cannot serve the job cover nothing', async () => {
+    await queue('linux', 'gpu');
+    await register('plain', 'linux');
+    await registerRunner(world, { name: 'of-site', labels: ['linux', 'gpu'], repository: 'acme/site' });
+    await register('with-gpu', 'gpu', 'LINUX');
+    expect(await excess()).toEqual(['plain', 'of-site']);
+  });
+
+  test('a runner that has not come up within a minute covers nothing', async () => {
+    await queue('linux');
+    await register('stuck', 'linux');
+    now += 60_000;
+    await register('instead', 'linux');
+    expect(await excess()).toEqual([]);
+  });
+
+  test('thousands of jobs and runners are judged quickly', async () => {
+    for (let n = 0; n < 1000; n += 1) await queue('linux');
+    const began = performance.now();
+    for (let n = 0; n < 50; n += 1) await register(`worker-${n}`, 'linux');
+    expect(performance.now() - began).toBeLessThan(30_000);
+    expect(await excess()).toEqual([]);
+  });
+
+  test('a job goes to any idle runner that fits, chosen by the seed', async () => {
+    const names = ['a', 'b', 'c', 'd'];
+    const gone = new AbortController();
+    const ends: Promise<unknown>[] = [];
+    for (const name of names) ends.push(playRunner((await register(name, 'linux', 'big')).jitConfig, gone.signal));
+    await waitFor(
+      'four idle runners',
+      async () => (await world.github.truth()).runners.filter(({ state }) => state === 'idle').length === 4,
+    );
+    const chosen = new Set<string | null>();
+    for (let n = 0; n < 3; n += 1)
+      chosen.add((await world.github.queueJob({ repo: 'acme/api', labels: ['Linux'], durationMs: 1 })).runnerName);
+    expect(chosen.size).toBe(3);
+    gone.abort();
+    await Promise.all(ends);
+  });
+
+  test('the default group keeps public repositories out', async () => {
+    const { jitConfig } = await register('private-only', 'linux');
+    const end = playRunner(jitConfig, never);
+    await waitFor('an idle runner', async () => (await world.github.truth()).runners.some(({ state }) => state === 'idle'));
+    expect(await world.github.queueJob({ repo: 'acme/site', labels: ['linux'] })).toMatchObject({ status: 'queued' });
+    expect(await world.github.queueJob({ repo: 'acme/api', labels: ['linux'], durationMs: 1 })).toMatchObject({ status: 'in_progress' });
+    await end;
+  });
+
+  test('is told and steered from another process by the same methods', async () => {
+    const remote = connectGitHubSimulator(world.github.url);
+    await remote.addOrganization({ login: 'elsewhere' });
+    const repository = await remote.addRepository({ owner: 'elsewhere', name: 'app' });
+    expect(repository.name).toBe('elsewhere/app');
+    const { id } = await remote.queueJob({ repo: 'elsewhere/app', labels: ['linux'] });
+    expect(await remote.cancelJob(id)).toMatchObject({ status: 'completed', conclusion: 'cancelled' });
+    await remote.settled();
+    expect(await remote.report()).toEqual(await world.github.report());
+    expect(await remote.truth()).toEqual(await world.github.truth());
+    await expect(remote.queueJob({ repo: 'no/where', labels: [] })).rejects.toThrow('404');
+    expect(Object.keys(remote).toSorted()).toEqual(
+      Object.keys(world.github)
+        .filter((name) => name !== 'url' && name !== 'stop')
+        .toSorted(),
+    );
+  });
+});

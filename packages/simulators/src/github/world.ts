@@ -1,0 +1,182 @@
+import { randomBytes } from 'node:crypto';
+import type { DeliveryFaults, Delivery } from './delivery-log.ts';
+import type { Fault } from './faults.ts';
+import type { Job, Run } from './job.ts';
+import type { Runner, RunnerRecord } from './runner.ts';
+
+/** What the simulated GitHub knows of an App: its public key only, like the real one. */
+export type SimulatedApp = {
+  readonly appId: number;
+  readonly slug: string;
+  readonly publicKeyPem: string;
+  webhookSecret: string;
+  /** Where deliveries go; null records each of them as failed. */
+  webhookUrl: string | null;
+  permissions: Record<string, string>;
+  events: string[];
+  readonly createdAt: string;
+};
+
+export type AccountType = 'Organization' | 'User';
+
+export type Account = {
+  readonly id: number;
+  login: string;
+  readonly type: AccountType;
+  /** False for plans without runner groups: making one is refused. */
+  readonly hasRunnerGroups: boolean;
+  readonly runnerGroups: RunnerGroup[];
+};
+
+export type GroupVisibility = 'all' | 'private' | 'selected';
+
+export type RunnerGroup = {
+  readonly id: number;
+  name: string;
+  visibility: GroupVisibility;
+  allowsPublicRepositories: boolean;
+  readonly isDefault: boolean;
+};
+
+export type Repository = { readonly id: number; name: string; readonly owner: Account; readonly private: boolean };
+
+export type Installation = {
+  readonly id: number;
+  readonly appId: number;
+  readonly account: Account;
+  selection: 'all' | 'selected';
+  readonly repositoryIds: Set<number>;
+  suspendedAt: string | null;
+  readonly createdAt: string;
+};
+
+type Token = { readonly installationId: number; readonly expiresAt: number };
+
+export type RateBucket = { limit: number; used: number; resetAt: number };
+
+/** Everything the simulated GitHub remembers. One plain object; the functions beside it change it. */
+export type World = {
+  /** Base address of the simulator, filled in once it listens. */
+  url: string;
+  readonly now: () => number;
+  /** Uniform in [0, 1); seeded, so that GitHub's choices can be repeated. */
+  readonly random: () => number;
+  readonly apps: Map<number, SimulatedApp>;
+  /** By lower-case login. */
+  readonly accounts: Map<string, Account>;
+  readonly repositories: Map<number, Repository>;
+  /** Former lower-case full names of renamed repositories. */
+  readonly formerNames: Map<string, Repository>;
+  readonly installations: Map<number, Installation>;
+  readonly tokens: Map<string, Token>;
+  readonly rateBuckets: Map<string, RateBucket>;
+  readonly rateLimits: { core: number; actions_runner_registration: number };
+  readonly runs: Map<number, Run>;
+  readonly jobs: Map<number, Job>;
+  /** The jobs that wait for a runner, oldest first. */
+  readonly queuedJobs: Map<number, Job>;
+  readonly runners: Map<number, Runner>;
+  readonly runnerRecords: Map<number, RunnerRecord>;
+  readonly runnerFaults: { busyLies: boolean };
+  readonly lostRunnerAfterMs: number;
+  readonly deliveries: Delivery[];
+  deliveriesInFlight: number;
+  readonly deliveryFaults: DeliveryFaults;
+  readonly deliveryTimeoutMs: number;
+  readonly settledWaiters: Set<() => void>;
+  readonly faults: Fault[];
+  readonly calls: Map<string, number>;
+  readonly timers: Set<NodeJS.Timeout>;
+  readonly ids: Record<'account' | 'repository' | 'installation' | 'run' | 'job' | 'runner' | 'group' | 'delivery', number>;
+};
+
+type WorldOptions = {
+  readonly seed: number;
+  readonly now: () => number;
+  readonly lostRunnerAfterMs: number;
+  readonly deliveryTimeoutMs: number;
+};
+
+export function createWorld({ seed, now, lostRunnerAfterMs, deliveryTimeoutMs }: WorldOptions): World {
+  return {
+    url: '',
+    now,
+    random: seededRandom(seed),
+    apps: new Map(),
+    accounts: new Map(),
+    repositories: new Map(),
+    formerNames: new Map(),
+    installations: new Map(),
+    tokens: new Map(),
+    rateBuckets: new Map(),
+    rateLimits: { core: 5000, actions_runner_registration: 10_000 },
+    runs: new Map(),
+    jobs: new Map(),
+    queuedJobs: new Map(),
+    runners: new Map(),
+    runnerRecords: new Map(),
+    runnerFaults: { busyLies: false },
+    lostRunnerAfterMs,
+    deliveries: [],
+    deliveriesInFlight: 0,
+    deliveryFaults: {},
+    deliveryTimeoutMs,
+    settledWaiters: new Set(),
+    faults: [],
+    calls: new Map(),
+    timers: new Set(),
+    ids: {
+      account: 90_000_001,
+      repository: 780_000_001,
+      installation: 51_000_001,
+      run: 9_200_000_001,
+      // As long as GitHub's own, which have passed 32 bits by far.
+      job: 34_500_000_001,
+      runner: 21,
+      group: 2,
+      delivery: 138_000_000_001,
+    },
+  };
+}
+
+/** The next id of a kind. GitHub's grow, with gaps. */
+export function nextId(world: World, kind: keyof World['ids']): number {
+  const id = world.ids[kind];
+  world.ids[kind] = id + 1 + Math.floor(world.random() * 3);
+  return id;
+}
+
+export function isoNow(world: World): string {
+  return isoTime(world.now());
+}
+
+/** GitHub's instants carry whole seconds. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
+}
+
+/** Runs `act` after a while unless the simulator stops before. */
+export function later(world: World, ms: number, act: () => void): void {
+  const timer = setTimeout(() => {
+    world.timers.delete(timer);
+    act();
+  }, ms);
+  world.timers.add(timer);
+}
+
+/** Unguessable text, for what GitHub would never repeat. */
+export function randomText(bytes: number): string {
+  return randomBytes(bytes).toString('base64url');
+}
+
+/** mulberry32: small, fast, good enough to spread choices. */
+function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

@@ -1,0 +1,58 @@
+import type { ApiCall, Verb } from './api-call.ts';
+
+/** A failure to come: the next calls that match it. */
+export interface Fault {
+  readonly method?: string | undefined;
+  readonly verb?: Verb | undefined;
+  /** Source of a regular expression, tried on the path without the query; any path if absent. */
+  readonly path?: string | undefined;
+  /** What is answered, as a Status object. Without it the connection is cut, unless `hang` is set. */
+  readonly status?: number | undefined;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  /** How many matching calls fail; 1 unless told. */
+  readonly times?: number | undefined;
+  /** How many matching calls pass before that: 2 makes the third call fail. */
+  readonly after?: number | undefined;
+  /** The work is done first; only its answer is lost. */
+  readonly afterCommit?: boolean | undefined;
+  /** No answer ever comes; the connection stays open until the caller leaves. */
+  readonly hang?: boolean | undefined;
+}
+
+export interface Faults {
+  add(fault: Fault): void;
+  clear(): void;
+  /** The fault that strikes this call, if any; it is counted as used. */
+  take(call: ApiCall): Fault | undefined;
+}
+
+export function createFaults(): Faults {
+  let pending: { fault: Fault; skip: number; left: number }[] = [];
+  return {
+    add: (fault) => pending.push({ fault, skip: fault.after ?? 0, left: fault.times ?? 1 }),
+    clear: () => {
+      pending = [];
+    },
+    take(call) {
+      const hit = pending.find(({ fault }) => matches(fault, call));
+      if (hit === undefined) return undefined;
+      if (hit.skip > 0) {
+        hit.skip--;
+        return undefined;
+      }
+      hit.left--;
+      if (hit.left <= 0) pending = pending.filter((entry) => entry !== hit);
+      return hit.fault;
+    },
+  };
+}
+
+function matches(fault: Fault, call: ApiCall): boolean {
+  return (
+    (fault.method === undefined || fault.method === call.method) &&
+    (fault.verb === undefined || fault.verb === call.verb) &&
+    (fault.path === undefined || new RegExp(fault.path).test(call.path))
+  );
+}

@@ -1,0 +1,23 @@
+import type { End } from './pod-status.ts';
+import type { Fault } from './faults.ts';
+import type { KubeReport } from './kube-report.ts';
+
+/** What a test or the demo may do to the simulated cluster, in its own process. */
+export interface KubeControl {
+  failNext(fault: Fault): void;
+  clearFaults(): void;
+  /** Breaks all open watches without a word. */
+  cutWatches(): void;
+  /** Forgets the history: older versions and open lists answer 410. */
+  compact(): void;
+  /** The most pods of a namespace that are not ended; null lifts the quota. */
+  setQuota(pods: number | null): void;
+  /** Ends a running pod's process as a kubelet would report it. */
+  endPod(pod: { namespace: string; name: string; end: End; exitCode?: number | undefined }): void;
+  report(): KubeReport;
+}
+
+/** The same from another process. */
+export type RemoteKubeControl = {
+  [K in keyof KubeControl]: (...args: Parameters<KubeControl[K]>) => Promise<ReturnType<KubeControl[K]>>;
+};

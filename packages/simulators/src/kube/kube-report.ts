@@ -1,0 +1,66 @@
+import type { ApiCall } from './api-call.ts';
+import { asPod } from './api-object.ts';
+import type { ObjectStore } from './object-store.ts';
+import { isEnded } from './serve-object.ts';
+
+export interface PodCreation {
+  readonly namespace: string;
+  readonly name: string;
+  /** With milliseconds, which the pod's own timestamps have not. */
+  readonly createdAt: string;
+  readonly runningAt?: string;
+}
+
+export interface KubeReport {
+  readonly podsByPhase: Record<string, number>;
+  readonly creations: readonly PodCreation[];
+  /** The most pods that were there and not ended at one moment. */
+  readonly mostActivePods: number;
+  readonly secretsLeft: readonly string[];
+  /** Such as `create pods` or `patch secrets`. */
+  readonly calls: Record<string, number>;
+  readonly openWatches: number;
+}
+
+/** Keeps the figures that the objects themselves do not keep. */
+export function createKubeReport(store: ObjectStore, openWatches: () => number) {
+  const creations = new Map<string, PodCreation>();
+  const calls: Record<string, number> = {};
+  const active = new Set<string>();
+  let mostActivePods = 0;
+  store.subscribe(({ type, resource, object }) => {
+    if (resource !== 'pods') return;
+    const { uid, name, namespace = '' } = object.metadata;
+    const now = new Date().toISOString();
+    const known = creations.get(uid);
+    if (type === 'ADDED') creations.set(uid, { namespace, name, createdAt: now });
+    else if (known !== undefined && known.runningAt === undefined && asPod(object).status.phase === 'Running') {
+      creations.set(uid, { ...known, runningAt: now });
+    }
+    if (type === 'DELETED' || isEnded(object)) active.delete(uid);
+    else active.add(uid);
+    mostActivePods = Math.max(mostActivePods, active.size);
+  });
+  return {
+    count({ verb, resource, subresource }: ApiCall): void {
+      const key = [verb, subresource === undefined ? resource : `${resource}/${subresource}`].join(' ');
+      calls[key] = (calls[key] ?? 0) + 1;
+    },
+    read(): KubeReport {
+      const podsByPhase: Record<string, number> = {};
+      for (const pod of store.list('pods')) {
+        const { phase } = asPod(pod).status;
+        podsByPhase[phase] = (podsByPhase[phase] ?? 0) + 1;
+      }
+      const secretsLeft = store.list('secrets').map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`);
+      return {
+        podsByPhase,
+        creations: [...creations.values()],
+        mostActivePods,
+        secretsLeft,
+        calls: { ...calls },
+        openWatches: openWatches(),
+      };
+    },
+  };
+}

@@ -1,0 +1,181 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { waitFor } from '@paddock/testing/wait-for';
+import { isRecord, type Pod } from './api-object.ts';
+import { connectKubeControl } from './control-client.ts';
+import { startKubeSimulator, type KubeSimulator, type KubeSimulatorOptions } from './start-kube-simulator.ts';
+
+const pod = (name: string, annotations: Record<string, string> = {}) => ({
+  metadata: { name, annotations },
+  spec: {
+    containers: [
+      {
+        name: 'runner',
+        image: 'i',
+        env: [{ name: 'ACTIONS_RUNNER_INPUT_JITCONFIG', valueFrom: { secretKeyRef: { name, key: 'jitconfig' } } }],
+      },
+    ],
+  },
+});
+
+const stateOf = (found: Pod | undefined) => found?.status.containerStatuses?.[0]?.state;
+
+describe('the simulated kubelet', () => {
+  let simulator: KubeSimulator;
+  let token: string;
+
+  async function start(options: KubeSimulatorOptions = {}): Promise<void> {
+    simulator = await startKubeSimulator({ startDelayMs: [0, 5], ...options });
+    token = /"token":"(\w+)"/.exec(simulator.kubeconfig)?.[1] ?? '';
+  }
+  afterEach(async () => simulator.stop());
+
+  async function call(method: string, path: string, body?: object): Promise<{ status: number; text: string }> {
+    const response = await fetch(`${simulator.url}/api/v1/namespaces/default/${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, text: await response.text() };
+  }
+  const createSecret = (name: string, more: object = {}) =>
+    call('POST', 'secrets', { metadata: { name, ...more }, stringData: { jitconfig: `jit of ${name}` } });
+  async function read(name: string): Promise<Pod | undefined> {
+    const { status, text } = await call('GET', `pods/${name}`);
+    return status === 200 ? (JSON.parse(text) as Pod) : undefined;
+  }
+  const untilPhase = (name: string, phase: string) =>
+    waitFor(`${name} to be ${phase}`, async () => {
+      const found = await read(name);
+      return found?.status.phase === phase && found;
+    });
+
+  test('a pod starts, plays its runner with the JIT config of its Secret, and ends with the exit code', async () => {
+    const played: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    await start({
+      playRunner: async (jitConfig, _signal, onLine) => {
+        played.push(jitConfig);
+        onLine('Listening for Jobs');
+        await gate.promise;
+        return { exitCode: 3, log: ['Listening for Jobs', 'bye'] };
+      },
+    });
+    await createSecret('a');
+    await call('POST', 'pods', pod('a'));
+    const running = await untilPhase('a', 'Running');
+    expect(running.spec.nodeName).toBe('sim-node');
+    await waitFor('the first line', async () => (await call('GET', 'pods/a/log?container=runner')).text === 'Listening for Jobs\n');
+    gate.resolve();
+    const failed = await untilPhase('a', 'Failed');
+    expect(stateOf(failed)).toMatchObject({ terminated: { exitCode: 3, reason: 'Error' } });
+    expect((await call('GET', 'pods/a/log?tailLines=1')).text).toBe('bye\n');
+    expect(played).toEqual(['jit of a']);
+    expect(simulator.report()).toMatchObject({ podsByPhase: { Failed: 1 }, mostActivePods: 1, secretsLeft: ['default/a'] });
+  });
+
+  test('a pod waits for a Secret that is missing, as with a kubelet', async () => {
+    await start({ playRunner: () => Promise.resolve({ exitCode: 0, log: [] }) });
+    await call('POST', 'pods', pod('a'));
+    await waitFor('the wait', async () => stateOf(await read('a'))?.waiting?.reason === 'CreateContainerConfigError');
+    expect((await call('GET', 'pods/a/log')).status).toBe(400);
+    await createSecret('a');
+    expect(stateOf(await untilPhase('a', 'Succeeded'))).toMatchObject({ terminated: { exitCode: 0, reason: 'Completed' } });
+  });
+
+  test('deleting a running pod aborts its runner, and its Secret goes with it', async () => {
+    const aborted = Promise.withResolvers<void>();
+    await start({
+      playRunner: async (_jitConfig, signal) => {
+        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+        aborted.resolve();
+        return { exitCode: 143, log: [] };
+      },
+    });
+    await createSecret('a');
+    await call('POST', 'pods', pod('a'));
+    const { metadata } = await untilPhase('a', 'Running');
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name: 'a', uid: metadata.uid }];
+    expect((await call('PATCH', 'secrets/a', { metadata: { ownerReferences } })).status).toBe(200);
+    const answer = JSON.parse((await call('DELETE', 'pods/a')).text) as Pod;
+    expect(answer.metadata.deletionTimestamp).toBeDefined();
+    await aborted.promise;
+    await waitFor('the pod to go', async () => (await read('a')) === undefined);
+    expect(simulator.report().secretsLeft).toEqual([]);
+  });
+
+  test.each([
+    ['succeeded', { phase: 'Succeeded' }, { exitCode: 0, reason: 'Completed' }],
+    ['failed', { phase: 'Failed' }, { exitCode: 7, reason: 'Error' }],
+    ['oom', { phase: 'Failed' }, { exitCode: 137, reason: 'OOMKilled' }],
+    ['evicted', { phase: 'Failed', reason: 'Evicted' }, { exitCode: 137, reason: 'Error' }],
+  ] as const)('a running pod can be told to end as %s', async (end, status, terminated) => {
+    await start();
+    await createSecret('a');
+    await call('POST', 'pods', pod('a'));
+    await untilPhase('a', 'Running');
+    await connectKubeControl(simulator.url).endPod({ namespace: 'default', name: 'a', end, ...(end === 'failed' ? { exitCode: 7 } : {}) });
+    const ended = await untilPhase('a', status.phase);
+    expect(ended.status).toMatchObject(status);
+    expect(stateOf(ended)).toMatchObject({ terminated });
+  });
+
+  test.each([
+    ['image-pull-error', (found: Pod) => stateOf(found)?.waiting?.reason === 'ImagePullBackOff'],
+    ['unschedulable', (found: Pod) => found.status.conditions?.[0]?.reason === 'Unschedulable'],
+    ['never', (found: Pod) => found.spec.nodeName !== undefined],
+  ])('a pod that starts as %s stays Pending and can be deleted', async (how, shows) => {
+    await start();
+    await call('POST', 'pods', pod('a', { 'test.paddock/start': how }));
+    await waitFor(how, async () => {
+      const found = await read('a');
+      return found !== undefined && shows(found);
+    });
+    expect((await read('a'))?.status.phase).toBe('Pending');
+    await call('DELETE', 'pods/a');
+    await waitFor('the pod to go', async () => (await read('a')) === undefined);
+  });
+
+  test('a quota refuses further pods with 403 until one has ended', async () => {
+    await start();
+    const control = connectKubeControl(simulator.url);
+    await control.setQuota(1);
+    await createSecret('a');
+    await call('POST', 'pods', pod('a'));
+    const refused = await call('POST', 'pods', pod('b'));
+    expect(refused.status).toBe(403);
+    expect(JSON.parse(refused.text)).toMatchObject({ kind: 'Status', reason: 'Forbidden', code: 403 });
+    await untilPhase('a', 'Running');
+    await control.endPod({ namespace: 'default', name: 'a', end: 'succeeded' });
+    await untilPhase('a', 'Succeeded');
+    expect((await call('POST', 'pods', pod('b'))).status).toBe(201);
+    await control.setQuota(null);
+    expect((await call('POST', 'pods', pod('c'))).status).toBe(201);
+  });
+
+  test('a fault strikes the nth matching call, before its work or after it', async () => {
+    await start();
+    const control = connectKubeControl(simulator.url);
+    await control.failNext({ method: 'POST', path: '/pods$', status: 500, after: 1 });
+    expect((await call('POST', 'pods', pod('a'))).status).toBe(201);
+    expect((await call('POST', 'pods', pod('b'))).status).toBe(500);
+    expect(await read('b')).toBeUndefined();
+    await control.failNext({ method: 'POST', path: '/pods$', afterCommit: true });
+    await expect(call('POST', 'pods', pod('c'))).rejects.toThrow('fetch failed');
+    expect(await read('c')).toBeDefined();
+    const { calls, creations } = await control.report();
+    expect(calls['create pods']).toBe(3);
+    expect(creations.map(({ name }) => name)).toEqual(['a', 'c']);
+  });
+
+  test('a call without the right token is refused, and the control functions need none', async () => {
+    await start();
+    const response = await fetch(`${simulator.url}/api/v1/pods`);
+    expect(response.status).toBe(401);
+    const kubeconfig: unknown = await (await fetch(`${simulator.url}/_sim/kubeconfig`)).json();
+    expect(isRecord(kubeconfig) && kubeconfig['kind']).toBe('Config');
+    expect((await fetch(`${simulator.url}/_sim/nothing`, { method: 'POST' })).status).toBe(404);
+  });
+});

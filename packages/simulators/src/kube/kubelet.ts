@@ -1,0 +1,215 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { badRequest } from './api-failure.ts';
+import { asPod, timestamp, type ApiObject, type Pod, type PodStatus, type Secret } from './api-object.ts';
+import type { ObjectStore } from './object-store.ts';
+import { endedStatus, ENDS, exitCodeOf, runningStatus, unschedulableStatus, waitingStatus, type End } from './pod-status.ts';
+
+/** Plays what a runner's container would do with its JIT config. */
+export type PlayRunner = (
+  jitConfig: string,
+  signal: AbortSignal,
+  onLine: (line: string) => void,
+) => Promise<{ readonly exitCode: number; readonly log: readonly string[] }>;
+
+export interface KubeletOptions {
+  readonly store: ObjectStore;
+  /** Absent: a container runs until an annotation ends it. */
+  readonly playRunner?: PlayRunner | undefined;
+  /** The shortest and the longest time from a pod's creation to its containers' start, in milliseconds. */
+  readonly startDelayMs: readonly [number, number];
+  readonly random: () => number;
+}
+
+const NODE = 'sim-node';
+const RUNNER = 'runner';
+const JIT_CONFIG = 'ACTIONS_RUNNER_INPUT_JITCONFIG';
+const START = 'test.paddock/start';
+const END = 'test.paddock/end';
+const EXIT_CODE = 'test.paddock/exit-code';
+
+interface Life {
+  readonly log: string[];
+  readonly killed: AbortController;
+}
+
+/**
+ * Scheduler and kubelet in one: takes each new pod to its node, starts it, plays its runner and reports its end. A deleted pod's runner is
+ * aborted and the pod goes as it was, so that the last that is seen of it may be Running.
+ */
+export function startKubelet(options: KubeletOptions): {
+  readLog(pod: ApiObject, container: string): readonly string[];
+  stop(): Promise<void>;
+} {
+  const { store } = options;
+  const lives = new Map<string, Life>();
+  const playing = new Set<Promise<void>>();
+
+  const unsubscribe = store.subscribe(({ type, resource, object }) => {
+    if (resource !== 'pods') return;
+    const { uid } = object.metadata;
+    if (type === 'ADDED') {
+      const life: Life = { log: [], killed: new AbortController() };
+      lives.set(uid, life);
+      track(live(options, asPod(object), life));
+    } else if (type === 'DELETED') {
+      lives.get(uid)?.killed.abort();
+      lives.delete(uid);
+    } else if (object.metadata.deletionTimestamp !== undefined) lives.get(uid)?.killed.abort();
+  });
+  function track(work: Promise<void>): void {
+    const tracked = work.finally(() => playing.delete(tracked));
+    playing.add(tracked);
+  }
+
+  return {
+    readLog(pod, container) {
+      const { phase, containerStatuses = [] } = asPod(pod).status;
+      if (asPod(pod).spec.nodeName === undefined) return [];
+      const state = containerStatuses.find(({ name }) => name === container)?.state;
+      if (phase === 'Pending') {
+        const why = state?.waiting?.reason ?? 'ContainerCreating';
+        throw badRequest(`container "${container}" in pod "${pod.metadata.name}" is waiting to start: ${why}`);
+      }
+      return container === RUNNER ? (lives.get(pod.metadata.uid)?.log ?? []) : [];
+    },
+    async stop() {
+      unsubscribe();
+      for (const { killed } of lives.values()) killed.abort();
+      await Promise.all(playing);
+    },
+  };
+}
+
+async function live(options: KubeletOptions, pod: Pod, life: Life): Promise<void> {
+  const { store } = options;
+  const { signal } = life.killed;
+  try {
+    await runToEnd(options, pod, life);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  const left = store.find('pods', pod.metadata.namespace, pod.metadata.name);
+  if (left?.metadata.uid === pod.metadata.uid && left.metadata.deletionTimestamp !== undefined) store.remove('pods', left);
+}
+
+async function runToEnd({ store, playRunner, startDelayMs, random }: KubeletOptions, pod: Pod, life: Life): Promise<void> {
+  const { signal } = life.killed;
+  const report = (status: (current: Pod, now: Date) => PodStatus) => reportStatus(store, pod, status);
+  const start = pod.metadata.annotations?.[START];
+  if (start === 'unschedulable') {
+    report(unschedulableStatus);
+    tell(store, pod, 'Warning', 'FailedScheduling', '0/1 nodes are available: 1 Insufficient cpu.');
+    await untilKilled(signal);
+  }
+  store.replace('pods', { ...current(store, pod), spec: { ...pod.spec, nodeName: NODE } });
+  tell(store, pod, 'Normal', 'Scheduled', `Successfully assigned ${pod.metadata.name} to ${NODE}`);
+  if (start === 'never') await untilKilled(signal);
+  report((now, at) => waitingStatus(now, at, 'ContainerCreating'));
+  const [least, most] = startDelayMs;
+  await sleep(least + random() * (most - least), undefined, { signal });
+  if (start === 'image-pull-error') {
+    report((now, at) => waitingStatus(now, at, 'ImagePullBackOff', 'Back-off pulling image'));
+    tell(store, pod, 'Warning', 'Failed', 'Failed to pull image: not found');
+    await untilKilled(signal);
+  }
+  const jitConfig = await readJitConfig(store, pod, signal);
+  report(runningStatus);
+  tell(store, pod, 'Normal', 'Started', `Started container ${RUNNER}`);
+
+  const over = new AbortController();
+  const asked = awaitEndAnnotation(store, pod, AbortSignal.any([signal, over.signal]));
+  const stop = AbortSignal.any([signal, over.signal]);
+  const played = jitConfig === undefined || playRunner === undefined ? undefined : play(playRunner, jitConfig, stop, life.log);
+  const first = await Promise.race([asked, ...(played === undefined ? [] : [played])]);
+  over.abort();
+  await played;
+  signal.throwIfAborted();
+  report((now, at) => endedStatus(now, at, first.end, first.exitCode));
+  if (first.end === 'evicted') tell(store, pod, 'Warning', 'Evicted', 'The node was low on resource: memory.');
+}
+
+async function play(
+  playRunner: PlayRunner,
+  jitConfig: string,
+  signal: AbortSignal,
+  log: string[],
+): Promise<{ end: End; exitCode: number }> {
+  try {
+    const { exitCode, log: whole } = await playRunner(jitConfig, signal, (line) => log.push(line));
+    log.splice(0, log.length, ...whole);
+    return { end: exitCode === 0 ? 'succeeded' : 'failed', exitCode };
+  } catch (error) {
+    log.push(String(error));
+    return { end: 'failed', exitCode: 1 };
+  }
+}
+
+/** Resolves when the pod carries the annotation, which may be from the beginning; rejects on abort. */
+async function awaitEndAnnotation(store: ObjectStore, pod: Pod, signal: AbortSignal): Promise<{ end: End; exitCode: number }> {
+  const annotations = await store.until(signal, () => {
+    const found = current(store, pod).metadata.annotations;
+    return ENDS.some((end) => end === found?.[END]) ? found : undefined;
+  });
+  const end = ENDS.find((known) => known === annotations[END]) ?? 'failed';
+  return { end, exitCode: exitCodeOf(end, annotations[EXIT_CODE]) };
+}
+
+/** Reads the variable's Secret as a kubelet does: until it is there, the container waits. Undefined for a pod without the variable. */
+async function readJitConfig(store: ObjectStore, pod: Pod, signal: AbortSignal): Promise<string | undefined> {
+  const variable = pod.spec.containers.find(({ name }) => name === RUNNER)?.env?.find(({ name }) => name === JIT_CONFIG);
+  const reference = variable?.valueFrom?.secretKeyRef;
+  if (reference === undefined) return variable?.value;
+  const read = () => {
+    const secret: Secret | undefined = store.find('secrets', pod.metadata.namespace, reference.name);
+    const encoded = secret?.data?.[reference.key];
+    return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString();
+  };
+  if (read() === undefined) {
+    const why = `secret "${reference.name}" not found`;
+    reportStatus(store, pod, (now, at) => waitingStatus(now, at, 'CreateContainerConfigError', why));
+    tell(store, pod, 'Warning', 'Failed', `Error: ${why}`);
+  }
+  return store.until(signal, read);
+}
+
+function current(store: ObjectStore, { metadata }: Pod): Pod {
+  const pod = store.get('pods', metadata.namespace, metadata.name);
+  return asPod(pod);
+}
+
+function reportStatus(store: ObjectStore, pod: Pod, status: (current: Pod, now: Date) => PodStatus): void {
+  const now = current(store, pod);
+  store.replace('pods', { ...now, status: status(now, new Date()) });
+}
+
+function tell(store: ObjectStore, { metadata, kind }: Pod, type: string, reason: string, message: string): void {
+  const { name, namespace, uid } = metadata;
+  const at = timestamp(new Date());
+  store.create('events', {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: {
+      name: `${name}.${store.revision().toString(16)}`,
+      ...(namespace === undefined ? {} : { namespace }),
+      uid: crypto.randomUUID(),
+      resourceVersion: '',
+      creationTimestamp: at,
+    },
+    involvedObject: { kind, name, namespace, uid },
+    type,
+    reason,
+    message,
+    count: 1,
+    firstTimestamp: at,
+    lastTimestamp: at,
+    source: { component: reason.includes('chedul') ? 'default-scheduler' : 'kubelet' },
+  });
+}
+
+function untilKilled(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, killed) => {
+    const kill = () => killed(signal.reason);
+    if (signal.aborted) kill();
+    else signal.addEventListener('abort', kill, { once: true });
+  });
+}

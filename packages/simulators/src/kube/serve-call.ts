@@ -1,0 +1,61 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ApiFailure, notFound, statusObject } from './api-failure.ts';
+import { parseCall, type ApiCall } from './api-call.ts';
+import type { Fault, Faults } from './faults.ts';
+import { serveObject, type ObjectService } from './serve-object.ts';
+import { serveWatch } from './serve-watch.ts';
+
+export interface ApiService extends ObjectService {
+  readonly token: string;
+  readonly faults: Faults;
+  readonly bookmarkMs: number;
+  readonly watches: Set<{ cut(): void }>;
+  count(call: ApiCall): void;
+}
+
+/** Serves one request of the Kubernetes API, or fails it as a fault demands. */
+export async function serveCall(service: ApiService, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  try {
+    const call = authorised(service, request);
+    service.count(call);
+    const fault = service.faults.take(call);
+    if (fault !== undefined && fault.afterCommit !== true) return fail(fault, response);
+    if (call.verb === 'watch') return watch(service, call, response);
+    const { status, body } = await serveObject(service, call, request);
+    if (fault !== undefined) return fail(fault, response);
+    if (typeof body === 'string') response.writeHead(status, { 'content-type': 'text/plain' }).end(body);
+    else sendJson(response, status, body);
+  } catch (error) {
+    if (!(error instanceof ApiFailure)) throw error;
+    sendJson(response, error.status, statusObject(error));
+  }
+}
+
+function authorised({ token }: ApiService, request: IncomingMessage): ApiCall {
+  if (request.headers.authorization !== `Bearer ${token}`) throw new ApiFailure(401, 'Unauthorized', 'Unauthorized');
+  const call = parseCall(request);
+  if (call === undefined) throw notFound('path', request.url ?? '');
+  return call;
+}
+
+function watch(service: ApiService, call: ApiCall, response: ServerResponse): void {
+  const open = serveWatch(service.store, call, response, service.bookmarkMs);
+  service.watches.add(open);
+  response.once('close', () => service.watches.delete(open));
+}
+
+function fail(fault: Fault, response: ServerResponse): void {
+  if (fault.hang === true) return;
+  if (fault.status === undefined) {
+    response.destroy();
+    return;
+  }
+  const { retryAfterSeconds, reason = '', message = 'a fault of the simulator' } = fault;
+  const details = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  if (retryAfterSeconds !== undefined) response.setHeader('retry-after', String(retryAfterSeconds));
+  sendJson(response, fault.status, statusObject(new ApiFailure(fault.status, reason, message, details)));
+}
+
+export function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}

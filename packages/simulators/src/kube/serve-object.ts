@@ -1,0 +1,116 @@
+import { readBody, type ApiCall } from './api-call.ts';
+import type { IncomingMessage } from 'node:http';
+import { admit, checkUpdate } from './admit.ts';
+import { badRequest, conflict, forbidden } from './api-failure.ts';
+import { asPod, isNamespaced, isRecord, type ApiObject } from './api-object.ts';
+import { deleteObject } from './delete-object.ts';
+import type { createListPages } from './list-pages.ts';
+import type { ObjectStore } from './object-store.ts';
+import { applyPatch } from './patches.ts';
+
+export interface ObjectService {
+  readonly store: ObjectStore;
+  readonly pages: ReturnType<typeof createListPages>;
+  /** The most pods of one namespace that are not ended; more are refused. */
+  quota: number;
+  /** A container's log so far, or why there is none. */
+  readLog(pod: ApiObject, container: string): readonly string[];
+}
+
+export interface Answer {
+  readonly status: number;
+  /** A string is sent as plain text, anything else as JSON. */
+  readonly body: unknown;
+}
+
+/** Serves every call but watches. Throws ApiFailure. */
+export async function serveObject(service: ObjectService, call: ApiCall, request: IncomingMessage): Promise<Answer> {
+  const body = await readBody(request);
+  const { store } = service;
+  const { resource, namespace, name = '' } = call;
+  if (isNamespaced(resource) && namespace !== undefined && call.verb === 'create') store.get('namespaces', undefined, namespace);
+  switch (call.verb) {
+    case 'create':
+      return { status: 201, body: trimmed(call, create(service, call, body)) };
+    case 'list':
+    case 'watch':
+      return { status: 200, body: { apiVersion: 'v1', ...service.pages.list(resource, namespace, call.query) } };
+    case 'get':
+      if (call.subresource === 'log') return { status: 200, body: logOf(service, call) };
+      return { status: 200, body: trimmed(call, store.get(resource, namespace, name)) };
+    case 'patch':
+      return { status: 200, body: trimmed(call, patch(store, call, body)) };
+    case 'delete':
+      return { status: 200, body: deleteObject(store, resource, store.get(resource, namespace, name), optionsOf(call, body), new Date()) };
+    default:
+      return call.verb satisfies never;
+  }
+}
+
+function create({ store, quota }: ObjectService, call: ApiCall, body: unknown): ApiObject {
+  const object = admit(call.resource, call.namespace, body, new Date());
+  const { name } = object.metadata;
+  if (call.resource === 'pods' && quota < Infinity && store.find('pods', call.namespace, name) === undefined) {
+    const used = store.list('pods', call.namespace).filter((pod) => !isEnded(pod)).length;
+    if (used >= quota) {
+      const why = `exceeded quota: pods, requested: count/pods=1, used: count/pods=${used}, limited: count/pods=${quota}`;
+      throw forbidden('pods', name, why);
+    }
+  }
+  return store.create(call.resource, object);
+}
+
+function patch(store: ObjectStore, call: ApiCall, body: unknown): ApiObject {
+  const { resource, namespace, name = '' } = call;
+  const before = store.get(resource, namespace, name);
+  const wanted = isRecord(body) && isRecord(body['metadata']) ? body['metadata'] : {};
+  if (wanted['resourceVersion'] !== undefined && wanted['resourceVersion'] !== before.metadata.resourceVersion) {
+    throw conflict(resource, name, 'the object has been modified; please apply your changes to the latest version and try again');
+  }
+  if (wanted['uid'] !== undefined && wanted['uid'] !== before.metadata.uid) {
+    throw conflict(resource, name, `Precondition failed: UID in precondition: ${JSON.stringify(wanted['uid'])}`);
+  }
+  const after = applyPatch(call.headers['content-type'] ?? '', before, body) as ApiObject;
+  // Each of the two paths changes its own part only.
+  const kept = call.subresource === 'status' ? { spec: before['spec'] } : { status: before['status'] };
+  const changed = { ...after, ...('spec' in before || 'status' in before ? kept : {}) };
+  checkUpdate(resource, before, changed);
+  return store.replace(resource, changed);
+}
+
+function logOf(service: ObjectService, { namespace, name = '', query }: ApiCall): string {
+  const pod = asPod(service.store.get('pods', namespace, name));
+  const names = pod.spec.containers.map((container) => container.name);
+  const container = query.get('container') ?? (names.length === 1 ? (names[0] ?? '') : '');
+  if (!names.includes(container)) {
+    throw badRequest(
+      container === ''
+        ? `a container name must be specified for pod ${name}, choose one of: [${names.join(' ')}]`
+        : `container ${container} is not valid for pod ${name}`,
+    );
+  }
+  const lines = service.readLog(pod, container);
+  const tail = query.has('tailLines') ? lines.slice(lines.length - Math.min(lines.length, Number(query.get('tailLines')))) : lines;
+  const text = tail.map((line) => `${line}\n`).join('');
+  return query.has('limitBytes')
+    ? Buffer.from(text)
+        .subarray(0, Number(query.get('limitBytes')))
+        .toString()
+    : text;
+}
+
+/** Options of a deletion come in the body or in the query. */
+function optionsOf({ query }: ApiCall, body: unknown): unknown {
+  if (body !== undefined || !query.has('gracePeriodSeconds')) return body;
+  return { gracePeriodSeconds: Number(query.get('gracePeriodSeconds')) };
+}
+
+function trimmed({ headers }: ApiCall, object: ApiObject): unknown {
+  if (headers.accept?.includes('as=PartialObjectMetadata') !== true) return object;
+  return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata };
+}
+
+export function isEnded(pod: ApiObject): boolean {
+  const { phase } = asPod(pod).status;
+  return phase === 'Succeeded' || phase === 'Failed';
+}

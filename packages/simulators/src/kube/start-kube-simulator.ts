@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { listenHttp } from '@paddock/runtime/http-server';
+import { admit } from './admit.ts';
+import { asPod } from './api-object.ts';
+import { collectGarbage } from './delete-object.ts';
+import { createFaults } from './faults.ts';
+import { createKubeReport } from './kube-report.ts';
+import type { KubeControl } from './kube-control.ts';
+import { kubeconfigFor, temporaryFile } from './kubeconfig.ts';
+import { startKubelet, type PlayRunner } from './kubelet.ts';
+import { createListPages } from './list-pages.ts';
+import { createObjectStore, type ObjectStore } from './object-store.ts';
+import { sendJson, serveCall, type ApiService } from './serve-call.ts';
+import { CONTROL_PATH, serveControl } from './serve-control.ts';
+
+export interface KubeSimulatorOptions {
+  /** 0, the default, picks a free one. */
+  readonly port?: number | undefined;
+  /** `default` unless told; more can be created through the API. */
+  readonly namespaces?: readonly string[] | undefined;
+  readonly playRunner?: PlayRunner | undefined;
+  /** The shortest and the longest start of a pod, in milliseconds. */
+  readonly startDelayMs?: readonly [number, number] | undefined;
+  /** False: nobody schedules or runs pods, as in a control plane alone; they stay Pending. */
+  readonly kubelet?: boolean | undefined;
+  /** How often a watch hears of the newest version; a minute in a real cluster. */
+  readonly bookmarkMs?: number | undefined;
+  readonly random?: (() => number) | undefined;
+}
+
+export interface KubeSimulator extends KubeControl {
+  readonly url: string;
+  /** Text of a kubeconfig, also at `GET /_sim/kubeconfig`. */
+  readonly kubeconfig: string;
+  /** Writes it to a file of its own, which goes when the simulator stops. Returns its path. */
+  writeKubeconfig(): string;
+  stop(): Promise<void>;
+}
+
+/** Starts the part of a Kubernetes cluster that Paddock uses, as an HTTP server on 127.0.0.1. */
+export async function startKubeSimulator(options: KubeSimulatorOptions = {}): Promise<KubeSimulator> {
+  const store = createObjectStore();
+  const namespaces = options.namespaces ?? ['default'];
+  for (const name of namespaces) store.create('namespaces', admit('namespaces', undefined, { metadata: { name } }, new Date()));
+  store.create('nodes', admit('nodes', undefined, { metadata: { name: 'sim-node' } }, new Date()));
+
+  const stopCollecting = collectGarbage(store);
+  const { startDelayMs = [20, 200], random = Math.random, playRunner } = options;
+  const kubelet = options.kubelet === false ? undefined : startKubelet({ store, playRunner, startDelayMs, random });
+  const watches = new Set<{ cut(): void }>();
+  const report = createKubeReport(store, () => watches.size);
+  const service: ApiService = {
+    store,
+    pages: createListPages(store),
+    quota: Infinity,
+    readLog: (pod, container) => kubelet?.readLog(pod, container) ?? [],
+    token: randomBytes(16).toString('hex'),
+    faults: createFaults(),
+    bookmarkMs: options.bookmarkMs ?? 5000,
+    watches,
+    count: report.count,
+  };
+  const control = createControl(service, report.read);
+
+  let kubeconfig = '';
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (request.url === '/readyz' || request.url === '/livez') response.end('ok');
+    else if (request.url === `${CONTROL_PATH}kubeconfig`) response.end(kubeconfig);
+    else if (request.url?.startsWith(CONTROL_PATH) === true) await serveControl(control, request, response);
+    else await serveCall(service, request, response);
+  };
+  const server = await listenHttp(
+    (request, response) => {
+      serve(request, response).catch((error: unknown) => {
+        if (response.headersSent) response.destroy();
+        else sendJson(response, 500, { kind: 'Status', apiVersion: 'v1', reason: 'InternalError', code: 500, message: String(error) });
+      });
+    },
+    { port: options.port ?? 0, host: '127.0.0.1' },
+  );
+  const url = `http://127.0.0.1:${server.port}`;
+  kubeconfig = kubeconfigFor(url, service.token);
+
+  const file = temporaryFile('kubeconfig', kubeconfig);
+  return {
+    ...control,
+    url,
+    kubeconfig,
+    writeKubeconfig: file.write,
+    async stop() {
+      file.remove();
+      stopCollecting();
+      await kubelet?.stop();
+      const closed = server.close();
+      server.server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function createControl(service: ApiService, read: () => ReturnType<KubeControl['report']>): KubeControl {
+  const { store, faults, watches, pages } = service;
+  return {
+    failNext: (fault) => faults.add(fault),
+    clearFaults: () => faults.clear(),
+    cutWatches: () => watches.forEach((watch) => watch.cut()),
+    compact: () => {
+      store.compact();
+      pages.forget();
+    },
+    setQuota: (pods) => {
+      service.quota = pods ?? Infinity;
+    },
+    endPod: (pod) => annotateEnd(store, pod),
+    report: read,
+  };
+}
+
+function annotateEnd(store: ObjectStore, { namespace, name, end, exitCode }: Parameters<KubeControl['endPod']>[0]): void {
+  const pod = asPod(store.get('pods', namespace, name));
+  const asked = { 'test.paddock/end': end, ...(exitCode === undefined ? {} : { 'test.paddock/exit-code': String(exitCode) }) };
+  store.replace('pods', { ...pod, metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...asked } } });
+}

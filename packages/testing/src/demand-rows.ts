@@ -1,0 +1,53 @@
+import type { Database } from '@paddock/db/tables';
+import { type Pool, poolsDocument, type PoolsDocument } from '@paddock/domain/pools-document';
+import { scopeRepoId } from '@paddock/domain/scope';
+import type { Insertable, Kysely, Selectable } from 'kysely';
+
+/** A pools document with all defaults filled in; a pool `linux` and everybody allowed unless told otherwise. */
+export function examplePools(given: { pools?: readonly Partial<Pool>[]; entities?: PoolsDocument['entities'] } = {}): PoolsDocument {
+  const { pools = [{}], entities = { '*': { maxWorkers: null } } } = given;
+  const standard = { name: 'linux', labels: ['self-hosted', 'linux'], image: 'ghcr.io/acme/runner:1', namespace: 'runners' };
+  return poolsDocument.parse({ pools: pools.map((pool) => Object.assign({}, standard, pool)), entities });
+}
+
+/** Puts a new version of the pools document in force. */
+export async function putPools(db: Kysely<Database>, document: PoolsDocument): Promise<void> {
+  const content = JSON.stringify(document);
+  await db.insertInto('pools_documents').values({ digest: content, content, loaded_by: 'test' }).execute();
+}
+
+let lastJobId = 34_500_000_000;
+
+/** A queued job of the organisation acme for the pool `linux`, as ingress would have stored it; `given` says what is different. */
+export async function putJob(
+  db: Kysely<Database>,
+  given: Partial<Insertable<Database['jobs']>> = {},
+): Promise<Selectable<Database['jobs']>> {
+  const entityType = given.entity_type ?? 'Organization';
+  const repoId = given.repo_id ?? 780_000_001;
+  lastJobId += 1;
+  const standard = {
+    job_id: lastJobId,
+    wants_worker: true,
+    entity_id: 90_000_001,
+    entity_name: 'acme',
+    entity_type: entityType,
+    repo_id: repoId,
+    repo_full_name: `${given.entity_name ?? 'acme'}/api`,
+    app_id: 1001,
+    installation_id: 51_000_001,
+    job_labels: '["linux"]',
+    k8s_pool: 'linux',
+    k8s_image: 'ghcr.io/acme/runner:1',
+    scope_repo_id: scopeRepoId(entityType, { registration: 'organization' }, repoId),
+    pools_version: 1,
+    run_id: 9_200_000_001,
+    run_attempt: 1,
+    job_name: 'build',
+  };
+  return db
+    .insertInto('jobs')
+    .values({ ...standard, ...given })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}

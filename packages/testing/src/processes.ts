@@ -1,0 +1,18 @@
+import { join } from 'node:path';
+import { type Program, type ProgramStart, startProgram } from '@paddock/processes/start-program';
+
+export interface ServiceStart extends Pick<ProgramStart, 'onLine'> {
+  readonly app: 'ingress' | 'scheduler' | 'reconciler';
+  /** All that the service sees of an environment, but for PATH. */
+  readonly env: NodeJS.ProcessEnv;
+}
+
+const APPS = join(import.meta.dirname, '..', '..', '..', 'apps');
+
+/**
+ * Runs one of our services as a process of its own, as in production, and resolves once it listens. Rejects with its output
+ * if it ends before, or does not listen in time. It ends with this process, even if that is killed outright.
+ */
+export async function startService({ app, env, ...rest }: ServiceStart): Promise<Program> {
+  return startProgram({ program: join(APPS, app, 'src', 'main.ts'), env: { PATH: process.env['PATH'], ...env }, ...rest });
+}

@@ -1,0 +1,23 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+const POLL_MS = 5;
+
+/**
+ * Asks until there is an answer: resolves with the first value of `probe` that is neither undefined nor false.
+ *
+ * This is the one place where a test waits. A probe that throws ends the waiting with its error; when the time is over, the
+ * error names `what` was waited for.
+ */
+export async function waitFor<T>(
+  what: string,
+  probe: () => Promise<T | undefined | false> | T | undefined | false,
+  { timeoutMs = 30_000 }: { readonly timeoutMs?: number } = {},
+): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const answer = await probe();
+    if (answer !== undefined && answer !== false) return answer;
+    if (performance.now() >= deadline) throw new Error(`Waited ${timeoutMs} ms in vain for ${what}.`);
+    await pause(POLL_MS);
+  }
+}

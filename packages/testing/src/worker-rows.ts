@@ -1,0 +1,35 @@
+import type { Database } from '@paddock/db/tables';
+import { type InsertObject, type Kysely, type Selectable, sql } from 'kysely';
+
+let lastNumber = 0;
+
+/** A worker of the organisation acme in the pool `linux`, still pending, with our instance's name; `given` says what is different. */
+export async function putWorker(
+  db: Kysely<Database>,
+  given: Partial<InsertObject<Database, 'workers'>> = {},
+): Promise<Selectable<Database['workers']>> {
+  const { instance_id: instance } = await db.selectFrom('instance').select('instance_id').executeTakeFirstOrThrow();
+  lastNumber += 1;
+  const standard = {
+    pod_name: `pdk-${instance}-linux-${String(lastNumber).padStart(12, '0')}`,
+    entity_id: 90_000_001,
+    entity_name: 'acme',
+    entity_type: 'Organization' as const,
+    app_id: 1001,
+    installation_id: 51_000_001,
+    scope_repo_id: 0,
+    job_labels: '["linux"]',
+    k8s_pool: 'linux',
+    k8s_image: 'ghcr.io/acme/runner:1',
+    pools_version: 1,
+    namespace: 'default',
+  };
+  return db
+    .insertInto('workers')
+    .values({ ...standard, ...given })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** An instant so many minutes ago, by the database's clock: for rows that have to be old. */
+export const minutesAgo = (minutes: number) => sql<Date>`now() - ${minutes} * interval '1 minute'`;

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { waitFor } from '@paddock/testing/wait-for';
+import { startSystem, type TestSystem } from './start-system.ts';
+
+describe('the journey of a job, over HTTP and through processes', () => {
+  let system: TestSystem;
+
+  beforeAll(async () => {
+    system = await startSystem();
+    await system.start('ingress');
+    await system.start('scheduler');
+    await system.start('reconciler');
+  });
+
+  afterAll(() => system.stop());
+
+  const jobRow = (id: number) => system.database.db.selectFrom('jobs').selectAll().where('job_id', '=', id).executeTakeFirst();
+  const ended = (id: number) =>
+    waitFor(`job ${id} to be completed`, async () => {
+      const row = await jobRow(id);
+      return row?.status === 'completed' ? row : undefined;
+    });
+
+  test('a signed webhook becomes a runner pod and ends completed (P1, A5, B7, C6, C8)', async () => {
+    const { db } = system.database;
+    const queued = await system.github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'Linux'], durationMs: 50 });
+    const job = await ended(queued.id);
+    expect(job).toMatchObject({
+      k8s_pool: 'linux',
+      job_labels: ['linux', 'self-hosted'],
+      wants_worker: false,
+      conclusion: 'success',
+      entity_name: 'acme',
+    });
+    const worker = await waitFor('the worker to end', () =>
+      db.selectFrom('workers').selectAll().where('assigned_job_id', '=', queued.id).where('status', '=', 'completed').executeTakeFirst(),
+    );
+    expect(worker).toMatchObject({
+      pod_name: job.k8s_pod,
+      made_for_job_id: queued.id,
+      exit_code: 0,
+      repo_full_name: null,
+      scope_repo_id: 0,
+    });
+    expect(worker.pod_name).toMatch(/^pdk-[a-z0-9]{6}-linux-[0-9a-f]{12}$/);
+    expect(worker.registered_labels).toEqual(['linux', 'self-hosted']);
+    await waitFor('the Secret to go', () => system.cluster.report().secretsLeft.length === 0);
+    const events = await db
+      .selectFrom('installation_events')
+      .select(['event', 'outcome'])
+      .where('job_id', '=', queued.id)
+      .orderBy('id')
+      .execute();
+    expect(events.map(({ event }) => event).toSorted()).toEqual([
+      'workflow_job.completed',
+      'workflow_job.in_progress',
+      'workflow_job.queued',
+    ]);
+    const tasks = await db.selectFrom('operations').select(['kind', 'status']).where('subject_id', '=', worker.pod_name).execute();
+    expect(tasks).toContainEqual({ kind: 'provision-worker', status: 'OK' });
+  });
+
+  test('each repository of a personal account gets runners of its own (C2)', async () => {
+    const jobs = await Promise.all(
+      ['mona/dotfiles', 'mona/compiler'].map((repo) => system.github.queueJob({ repo, labels: ['self-hosted', 'linux'], durationMs: 20 })),
+    );
+    for (const { id, repo, repositoryId } of jobs) {
+      await ended(id);
+      const worker = await system.database.db.selectFrom('workers').selectAll().where('assigned_job_id', '=', id).executeTakeFirstOrThrow();
+      expect(worker).toMatchObject({ scope_repo_id: repositoryId, repo_full_name: repo, entity_type: 'User' });
+    }
+  });
+
+  test('a job for no pool of ours is recorded and makes nothing (B4)', async () => {
+    const { id } = await system.github.queueJob({ repo: 'acme/shop', labels: ['ubuntu-latest'], hosted: true });
+    await system.github.settled();
+    const outcomes = await system.database.db.selectFrom('installation_events').select('outcome').where('job_id', '=', id).execute();
+    expect(outcomes.length).toBeGreaterThan(0);
+    expect(new Set(outcomes.map(({ outcome }) => outcome))).toEqual(new Set(['ignored_no_label']));
+    expect(await jobRow(id)).toBeUndefined();
+  });
+
+  test('deliveries that GitHub fails to hand over are asked for again (E1)', async () => {
+    await system.github.setDeliveryFaults({ dropActions: ['queued', 'completed'] });
+    const { id } = await system.github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'], durationMs: 20 });
+    expect(await ended(id)).toMatchObject({ conclusion: 'success' });
+    await system.github.setDeliveryFaults({});
+    expect((await system.github.report()).redelivered).toBeGreaterThanOrEqual(2);
+  });
+
+  test('more jobs than the account may have workers: the cap holds, the rest waits with a reason, all complete (C4, C5, P5)', async () => {
+    const jobs = await Promise.all(
+      Array.from({ length: 12 }, () => system.github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'], durationMs: 300 })),
+    );
+    const reason = await waitFor('a reason for waiting', () =>
+      system.database.db.selectFrom('demand_keys').select(['wait_reason', 'cap']).where('wait_reason', 'is not', null).executeTakeFirst(),
+    );
+    expect(reason).toEqual({ wait_reason: 'at_entity_cap', cap: 5 });
+    for (const { id } of jobs) await ended(id);
+    expect(system.cluster.report().mostActivePods).toBeLessThanOrEqual(6); // five of acme's, and one of mona's at the most
+    expect((await system.github.report()).excessWorkers).toBe(0);
+  });
+});

@@ -1,0 +1,126 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectDatabase } from '@paddock/db/connect';
+import { migrate } from '@paddock/db/migrate';
+import type { Program } from '@paddock/processes/start-program';
+import { createAppKey } from '@paddock/simulators/github/app-key';
+import { playRunner } from '@paddock/simulators/github/play-runner';
+import { type GitHubSimulator, startGitHubSimulator } from '@paddock/simulators/github/start-github-simulator';
+import { type KubeSimulator, startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { startService } from '@paddock/testing/processes';
+
+export type ServiceName = 'ingress' | 'scheduler' | 'reconciler';
+
+/** A database and both simulators in this process, and our services as processes of their own, started and killed as a test likes. */
+export interface TestSystem {
+  readonly database: TestDatabase;
+  readonly github: GitHubSimulator;
+  readonly cluster: KubeSimulator;
+  readonly webhookUrl: string;
+  start(service: ServiceName, settings?: Readonly<Record<string, string>>): Promise<Program>;
+  stop(): Promise<void>;
+}
+
+const APP_ID = 4711;
+const WEBHOOK_SECRET = 'a secret for tests';
+const NAMESPACE = 'runners';
+
+/** Short, so that a test need not wait long; nothing depends on them. */
+const SHORT_TIMES = {
+  PADDOCK_MATCH_TICK_MS: '200',
+  PADDOCK_TASK_POLL_MS: '200',
+  PADDOCK_REDELIVERY_EVERY_SECONDS: '1',
+  PADDOCK_REDELIVERY_SPACING_MS: '500',
+  PADDOCK_UNEXPLAINED_GRACE_MS: '5000',
+};
+
+export interface TestSystemOptions {
+  /** Works in the same database and the same cluster as that one, in another schema. */
+  readonly beside?: { readonly system: TestSystem; readonly schema: string };
+}
+
+/** Starts everything but the services; one organisation and one personal account have the App installed. */
+export async function startSystem({ beside }: TestSystemOptions = {}): Promise<TestSystem> {
+  const folder = await mkdtemp(join(tmpdir(), 'paddock-test-'));
+  const key = createAppKey();
+  const github = await startGitHubSimulator({ apps: [{ appId: APP_ID, publicKeyPem: key.publicKeyPem, webhookSecret: WEBHOOK_SECRET }] });
+  const cluster = beside?.system.cluster ?? (await startKubeSimulator({ namespaces: [NAMESPACE], playRunner, startDelayMs: [5, 30] }));
+  const database = beside === undefined ? await createTestDatabase() : await shareDatabase(beside.system.database, beside.schema);
+  const config = join(folder, 'paddock.yaml');
+  const kubeconfig = join(folder, 'kubeconfig');
+  await writeFile(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
+  await writeFile(config, JSON.stringify(configuration(github.url)));
+  await furnish(github);
+
+  const running: Program[] = [];
+  let webhookUrl = '';
+  return {
+    database,
+    github,
+    cluster,
+    get webhookUrl() {
+      return webhookUrl;
+    },
+    async start(app, settings = {}) {
+      const program = await startService({
+        app,
+        env: {
+          DATABASE_URL: database.url,
+          PADDOCK_SCHEMA: database.schema,
+          PADDOCK_CONFIG: config,
+          PADDOCK_KUBECONFIG: kubeconfig,
+          PADDOCK_HTTP_HOST: '127.0.0.1',
+          PADDOCK_INGRESS_HTTP_PORT: '0',
+          PADDOCK_SCHEDULER_HTTP_PORT: '0',
+          PADDOCK_RECONCILER_HTTP_PORT: '0',
+          WEBHOOK_SECRET,
+          APP_KEY: key.privateKeyPem,
+          ...SHORT_TIMES,
+          ...settings,
+        },
+      });
+      running.push(program);
+      if (app === 'ingress') {
+        webhookUrl = `http://127.0.0.1:${program.port}/webhooks/github`;
+        await github.setApp(APP_ID, { webhookUrl });
+      }
+      return program;
+    },
+    async stop() {
+      for (const program of running) {
+        program.kill('SIGKILL');
+        await program.exited;
+      }
+      if (beside === undefined) await cluster.stop();
+      await github.stop();
+      await database.drop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+async function shareDatabase({ url }: TestDatabase, schema: string): Promise<TestDatabase> {
+  await migrate({ url, schema });
+  const { db, close } = connectDatabase({ url, schema, poolSize: 5, applicationName: 'paddock-test' });
+  return { url, schema, db, drop: close };
+}
+
+const configuration = (apiUrl: string) => ({
+  github: { apiUrl, apps: [{ id: APP_ID, webhookSecret: { env: 'WEBHOOK_SECRET' }, privateKey: { env: 'APP_KEY' } }] },
+  pools: [
+    { name: 'linux', labels: ['self-hosted', 'linux'], image: 'runner:1', namespace: NAMESPACE },
+    { name: 'gpu', labels: ['self-hosted', 'gpu'], image: 'runner:1', namespace: NAMESPACE, maxWorkers: 2 },
+  ],
+  entities: { '*': { maxWorkers: 5 } },
+});
+
+async function furnish(github: GitHubSimulator): Promise<void> {
+  await github.addOrganization({ login: 'acme' });
+  await github.addRepository({ owner: 'acme', name: 'shop', private: true });
+  await github.addUser({ login: 'mona' });
+  for (const name of ['dotfiles', 'compiler']) await github.addRepository({ owner: 'mona', name, private: true });
+  await github.install({ appId: APP_ID, account: 'acme', announce: false });
+  await github.install({ appId: APP_ID, account: 'mona', announce: false });
+}

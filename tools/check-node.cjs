@@ -1,0 +1,28 @@
+// Every script of package.json starts here, on whatever Node the PATH gives: only syntax that the oldest one understands.
+var fs = require('fs');
+var path = require('path');
+
+var script = process.env.npm_lifecycle_event || 'demo';
+var installed = fs.existsSync(path.join(__dirname, '..', 'node_modules', '.bin', 'jest'));
+var parts = process.versions.node.split('.').map(Number);
+var recentEnough = parts[0] > 22 || (parts[0] === 22 && parts[1] >= 18);
+
+if (!installed) {
+  stop('The dependencies are not installed. Run: npx -y pnpm@12 ' + script);
+} else if (!recentEnough) {
+  stop(
+    'Paddock needs Node.js 22.18 or newer and was started with ' +
+      process.versions.node +
+      '.\n' +
+      'It brings its own for Linux and macOS (x64, arm64); on ' +
+      process.platform +
+      '-' +
+      process.arch +
+      ' it uses yours: install a newer one and run the same command again.',
+  );
+}
+
+function stop(message) {
+  console.error(message);
+  process.exit(1);
+}

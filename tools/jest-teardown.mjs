@@ -1,0 +1,3 @@
+import { server } from './jest-setup.mjs';
+
+export default () => server.stop();
