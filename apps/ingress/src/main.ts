@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { connectDatabase } from '@paddock/db/connect';
 import { limitHolding } from '@paddock/db/limit-holding';
 import { createHealthApp } from '@paddock/runtime/health';
-import { listenHttp } from '@paddock/runtime/http-server';
+import { listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';
 import { createLogger } from '@paddock/runtime/logger';
 import { main } from '@paddock/runtime/main';
 import { createMetrics } from '@paddock/runtime/metrics';
@@ -15,7 +15,6 @@ import { createListener } from './http.ts';
 import { createPools } from './pools.ts';
 import { createReadiness } from './readiness.ts';
 import { createReceiveDelivery } from './receive-delivery.ts';
-import { untilAborted } from './until-aborted.ts';
 import { createWriteDeliveries } from './write-deliveries.ts';
 
 /** Above the longest statement that PostgreSQL itself allows, so that only what does not answer is cut. */
@@ -86,14 +85,10 @@ await main(async () => {
   });
   http.server.requestTimeout = config.bodyTimeoutMs;
   http.server.headersTimeout = config.bodyTimeoutMs;
-  log.info('listening', { port: http.port });
 
   await run(
     {
-      http: async (signal) => {
-        await untilAborted(signal);
-        await http.close();
-      },
+      http: serveUntilStopped(http, log),
       pools: (signal) => pools.run(signal),
     },
     {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { hostname } from 'node:os';
 import { clientConfig, connectDatabase } from '@paddock/db/connect';
 import { waitUntilFit, whyNotReady } from '@paddock/db/wait-until-fit';
@@ -10,7 +9,7 @@ import { executorEvents } from '@paddock/queue/executor-events';
 import { executorRules } from '@paddock/queue/executor-settings';
 import { queueDepthGauges, readQueueDepth } from '@paddock/queue/queue-depth';
 import { createHealthApp } from '@paddock/runtime/health';
-import { listenHttp } from '@paddock/runtime/http-server';
+import { listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';
 import { createLogger } from '@paddock/runtime/logger';
 import { loop } from '@paddock/runtime/loop';
 import { main } from '@paddock/runtime/main';
@@ -58,7 +57,6 @@ await main(async () => {
     whyNotReady: async () => (stopping ? 'stopping' : whyNotReady(db, schema)),
   });
   const http = await listenHttp(health, { port: config.httpPort, host: config.httpHost });
-  log.info('listening', { port: http.port });
 
   const onceFit = (part: (signal: AbortSignal) => Promise<void>) => async (signal: AbortSignal) => {
     await waitUntilFit({ db, schema, pollMs: 1_000, onUnfit: events.notReady }, signal);
@@ -82,10 +80,7 @@ await main(async () => {
   try {
     await run(
       {
-        http: async (signal) => {
-          if (!signal.aborted) await once(signal, 'abort');
-          await http.close();
-        },
+        http: serveUntilStopped(http, log),
         executor: onceFit(executor.run),
         schedules: onceFit(schedules.run),
         depth: onceFit((signal) => loop(showDepth, { wake: createWake(), intervalMs: DEPTH_MS, onError: events.queueDepthFailed }, signal)),

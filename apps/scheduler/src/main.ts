@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { hostname } from 'node:os';
 import { clientConfig, connectDatabase } from '@paddock/db/connect';
 import { waitUntilFit, whyNotReady } from '@paddock/db/wait-until-fit';
@@ -10,7 +9,7 @@ import { createExecutor } from '@paddock/queue/executor';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { executorRules } from '@paddock/queue/executor-settings';
 import { createHealthApp } from '@paddock/runtime/health';
-import { listenHttp } from '@paddock/runtime/http-server';
+import { listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';
 import { createLogger } from '@paddock/runtime/logger';
 import { main } from '@paddock/runtime/main';
 import { createMetrics } from '@paddock/runtime/metrics';
@@ -54,7 +53,6 @@ await main(async () => {
     whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady(db, schema)),
   });
   const http = await listenHttp(health, { port: config.httpPort, host: config.httpHost });
-  log.info('listening', { port: http.port });
 
   const ownConfig = clientConfig(databaseOptions);
   const executor = createExecutor({
@@ -78,10 +76,7 @@ await main(async () => {
   try {
     await run(
       {
-        http: async (signal) => {
-          if (!signal.aborted) await once(signal, 'abort');
-          await http.close();
-        },
+        http: serveUntilStopped(http, log),
         matching: onceFit((signal) => runMatching(matching, signal)),
         executor: onceFit(executor.run),
         following: onceFit((signal) => followPods(following, signal)),

@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Logger } from './logger.ts';
+import type { Service } from './run.ts';
 
 export interface HttpServer {
   readonly server: Server;
@@ -28,5 +31,14 @@ export async function listenHttp(handler: RequestListener, { port, host }: { por
         server.close((error) => (error ? failed(error) : closed()));
         server.closeIdleConnections();
       }),
+  };
+}
+
+/** The server as a part of a service: says that it listens, which is when signals are already heeded, and closes once told to stop. */
+export function serveUntilStopped(http: HttpServer, log: Logger): Service {
+  return async (signal) => {
+    log.info('listening', { port: http.port });
+    if (!signal.aborted) await once(signal, 'abort');
+    await http.close();
   };
 }
