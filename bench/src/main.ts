@@ -1,17 +1,18 @@
 import { main } from '@paddock/runtime/main';
-import { benchQueue } from './bench-queue.ts';
-import { readFlags, USAGE } from './flags.ts';
-import { tableOf } from './results.ts';
+import { readFlags, usageOf } from './flags.ts';
+import { queue } from './queue/bench-queue.ts';
+
+const benches = { queue };
 
 await main(async () => {
-  const read = readFlags(process.argv.slice(2));
+  const read = readFlags(process.argv.slice(2), benches);
   if ('problems' in read) {
-    process.stderr.write(`${read.problems.join('\n')}\n\n${USAGE}`);
+    process.stderr.write(`${read.problems.join('\n')}\n\n${usageOf(benches)}`);
     process.exitCode = 2;
     return;
   }
-  const { tasks, json } = read.flags;
-  const runs = await benchQueue({ tasks, say: (line) => void process.stderr.write(`${line}\n`) });
-  process.stdout.write(`${tableOf(runs)}\n`);
-  if (json) process.stdout.write(`${JSON.stringify({ runs })}\n`);
+  const { bench, size, json } = read.flags;
+  const { table, result } = await bench.run(size, (line) => void process.stderr.write(`${line}\n`));
+  process.stdout.write(`${table}\n`);
+  if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
 });

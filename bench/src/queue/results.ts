@@ -1,3 +1,4 @@
+import { alignColumns, medianOf, quantileOf, toHundredths } from '../figures.ts';
 import type { Variant } from './contender.ts';
 
 /** What is printed of one variant, by the names of the JSON object. */
@@ -16,20 +17,10 @@ export const toRun = (variant: Variant, rates: readonly number[], starts: readon
   start_p99_ms: toHundredths(quantileOf(starts, 0.99)),
 });
 
-export const medianOf = (values: readonly number[]): number => quantileOf(values, 0.5);
-
-/** The nearest value that the given share of all values does not exceed. */
-function quantileOf(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
-}
-
-const toHundredths = (value: number): number => Math.round(value * 100) / 100;
-
 /** The table for people. */
 export function tableOf(runs: readonly Run[]): string {
   const tuned = runs.find(({ variant }) => variant === 'graphile-tuned')?.tasks_per_second ?? Number.NaN;
-  const rows = [
+  return alignColumns([
     ['variant', 'tasks/s', 'of tuned', 'start p50 ms', 'start p99 ms'],
     ...runs.map((run) => [
       run.variant,
@@ -38,6 +29,5 @@ export function tableOf(runs: readonly Run[]): string {
       run.start_p50_ms.toFixed(2),
       run.start_p99_ms.toFixed(2),
     ]),
-  ];
-  return rows.map(([name = '', ...figures]) => name.padEnd(18) + figures.map((figure) => figure.padStart(14)).join('')).join('\n');
+  ]);
 }

@@ -4,7 +4,9 @@ import { createGraphile } from './graphile.ts';
 import { measureStarts, measureThroughput } from './measure.ts';
 import { createPaddock } from './paddock.ts';
 import { createPgBoss } from './pg-boss.ts';
-import { medianOf, type Run, toRun } from './results.ts';
+import { medianOf } from '../figures.ts';
+import type { Bench } from '../bench.ts';
+import { type Run, tableOf, toRun } from './results.ts';
 
 const ROUNDS = 5;
 const STARTS_PER_ROUND = 60;
@@ -14,16 +16,22 @@ const WARM_UP_TASKS = 2_000;
 /** No further round is begun after this; a median of fewer is still one. */
 const ENOUGH_MS = 110_000;
 
-export interface BenchOptions {
-  readonly tasks: number;
-  readonly say: (line: string) => void;
-}
+type Say = (line: string) => void;
+
+export const queue: Bench = {
+  about: 'no-op tasks per second and enqueue-to-start latency, beside graphile-worker and pg-boss',
+  size: { flag: 'tasks', usual: 10_000, least: 1_000, most: 100_000 },
+  async run(tasks, say) {
+    const runs = await benchQueue(tasks, say);
+    return { table: tableOf(runs), result: { runs } };
+  },
+};
 
 /**
  * Measures all variants on one PostgreSQL with default durability that is started for this and removed afterwards: one round after the
  * other, each variant once in every round, so that whatever else the machine does falls on all of them.
  */
-export async function benchQueue({ tasks, say }: BenchOptions): Promise<Run[]> {
+async function benchQueue(tasks: number, say: Say): Promise<Run[]> {
   const postgres = await startPostgres({ durable: true });
   const contenders: Contender[] = [];
   try {
@@ -38,7 +46,7 @@ export async function benchQueue({ tasks, say }: BenchOptions): Promise<Run[]> {
   }
 }
 
-async function measureAll(contenders: readonly Contender[], tasks: number, say: (line: string) => void): Promise<Run[]> {
+async function measureAll(contenders: readonly Contender[], tasks: number, say: Say): Promise<Run[]> {
   const rates = new Map(VARIANTS.map((variant) => [variant, [] as number[]]));
   const starts = new Map(VARIANTS.map((variant) => [variant, [] as number[]]));
   say('warming up');

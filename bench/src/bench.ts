@@ -1,0 +1,16 @@
+/** How large a bench is: what it counts, by which flag, and how many of it by default, at least and at most. */
+export interface Size {
+  readonly flag: string;
+  readonly usual: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** One thing that `bench NAME` measures, beside its alternatives in the same run. */
+export interface Bench {
+  /** One line for the usage. */
+  readonly about: string;
+  readonly size: Size;
+  /** Measures; `say` takes lines of progress. The table is for people, the result is what `--json` prints. */
+  run(size: number, say: (line: string) => void): Promise<{ table: string; result: object }>;
+}
