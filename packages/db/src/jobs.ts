@@ -21,27 +21,40 @@ export interface StoredJob {
   readonly isUnbound: boolean;
 }
 
-// pending -> running -> completed | failed, forward only. `e` is the row, `excluded` what GitHub says now.
+// pending -> running -> completed | failed, forward only. `e` is the row, `excluded` what GitHub says now. Each column ends the same in
+// whichever order the statements come: where two contradict each other, a comparison decides and not their arrival.
 const ended = sql`e.status in ('completed', 'failed')`;
 const isEnd = sql`excluded.status = 'completed'`;
 // The end names the runner for good; before it, the later start does.
-const isNewerRun = sql`(${isEnd} or excluded.started_at > coalesce(e.started_at, '-infinity'))`;
-const isNewRunner = sql`(not ${ended} and excluded.runner_name is not null and (e.runner_name is null or ${isNewerRun}))`;
+const isNewerRun = sql`(${isEnd} or (excluded.started_at, excluded.runner_name collate "C")
+  > (coalesce(e.started_at, '-infinity'), coalesce(e.runner_name, '') collate "C"))`;
+const isNewRunner = sql`(excluded.runner_name is not null and (e.runner_name is null or (not ${ended} and ${isNewerRun})))`;
+// A job ends once: of two ends that GitHub states, the earlier one is it.
+const isEarlierEnd = sql`(e.status = 'completed' and ${isEnd} and (excluded.completed_at, coalesce(excluded.conclusion, '') collate "C")
+  < (e.completed_at, coalesce(e.conclusion, '') collate "C"))`;
 // A repeated in_progress is old news; without this it would take back a demand that GitHub itself has confirmed since (A6).
 const isSameRun = sql`(e.status = 'running' and excluded.status = 'running'
   and excluded.runner_name is not distinct from e.runner_name and excluded.started_at is not distinct from e.started_at)`;
 const clearsDemand = sql`(excluded.status <> 'pending' and not ${isSameRun})`;
 
 const filledIn = (column: string): RawBuilder<unknown> => sql`coalesce(${sql.ref(`e.${column}`)}, ${sql.ref(`excluded.${column}`)})`;
+/** What belongs to the runner comes and goes with its name; the same runner's may be filled in. */
 const ofRunner = (column: string): RawBuilder<unknown> =>
-  sql`case when ${isNewRunner} then ${sql.ref(`excluded.${column}`)} else ${filledIn(column)} end`;
+  sql`case when ${isNewRunner} then ${sql.ref(`excluded.${column}`)}
+    when excluded.runner_name = e.runner_name then ${filledIn(column)} else ${sql.ref(`e.${column}`)} end`;
+const ofEnd = (column: string): RawBuilder<unknown> =>
+  sql`case when ${isEarlierEnd} then coalesce(${sql.ref(`excluded.${column}`)}, ${sql.ref(`e.${column}`)}) else ${filledIn(column)} end`;
 const whileDemanded = (column: string): RawBuilder<unknown> => sql`case when not ${clearsDemand} then ${sql.ref(`e.${column}`)} end`;
 
 /** Each column that GitHub's statements can move, and to what. */
 const next: Readonly<Record<string, RawBuilder<unknown>>> = {
   status: sql`case when ${ended} then e.status else greatest(e.status, excluded.status) end`,
   wants_worker: sql`e.wants_worker and not ${clearsDemand}`,
-  conclusion: filledIn('conclusion'),
+  // Where two Apps tell of one job, the first of them by its id is asked for its runners.
+  app_id: sql`least(e.app_id, excluded.app_id)`,
+  installation_id: sql`case when excluded.app_id < e.app_id or (excluded.app_id = e.app_id and e.installation_id = 0)
+    then excluded.installation_id else e.installation_id end`,
+  conclusion: ofEnd('conclusion'),
   runner_name: ofRunner('runner_name'),
   runner_id: ofRunner('runner_id'),
   k8s_pod: ofRunner('k8s_pod'),
@@ -49,7 +62,7 @@ const next: Readonly<Record<string, RawBuilder<unknown>>> = {
   html_url: filledIn('html_url'),
   queued_at: filledIn('queued_at'),
   started_at: sql`case when not ${ended} and excluded.started_at is not null and ${isNewerRun} then excluded.started_at else ${filledIn('started_at')} end`,
-  completed_at: filledIn('completed_at'),
+  completed_at: ofEnd('completed_at'),
   // Whatever was to be looked up is answered.
   lookup_due_at: whileDemanded('lookup_due_at'),
   seen_queued_at: whileDemanded('seen_queued_at'),

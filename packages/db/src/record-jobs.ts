@@ -1,9 +1,10 @@
-import { type DeliveredStatement, foldJobStatements } from '@paddock/domain/fold-job-statements';
+import { type DeliveredStatement, foldJobStatements, roundsByRunner } from '@paddock/domain/fold-job-statements';
 import type { JobResult } from '@paddock/domain/job-outcomes';
 import { placeJob } from '@paddock/domain/place-job';
 import type { Transaction } from 'kysely';
 import { bindWorkers } from './bind-workers.ts';
-import { storeJobs } from './jobs.ts';
+import { findEarlierStatements } from './earlier-statements.ts';
+import { type StoredJob, storeJobs } from './jobs.ts';
 import type { CurrentPools } from './pools-documents.ts';
 import type { Database } from './tables.ts';
 
@@ -17,21 +18,51 @@ export async function recordJobs(
   pools: CurrentPools,
 ): Promise<Map<number, JobResult>> {
   if (statements.length === 0) return new Map();
-  const jobs = foldJobStatements(statements).map((facts) => ({ facts, decision: placeJob(pools.document, facts) }));
-  const stored = await storeJobs(
-    trx,
-    jobs.map(({ facts, decision }) => ({ facts, place: 'ignored' in decision ? undefined : decision })),
-    pools.version,
-  );
+  const stored = await storeAll(trx, statements, pools);
+  const found = [...stored].filter(([, { result }]) => isFound(result)).map(([jobId]) => jobId);
+  if (found.length > 0) {
+    // What was said of such a job before had no row to go to.
+    const known = statements.filter(({ jobId }) => found.includes(jobId));
+    for (const [jobId, { workers }] of await storeAll(trx, [...known, ...(await findEarlierStatements(trx, found))], pools)) {
+      stored.get(jobId)?.workers.push(...workers);
+    }
+  }
   await bindWorkers(
     trx,
-    stored.flatMap(({ worker, isUnbound, jobId }) => (worker !== null && isUnbound ? [{ worker, jobId }] : [])),
+    [...stored].flatMap(([jobId, { workers }]) => workers.map((worker) => ({ worker, jobId }))),
   );
-  const byId = new Map(stored.map((job) => [job.jobId, job]));
-  return new Map(
-    jobs.map(({ facts: { jobId }, decision }) => {
-      const row = byId.get(jobId);
-      return [jobId, { before: row?.before ?? undefined, changed: row?.changed === true, place: decision }];
-    }),
-  );
+  return new Map([...stored].map(([jobId, { result }]) => [jobId, result]));
+}
+
+/** The job fits no pool and has a row all the same, since now: it was seen on a worker of ours. */
+const isFound = ({ before, changed, place }: JobResult): boolean => before === undefined && changed && 'ignored' in place;
+
+interface Stored {
+  readonly result: JobResult;
+  /** Those of ours that run the job and do not know it yet. */
+  readonly workers: string[];
+}
+
+async function storeAll(trx: Transaction<Database>, statements: readonly DeliveredStatement[], pools: CurrentPools) {
+  const all = new Map<number, Stored>();
+  for (const round of roundsByRunner(statements)) {
+    const jobs = foldJobStatements(round).map((facts) => ({ facts, decision: placeJob(pools.document, facts) }));
+    const stored = await storeJobs(
+      trx,
+      jobs.map(({ facts, decision }) => ({ facts, place: 'ignored' in decision ? undefined : decision })),
+      pools.version,
+    );
+    const byId = new Map(stored.map((job) => [job.jobId, job]));
+    for (const { facts, decision } of jobs) add(all, facts.jobId, byId.get(facts.jobId), decision);
+  }
+  return all;
+}
+
+function add(all: Map<number, Stored>, jobId: number, row: StoredJob | undefined, place: JobResult['place']): void {
+  const earlier = all.get(jobId);
+  const before = earlier === undefined ? (row?.before ?? undefined) : earlier.result.before;
+  const changed = row?.changed === true || earlier?.result.changed === true;
+  const workers = earlier?.workers ?? [];
+  if (row !== undefined && row.worker !== null && row.isUnbound) workers.push(row.worker);
+  all.set(jobId, { result: { before, changed, place }, workers });
 }
