@@ -7,6 +7,13 @@ import type { DeliveryToRecord } from './record-deliveries.ts';
 const POOL = { name: 'small', labels: ['self-hosted', 'linux'], image: 'runner:1', namespace: 'runners' };
 export const pools = { version: 1, document: poolsDocument.parse({ pools: [POOL], entities: { '*': {} } }) };
 
+interface Start {
+  readonly second: number;
+  readonly runner: string;
+  readonly runnerId: number;
+  readonly ours: boolean;
+}
+
 /** A job's whole story, of which any deliveries may be lost. What GitHub says of the job itself is the same in all of them. */
 interface Life {
   readonly jobId: number;
@@ -14,7 +21,7 @@ interface Life {
   readonly fits: boolean;
   readonly waits: boolean;
   /** GitHub gives a job to a second runner when the first was lost; `ours` has a row in `workers`. */
-  readonly starts: readonly { readonly second: number; readonly runner: string; readonly ours: boolean }[];
+  readonly starts: readonly Start[];
   /** GitHub's word on the end, now and then twice and not the same. */
   readonly ends: readonly { readonly second: number; readonly conclusion: string }[];
   readonly apps: readonly number[];
@@ -28,19 +35,19 @@ const end = fc.record({
 
 function life(index: number): fc.Arbitrary<Life> {
   const jobId = 900 + index;
+  const named = ({ second, ours }: { second: number; ours: boolean }, nth: number): Start => ({
+    second,
+    ours,
+    runner: ours ? `pdk-aaaaaa-small-${jobId}-${nth}` : `elsewhere ${index}-${nth}`,
+    runnerId: 10 * index + nth,
+  });
   return fc.record({
     jobId: fc.constant(jobId),
     // A re-run is another job, with another id.
     runAttempt: fc.constant(1 + index),
     fits: fc.boolean(),
     waits: fc.boolean(),
-    starts: fc
-      .array(start, { maxLength: 2 })
-      .map((starts) =>
-        starts
-          .toSorted((a, b) => a.second - b.second)
-          .map((given, nth) => ({ ...given, runner: given.ours ? `pdk-aaaaaa-small-${jobId}-${nth}` : `elsewhere ${index}-${nth}` })),
-      ),
+    starts: fc.array(start, { maxLength: 2 }).map((starts) => starts.toSorted((a, b) => a.second - b.second).map(named)),
     ends: fc.array(end, { maxLength: 2 }),
     apps: fc.constantFrom([41], [42, 41]),
   });
@@ -74,26 +81,23 @@ export function deliveriesOfJobs(most: number): fc.Arbitrary<Deliveries> {
 function deliveriesOf(all: Life): DeliveryToRecord[] {
   const { starts, ends, apps, waits } = all;
   const last = starts.at(-1);
-  const started = (given = last) => (given === undefined ? { runner_name: null, runner_id: null } : runnerOf(given));
-  return apps.flatMap((appId) => [
-    delivery(all, appId, 'queued', {}),
-    ...(waits ? [delivery(all, appId, 'waiting', {})] : []),
-    ...starts.map((given) => delivery(all, appId, 'in_progress', { ...started(given), started_at: instant(given.second) })),
-    ...ends.map(({ second, conclusion }) =>
-      delivery(all, appId, 'completed', {
-        ...started(),
-        started_at: instant(last?.second ?? 9),
-        completed_at: instant(second),
-        conclusion,
-      }),
-    ),
-  ]);
+  const run = (given: Start | undefined, second: number) => ({
+    started_at: instant(second),
+    runner_name: given?.runner ?? null,
+    runner_id: given?.runnerId ?? null,
+  });
+  return apps.flatMap((appId) =>
+    [
+      delivery(all, appId, 'queued', {}),
+      waits ? [delivery(all, appId, 'waiting', {})] : [],
+      starts.map((given) => delivery(all, appId, 'in_progress', run(given, given.second))),
+      ends.map(({ second, conclusion }) =>
+        delivery(all, appId, 'completed', Object.assign(run(last, last?.second ?? 9), { completed_at: instant(second), conclusion })),
+      ),
+    ].flat(),
+  );
 }
 
-const runnerOf = ({ runner }: { runner: string }) => ({
-  runner_name: runner,
-  runner_id: [...runner].reduce((sum, c) => sum + c.charCodeAt(0), 0),
-});
 const instant = (second: number) => new Date(Date.UTC(2026, 0, 1, 10, 0, second)).toISOString();
 
 function delivery(

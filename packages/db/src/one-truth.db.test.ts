@@ -57,7 +57,7 @@ describe('what the deliveries of a job come to', () => {
       .orderBy('app_id')
       .execute();
     const writing = { created_at: 0, updated_at: 0, revision: 0, delivery_guid: 0 };
-    return { jobs: jobs.map((job) => ({ ...job, ...writing })), workers, installations };
+    return { jobs: jobs.map((job) => Object.assign(job, writing)), workers, installations };
   }
 
   test('depends on the set that was received and on nothing else: one by one, in any order, however often (A5, A6, B3, B7)', async () => {
