@@ -81,11 +81,6 @@ export function deliveriesOfJobs(most: number): fc.Arbitrary<Deliveries> {
 function deliveriesOf(all: Life): DeliveryToRecord[] {
   const { starts, ends, apps, waits } = all;
   const last = starts.at(-1);
-  const run = (given: Start | undefined, second: number) => ({
-    started_at: instant(second),
-    runner_name: given?.runner ?? null,
-    runner_id: given?.runnerId ?? null,
-  });
   return apps.flatMap((appId) =>
     [
       delivery(all, appId, 'queued', {}),
@@ -98,6 +93,11 @@ function deliveriesOf(all: Life): DeliveryToRecord[] {
   );
 }
 
+const run = (given: Start | undefined, second: number) => ({
+  started_at: instant(second),
+  runner_name: given?.runner ?? null,
+  runner_id: given?.runnerId ?? null,
+});
 const instant = (second: number) => new Date(Date.UTC(2026, 0, 1, 10, 0, second)).toISOString();
 
 function delivery(
