@@ -50,7 +50,7 @@ export const settings = {
   maxBatch: integer({ env: 'PADDOCK_MAX_BATCH', doc: 'Most deliveries in one transaction', default: 200, min: 1, max: 2_000 }),
   poolsRefreshMs: integer({
     env: 'PADDOCK_POOLS_REFRESH_MS',
-    doc: 'How often the pools document in force is read from the database',
+    doc: 'How often the configuration file is looked at for other pools, and the pools document in force read from the database',
     default: 15_000,
     min: 100,
     max: 600_000,

@@ -26,6 +26,9 @@ export interface IngressEvents {
   batchWritten(size: number, ms: number): void;
   batchFailed(size: number, what: 'split' | 'repeated' | 'refused', error: unknown): void;
   connectionCut(afterMs: number): void;
+  /** The configuration file has changed into something that cannot be used. */
+  poolsFileRefused(problems: readonly string[]): void;
+  poolsFileAccepted(): void;
   poolsInForce(version: number): void;
   jobsReconsidered(version: number, jobs: number): void;
   poolsUnavailable(error: unknown): void;
@@ -63,6 +66,8 @@ export function createIngressEvents({ log, metrics }: { log: Logger; metrics: Me
   );
   const poolsVersion = metrics.gauge('paddock_pools_version', 'Version of the pools document in force here');
 
+  const fileRefused = metrics.gauge('paddock_pools_file_refused', '1 while the configuration file is one that cannot be used');
+
   return {
     verified: (appId) => newest.set({ app: String(appId) }, Date.now() / 1000),
     stored: ({ guid, event, outcome, appId, jobId, ms }) => {
@@ -87,6 +92,14 @@ export function createIngressEvents({ log, metrics }: { log: Logger; metrics: Me
     connectionCut: (afterMs) => {
       cuts.inc();
       log.warn('connection to PostgreSQL given up', { afterMs });
+    },
+    poolsFileRefused: (problems) => {
+      fileRefused.set(1);
+      log.error('configuration file refused, the pools loaded before stay in force', { problems });
+    },
+    poolsFileAccepted: () => {
+      fileRefused.set(0);
+      log.info('configuration file read');
     },
     poolsInForce: (version) => {
       poolsVersion.set(version);

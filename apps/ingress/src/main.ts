@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { connectDatabase } from '@paddock/db/connect';
+import { isBadData } from '@paddock/db/errors';
 import { limitHolding } from '@paddock/db/limit-holding';
 import { createHealthApp } from '@paddock/runtime/health';
 import { listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';
@@ -13,9 +14,11 @@ import { readIngressConfig, settings } from './config.ts';
 import { createIngressEvents } from './events.ts';
 import { createListener } from './http.ts';
 import { createPools } from './pools.ts';
+import { createPoolsFile } from './pools-file.ts';
 import { createReadiness } from './readiness.ts';
 import { createReceiveDelivery } from './receive-delivery.ts';
 import { createWriteDeliveries } from './write-deliveries.ts';
+import { createWriteHealth } from './write-health.ts';
 
 /** Above the longest statement that PostgreSQL itself allows, so that only what does not answer is cut. */
 const LONGEST_READ_MS = 35_000;
@@ -47,9 +50,15 @@ await main(async () => {
   limitHolding(writing.pool, writeTimeoutMs, events.connectionCut);
   limitHolding(reading.pool, LONGEST_READ_MS, events.connectionCut);
 
+  const poolsFile = createPoolsFile({
+    path: config.configPath,
+    onRefused: events.poolsFileRefused,
+    onAccepted: events.poolsFileAccepted,
+  });
   const pools = createPools({
     db: reading.db,
     content: config.pools,
+    file: poolsFile,
     refreshMs: config.poolsRefreshMs,
     reconsiderHours: config.reconsiderHours,
     loadedBy: `ingress on ${hostname()}`,
@@ -57,12 +66,19 @@ await main(async () => {
     onReconsidered: events.jobsReconsidered,
     onError: events.poolsUnavailable,
   });
+  const writes = createWriteHealth();
   const batcher = createBatcher({
     write: createWriteDeliveries(writing.db, pools),
     maxBatch: config.maxBatch,
     maxWaitMs: config.answerTimeoutMs,
-    onWritten: events.batchWritten,
-    onFailed: events.batchFailed,
+    onWritten: (size, ms) => {
+      writes.written();
+      events.batchWritten(size, ms);
+    },
+    onFailed: (size, consequence, error) => {
+      if (consequence === 'refused' && !isBadData(error)) writes.failed(error);
+      events.batchFailed(size, consequence, error);
+    },
   });
   const receive = createReceiveDelivery({
     apps: config.apps,
@@ -74,10 +90,14 @@ await main(async () => {
   });
 
   let isStopping = false;
-  const whyNotReady = createReadiness({ db: reading.db, schema, pools });
+  const whyNotReady = createReadiness({ db: reading.db, schema, pools, writes, timeoutMs: config.answerTimeoutMs });
   const health = createHealthApp({
     registry: metrics.registry,
     whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady()),
+    remark: () => {
+      const refusal = poolsFile.whyRefused();
+      return refusal === undefined ? undefined : `the configuration file is refused, the pools loaded before stay in force: ${refusal}`;
+    },
   });
   const http = await listenHttp(createListener({ receive, health, isStopping: () => isStopping }), {
     port: config.httpPort,

@@ -5,19 +5,24 @@ import type { Database } from '@paddock/db/tables';
 import type { PoolsDocument } from '@paddock/domain/pools-document';
 import { pause } from '@paddock/runtime/pause';
 import type { Kysely } from 'kysely';
+import type { PoolsFile } from './pools-file.ts';
 
 export interface Pools {
   /** Undefined until the document of our configuration file has been stored. */
   current(): CurrentPools | undefined;
-  /** Stores our document if that is still to be done, reads the one in force, which another replica may have loaded, and acts on a change. */
+  /**
+   * Looks at our file, stores its document if that is still to be done, reads the one in force, which another replica may have loaded, and
+   * acts on a change.
+   */
   once(): Promise<void>;
   run(signal: AbortSignal): Promise<void>;
 }
 
 export interface PoolsOptions {
   db: Kysely<Database>;
-  /** The document of our configuration file. */
+  /** The document of our configuration file at the start. */
   content: PoolsDocument;
+  file: Pick<PoolsFile, 'look'>;
   loadedBy: string;
   refreshMs: number;
   /** How far back jobs that no pool served are looked at again when the pools have changed. */
@@ -30,17 +35,21 @@ export interface PoolsOptions {
 /** How long to wait before trying again while nothing is loaded and no delivery can be taken. */
 const RETRY_MS = 1_000;
 
-/** The pools that deliveries are judged by: the newest document in the database, so that all replicas judge alike. */
+/**
+ * The pools that deliveries are judged by: the newest document in the database, so that all replicas judge alike. A replica stores its own
+ * file's document once after each change of that file, its start included, and never because another one is in force: replicas whose files
+ * differ do not contend, the file that was loaded last counts for all.
+ */
 export function createPools(options: PoolsOptions): Pools {
-  const { db, content, loadedBy, refreshMs, reconsiderHours, onChange, onReconsidered, onError } = options;
-  const digest = createHash('sha256').update(JSON.stringify(content)).digest('hex');
-  let isStored = false;
+  const { db, file, loadedBy, refreshMs, reconsiderHours, onChange, onReconsidered, onError } = options;
+  let toStore: PoolsDocument | undefined = options.content;
   let current: CurrentPools | undefined;
   let reconsidered: number | undefined;
 
   async function once(): Promise<void> {
-    if (!isStored) await storePoolsDocument(db, { content, digest, loadedBy });
-    isStored = true;
+    toStore = (await file.look()) ?? toStore;
+    if (toStore !== undefined) await storePoolsDocument(db, { content: toStore, digest: digestOf(toStore), loadedBy });
+    toStore = undefined;
     const newest = await currentPoolsDocument(db);
     if (newest === undefined) return;
     if (newest.version !== current?.version) {
@@ -64,3 +73,5 @@ export function createPools(options: PoolsOptions): Pools {
     },
   };
 }
+
+const digestOf = (content: PoolsDocument): string => createHash('sha256').update(JSON.stringify(content)).digest('hex');

@@ -1,17 +1,33 @@
-import { whyUnfit } from '@paddock/db/schema-version';
 import type { Database } from '@paddock/db/tables';
+import { whyNotReady as whyDatabaseIsNot } from '@paddock/db/wait-until-fit';
+import { pause } from '@paddock/runtime/pause';
 import type { Kysely } from 'kysely';
 import type { Pools } from './pools.ts';
+import type { WriteHealth } from './write-health.ts';
 
-/** Says why no delivery can be taken now, or undefined if it can. */
-export function createReadiness({ db, schema, pools }: { db: Kysely<Database>; schema: string; pools: Pools }) {
+export interface ReadinessOptions {
+  readonly db: Kysely<Database>;
+  readonly schema: string;
+  readonly pools: Pick<Pools, 'current'>;
+  readonly writes: Pick<WriteHealth, 'whyNot'>;
+  /** Longest time for PostgreSQL to answer, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** Says why no delivery can be taken now, or undefined if it can. However many ask, PostgreSQL is asked one question at a time. */
+export function createReadiness({ db, schema, pools, writes, timeoutMs }: ReadinessOptions) {
+  let asked: Promise<string | undefined> | undefined;
+
   return async function whyNotReady(): Promise<string | undefined> {
-    try {
-      const unfit = await whyUnfit(db, schema);
-      if (unfit !== undefined) return unfit;
-    } catch (error) {
-      return `PostgreSQL cannot be asked: ${error instanceof Error ? error.message : String(error)}`;
-    }
-    return pools.current() === undefined ? 'the pools document has not been stored in the database yet' : undefined;
+    asked ??= whyDatabaseIsNot(db, schema).finally(() => {
+      asked = undefined;
+    });
+    const answered = new AbortController();
+    const silence = pause(timeoutMs, answered.signal).then(() => `PostgreSQL cannot be asked: it has not answered for ${timeoutMs} ms`);
+    const unfit = await Promise.race([asked, silence]);
+    answered.abort();
+    if (unfit !== undefined) return unfit;
+    if (pools.current() === undefined) return 'the pools document has not been stored in the database yet';
+    return writes.whyNot();
   };
 }

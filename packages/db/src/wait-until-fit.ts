@@ -1,15 +1,24 @@
 import { pause } from '@paddock/runtime/pause';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { whyUnfit } from './schema-version.ts';
 import type { Database } from './tables.ts';
 
-/** Why a service cannot work now, as a sentence, or undefined if it can: PostgreSQL is away, or its schema is too old (A10). Never throws. */
+/** Why a service cannot work now, as a sentence, or undefined if it can: PostgreSQL is away, takes no
+ * writes, or its schema is too old (A10). Never throws. */
 export async function whyNotReady(db: Kysely<Database>, schema: string): Promise<string | undefined> {
   try {
-    return await whyUnfit(db, schema);
+    return (
+      (await whyUnfit(db, schema)) ??
+      ((await isReadOnly(db)) ? 'PostgreSQL takes no writes: it is a standby, or set to read-only' : undefined)
+    );
   } catch (error) {
     return `PostgreSQL cannot be asked: ${error instanceof Error ? error.message : String(error)}`;
   }
+}
+
+async function isReadOnly(db: Kysely<Database>): Promise<boolean> {
+  const { rows } = await sql<{ setting: string }>`select current_setting('transaction_read_only') as setting`.execute(db);
+  return rows[0]?.setting === 'on';
 }
 
 export interface WaitOptions {

@@ -5,10 +5,12 @@ export interface HealthOptions {
   registry: Registry;
   /** Resolves to undefined when the service can do its work, else to a sentence that says why not. */
   whyNotReady: () => Promise<string | undefined>;
+  /** Said beside "ready": something that somebody has to mend, and that keeps no work from being done. */
+  remark?: () => string | undefined;
 }
 
 /** `/healthz` (the process turns), `/readyz` (it can work) and `/metrics`; neither asks GitHub or Kubernetes, whose absence must not restart us. */
-export function createHealthApp({ registry, whyNotReady }: HealthOptions): Express {
+export function createHealthApp({ registry, whyNotReady, remark }: HealthOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.get('/healthz', (_request, response) => {
@@ -16,10 +18,11 @@ export function createHealthApp({ registry, whyNotReady }: HealthOptions): Expre
   });
   app.get('/readyz', async (_request, response) => {
     const reason = await whyNotReady();
+    const remarked = remark?.();
     response
       .status(reason === undefined ? 200 : 503)
       .type('text')
-      .send(`${reason ?? 'ready'}\n`);
+      .send(`${reason ?? (remarked === undefined ? 'ready' : `ready; ${remarked}`)}\n`);
   });
   app.get('/metrics', async (_request, response) => {
     response.type(registry.contentType).send(await registry.metrics());

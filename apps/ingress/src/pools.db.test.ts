@@ -1,0 +1,158 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { recordDeliveries } from '@paddock/db/record-deliveries';
+import { parseDelivery } from '@paddock/domain/parse-delivery';
+import { configFile } from '@paddock/domain/config-file';
+import { readYamlFile } from '@paddock/runtime/yaml-file';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePayload } from '@paddock/testing/signed-delivery';
+import { createPools } from './pools.ts';
+import { createPoolsFile } from './pools-file.ts';
+
+const yaml = (label: string) => `
+github: { apps: [{ id: 7, webhookSecret: { env: HOOK_SECRET } }] }
+pools: [{ name: small, labels: [self-hosted, ${label}], image: runner:1, namespace: runners }]
+entities: { '*': {} }
+`;
+
+describe('the pools of the configuration file', () => {
+  let database: TestDatabase;
+  let folder: string;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'paddock-pools-'));
+    for (const table of ['pools_documents', 'installation_events', 'jobs'] as const) await database.db.deleteFrom(table).execute();
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const write = (name: string, content: string): string => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+
+  /** A replica that has read its file and put it in force. */
+  async function startReplica(path: string) {
+    const refused: string[] = [];
+    const reconsidered: number[] = [];
+    const content = readYamlFile(path, configFile).value;
+    if (content === undefined) throw new Error(`${path} has to be usable at the start.`);
+    const file = createPoolsFile({ path, onRefused: (problems) => refused.push(problems.join('; ')), onAccepted: () => undefined });
+    const pools = createPools({
+      db: database.db,
+      content: { pools: content.pools, entities: content.entities },
+      file,
+      loadedBy: 'test',
+      refreshMs: 1_000,
+      reconsiderHours: 48,
+      onChange: () => undefined,
+      onReconsidered: (_version, jobs) => reconsidered.push(jobs),
+      onError: (error) => {
+        throw error;
+      },
+    });
+    await pools.once();
+    const labels = () => pools.current()?.document.pools.map((pool) => pool.labels.join());
+    return { pools, file, refused, reconsidered, labels };
+  }
+
+  const versions = async () => (await database.db.selectFrom('pools_documents').select('version').execute()).length;
+
+  test('a changed file comes into force, and jobs that fit now are demand (B4)', async () => {
+    const path = write('paddock.yaml', yaml('linux'));
+    const { pools, labels, reconsidered } = await startReplica(path);
+    const body = examplePayload('workflow_job', 'queued', {
+      workflow_job: { id: 900, labels: ['windows'] },
+      repository: { private: true },
+    });
+    const parsed = parseDelivery('workflow_job', body);
+    const current = pools.current();
+    if (parsed.kind === 'malformed' || current === undefined) throw new Error('There has to be a delivery and a document.');
+    const delivery = { guid: 'guid-1', appId: 7, parsed, payload: JSON.stringify(body), payloadRepaired: false };
+    expect(await recordDeliveries(database.db, [delivery], current)).toEqual(['ignored_no_label']);
+
+    write('paddock.yaml', yaml('windows'));
+    await pools.once();
+    expect(labels()).toEqual(['self-hosted,windows']);
+    expect(reconsidered).toEqual([0, 1]);
+    expect(await database.db.selectFrom('jobs').select(['job_id', 'wants_worker']).execute()).toEqual([
+      { job_id: 900, wants_worker: true },
+    ]);
+    await pools.once();
+    expect(await versions()).toBe(2);
+  });
+
+  test.each([
+    ['no YAML in it', 'pools: ['],
+    ['two pools with one label set', yaml('linux').replace(/\[\{ name: small(.*)\]\n/, '[{ name: small$1, { name: twin$1]\n')],
+    ['an unknown key', `${yaml('linux')}\npool: []\n`],
+    ['nothing in it', ''],
+  ])('a file with %s is refused and told of once, and what was in force stays (B4)', async (_what, content) => {
+    const path = write('paddock.yaml', yaml('linux'));
+    const { pools, file, labels, refused } = await startReplica(path);
+    write('paddock.yaml', content);
+    await pools.once();
+    await pools.once();
+    expect(refused).toHaveLength(1);
+    expect(file.whyRefused()).toBe(refused[0]);
+    expect(refused[0]).toContain(path);
+    expect(labels()).toEqual(['linux,self-hosted']);
+    expect(await versions()).toBe(1);
+
+    write('paddock.yaml', yaml('macos'));
+    await pools.once();
+    expect(file.whyRefused()).toBeUndefined();
+    expect(labels()).toEqual(['macos,self-hosted']);
+  });
+
+  test('a file that has gone is refused, and is none the worse when it is back as it was (B4)', async () => {
+    const path = write('paddock.yaml', yaml('linux'));
+    const { pools, file, refused } = await startReplica(path);
+    unlinkSync(path);
+    await pools.once();
+    expect(refused).toEqual([expect.stringContaining('cannot be read')]);
+    write('paddock.yaml', yaml('linux'));
+    await pools.once();
+    expect(file.whyRefused()).toBeUndefined();
+    expect(await versions()).toBe(1);
+  });
+
+  test('the link of a mounted ConfigMap that turns to another folder is followed (B4)', async () => {
+    for (const [revision, label] of [
+      ['..1', 'linux'],
+      ['..2', 'windows'],
+    ] as const) {
+      mkdirSync(join(folder, revision));
+      write(join(revision, 'paddock.yaml'), yaml(label));
+    }
+    symlinkSync('..1', join(folder, '..data'));
+    symlinkSync(join('..data', 'paddock.yaml'), join(folder, 'paddock.yaml'));
+    const { pools, labels } = await startReplica(join(folder, 'paddock.yaml'));
+    expect(labels()).toEqual(['linux,self-hosted']);
+    symlinkSync('..2', join(folder, '..data_tmp'));
+    renameSync(join(folder, '..data_tmp'), join(folder, '..data'));
+    await pools.once();
+    expect(labels()).toEqual(['self-hosted,windows']);
+  });
+
+  test('two replicas with different files do not contend: the file that was loaded last counts for both (B4)', async () => {
+    const one = await startReplica(write('one.yaml', yaml('linux')));
+    const two = await startReplica(write('two.yaml', yaml('windows')));
+    for (let round = 0; round < 3; round++) {
+      await one.pools.once();
+      await two.pools.once();
+    }
+    expect([one.labels(), two.labels()]).toEqual([['self-hosted,windows'], ['self-hosted,windows']]);
+    expect(await versions()).toBe(2);
+    write('one.yaml', yaml('macos'));
+    await one.pools.once();
+    await two.pools.once();
+    expect([one.labels(), two.labels()]).toEqual([['macos,self-hosted'], ['macos,self-hosted']]);
+    expect(await versions()).toBe(3);
+  });
+});
