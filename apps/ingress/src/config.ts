@@ -26,6 +26,13 @@ export const settings = {
     min: 1_048_576,
     max: 17_179_869_184,
   }),
+  maxRequests: integer({
+    env: 'PADDOCK_MAX_REQUESTS_IN_FLIGHT',
+    doc: 'Deliveries that are received or wait to be stored at one time; any further one is refused with 503',
+    default: 10_000,
+    min: 1,
+    max: 1_000_000,
+  }),
   bodyTimeoutMs: integer({
     env: 'PADDOCK_BODY_TIMEOUT_MS',
     doc: 'Longest time for a request to arrive whole',

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { DeliveryToRecord } from '@paddock/db/record-deliveries';
 import { parseDelivery } from '@paddock/domain/parse-delivery';
+import { quoteHugeNumbers } from '@paddock/domain/quote-huge-numbers';
 import { reduceJobPayload } from '@paddock/domain/reduce-job-payload';
 import { repairJsonText } from '@paddock/domain/repair-json-text';
 
@@ -31,11 +32,11 @@ export function decodeDelivery(
 }
 
 /**
- * The same delivery with its payload written anew from what JavaScript reads, for the rare text that is JSON and no JSONB, such as a number
- * beyond all bounds: what a correctly signed body says must not be refused for how it says it (B9).
+ * The same delivery with the numbers that JSONB cannot hold in quotes, for the rare text that is JSON and no JSONB: what a correctly signed
+ * body says must not be refused for how it says it (B9).
  */
 export function rewritten(delivery: DeliveryToRecord): DeliveryToRecord {
-  return { ...delivery, payload: JSON.stringify(JSON.parse(delivery.payload)), payloadRepaired: true };
+  return { ...delivery, payload: quoteHugeNumbers(delivery.payload), payloadRepaired: true };
 }
 
 function parseJson(text: string): unknown {

@@ -85,7 +85,14 @@ await main(async () => {
     batcher,
     events,
     answerTimeoutMs: config.answerTimeoutMs,
-    budget: { maxBodyBytes: config.maxBodyBytes, maxHeldBytes: config.maxHeldBytes, bodyTimeoutMs: config.bodyTimeoutMs, heldBytes: 0 },
+    budget: {
+      bodyTimeoutMs: config.bodyTimeoutMs,
+      maxBodyBytes: config.maxBodyBytes,
+      maxHeldBytes: config.maxHeldBytes,
+      heldBytes: 0,
+      maxRequests: config.maxRequests,
+      requests: 0,
+    },
     reducesIgnoredJobs: config.ignoredJobPayload === 'reduced',
   });
 

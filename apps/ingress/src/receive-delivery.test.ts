@@ -42,7 +42,7 @@ describe('receiving a delivery', () => {
       stored: () => undefined,
       refused: (refusal, { error }) => refusals.push({ refusal, error }),
     };
-    const budget = { maxBodyBytes: 10_000, maxHeldBytes: 12_000, bodyTimeoutMs: 10_000, heldBytes: 0 };
+    const budget = { maxBodyBytes: 10_000, maxHeldBytes: 12_000, bodyTimeoutMs: 10_000, heldBytes: 0, maxRequests: 3, requests: 0 };
     const receive = createReceiveDelivery({
       apps: [{ id: 7, secrets: [new Secret(SECRET)] }],
       batcher: { add: store },
@@ -90,7 +90,7 @@ describe('receiving a delivery', () => {
       { numRuns: 300 },
     );
     expect(refusals.filter(({ refusal }) => refusal === 'internal')).toEqual([]);
-    expect(budget.heldBytes).toBe(0);
+    expect(budget).toMatchObject({ heldBytes: 0, requests: 0 });
   });
 
   test('without a header that names the App, the only App there is counts (B2)', async () => {
@@ -118,10 +118,10 @@ describe('receiving a delivery', () => {
       tried.push(delivery);
       return Promise.reject(Object.assign(new Error('out of range'), { code: '22003' }));
     });
-    expect(await post('{"n":1e999}')).toMatchObject({ status: 400 });
+    expect(await post('{"n":1e9999}')).toMatchObject({ status: 400 });
     expect(tried.map(({ payload, payloadRepaired }) => ({ payload, payloadRepaired }))).toEqual([
-      { payload: '{"n":1e999}', payloadRepaired: false },
-      { payload: '{"n":null}', payloadRepaired: true },
+      { payload: '{"n":1e9999}', payloadRepaired: false },
+      { payload: '{"n":"1e9999"}', payloadRepaired: true },
     ]);
   });
 
@@ -137,6 +137,29 @@ describe('receiving a delivery', () => {
     slow.destroy();
     await waitFor('the memory of the slow body', () => budget.heldBytes === 0);
     expect(await post(large)).toMatchObject({ status: 200 });
+  });
+
+  test('of too many requests at a time the last ones are refused at once, without reading what they send (B6)', async () => {
+    const waiting: (() => void)[] = [];
+    const store = () => new Promise<Outcome>((resolve) => void waiting.push(() => resolve('ok')));
+    const { post, budget, refusals } = await start(store);
+    const first = [post('{}'), post('{}'), post('{}')];
+    await waitFor('three deliveries that are being stored', () => waiting.length === 3);
+    expect(await post('{}')).toMatchObject({ status: 503, retryAfter: '10' });
+    expect(refusals.map(({ refusal }) => refusal)).toEqual(['overloaded']);
+    for (const finish of waiting) finish();
+    expect((await Promise.all(first)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    await waitFor('room again', () => budget.requests === 0);
+    expect(budget.heldBytes).toBe(0);
+  });
+
+  test('a delivery that was answered for being too slow counts until nobody holds it (B6)', async () => {
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    const { post, budget } = await start(() => promise, { answerTimeoutMs: 30 });
+    expect(await post('{}')).toMatchObject({ status: 503 });
+    expect(budget).toMatchObject({ heldBytes: 2, requests: 1 });
+    resolve('ok');
+    await waitFor('room again', () => budget.requests === 0 && budget.heldBytes === 0);
   });
 
   test('while the service stops, answers end their connection (H2)', async () => {

@@ -44,6 +44,7 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
     }
     const about = { guid: headers.guid, event: headers.event };
     const { body, release } = await readBody(request, budget);
+    let added: Promise<Outcome> | undefined;
     try {
       switch (body.kind) {
         case 'too_large':
@@ -60,7 +61,8 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
           events.verified(appId);
           const delivery = decodeDelivery({ ...about, appId, reduces: reducesIgnoredJobs }, body.bytes);
           if ('problem' in delivery) return refuse('bad_body', { status: 400, text: delivery.problem }, about);
-          return await store(delivery, begun);
+          added = add(delivery);
+          return await answerFor(delivery, added, begun);
         }
         default:
           return body satisfies never;
@@ -68,17 +70,24 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
     } catch (error) {
       return refuse('internal', BUSY, { ...about, error });
     } finally {
-      release();
+      // One that is answered for being too slow is still held by the batch that it is in.
+      if (added === undefined) release();
+      else void added.then(release, release);
     }
   };
 
-  async function store(delivery: DeliveryToRecord, begun: number): Promise<Answer> {
+  async function add(delivery: DeliveryToRecord): Promise<Outcome> {
+    try {
+      return await batcher.add(delivery);
+    } catch (error) {
+      if (!isBadData(error)) throw error;
+      return batcher.add(rewritten(delivery));
+    }
+  }
+
+  async function answerFor(delivery: DeliveryToRecord, added: Promise<Outcome>, begun: number): Promise<Answer> {
     const { guid, appId, parsed } = delivery;
     try {
-      const added = batcher.add(delivery).catch((error: unknown) => {
-        if (!isBadData(error)) throw error;
-        return batcher.add(rewritten(delivery));
-      });
       const outcome = await within(answerTimeoutMs, added);
       const jobId = 'job' in parsed ? parsed.job.jobId : null;
       events.stored({ guid, event: parsed.event, outcome, appId, jobId, ms: performance.now() - begun });

@@ -19,4 +19,11 @@ describe('reduceJobPayload', () => {
       expect(JSON.parse(reduced)).toMatchObject({ reduced_from: { bytes: full.length } });
     }
   });
+
+  test('what has no business in a field is cut, and no number is rounded (A4)', () => {
+    const job = { id: 1, status: { nested: 12345678901234567890n }, created_at: 2 ** 60, labels: ['linux'], runner_name: null };
+    const reduced: unknown = JSON.parse(reduceJobPayload({ action: 'queued', workflow_job: job, sender: { id: 2 ** 53, login: 'a' } }, 9));
+    expect(reduced).toMatchObject({ workflow_job: { id: 1, labels: ['linux'], runner_name: null }, sender: { login: 'a' } });
+    expect(JSON.stringify(reduced)).not.toMatch(/status|created_at|9007199254740992/);
+  });
 });

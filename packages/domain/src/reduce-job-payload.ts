@@ -40,4 +40,8 @@ type Fields = Readonly<Record<string, unknown>>;
 const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? { ...value } : {});
 
 const pick = (fields: Fields, names: readonly string[]): Fields =>
-  Object.fromEntries(names.filter((name) => name in fields).map((name) => [name, fields[name]]));
+  Object.fromEntries(names.filter((name) => isPlain(fields[name]) || name === 'labels').map((name) => [name, fields[name]]));
+
+/** What GitHub has in these fields. Anything else is cut, numbers that JavaScript would round among them. */
+const isPlain = (value: unknown): boolean =>
+  value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isSafeInteger(value);
