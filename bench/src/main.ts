@@ -1,8 +1,9 @@
 import { main } from '@paddock/runtime/main';
 import { readFlags, usageOf } from './flags.ts';
+import { ingress } from './ingress/bench-ingress.ts';
 import { queue } from './queue/bench-queue.ts';
 
-const benches = { queue };
+const benches = { ingress, queue };
 
 await main(async () => {
   const read = readFlags(process.argv.slice(2), benches);

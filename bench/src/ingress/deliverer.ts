@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+
+/** One connection that is kept, with one request on it at a time. */
+export interface Deliverer {
+  /** Sends one whole HTTP request; resolves to the status once the answer is there as a whole. */
+  deliver(request: Buffer): Promise<number>;
+  close(): void;
+}
+
+const HEAD_END = '\r\n\r\n';
+const STATUS = /^HTTP\/1\.1 (\d{3}) /;
+const LENGTH = /\r\ncontent-length: (\d+)\r\n/i;
+
+/**
+ * Reads just as much HTTP as the answers to deliveries have. An HTTP client would cost as much as the services do, on the same processors,
+ * and hide the differences between them.
+ */
+export async function openDeliverer(port: number): Promise<Deliverer> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  await once(socket, 'connect');
+  let received = '';
+  let pending: PromiseWithResolvers<number> | undefined;
+  socket.setEncoding('latin1');
+  socket.on('data', (text: string) => {
+    received += text;
+    const status = completeStatus(received);
+    if (status === undefined) return;
+    received = '';
+    pending?.resolve(status);
+  });
+  const fail = (error?: Error) => pending?.reject(error ?? new Error(`The service on port ${port} closed a connection without an answer.`));
+  socket.on('error', fail);
+  socket.on('close', () => fail());
+  return {
+    deliver: (request) => {
+      pending = Promise.withResolvers<number>();
+      socket.write(request);
+      return pending.promise;
+    },
+    close: () => void socket.destroy(),
+  };
+}
+
+/** The status of an answer, or undefined while some of it is still to come. */
+function completeStatus(received: string): number | undefined {
+  const headEnd = received.indexOf(HEAD_END);
+  if (headEnd === -1) return undefined;
+  const head = received.slice(0, headEnd + 2);
+  const [, status] = STATUS.exec(head) ?? [];
+  const [, length] = LENGTH.exec(head) ?? [];
+  if (status === undefined || length === undefined) throw new Error(`An answer that is no answer to a delivery: ${head}`);
+  return received.length < headEnd + HEAD_END.length + Number(length) ? undefined : Number(status);
+}

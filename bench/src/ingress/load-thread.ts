@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { parentPort } from 'node:worker_threads';
+import { makeDeliveries, toRequest } from './deliveries.ts';
+import { openDeliverer } from './deliverer.ts';
+
+/** What to deliver, and where. */
+export interface Load {
+  readonly port: number;
+  readonly connections: number;
+  readonly firstJobId: number;
+  readonly count: number;
+}
+
+/** What came of it. */
+export interface LoadResult {
+  readonly seconds: number;
+  readonly latencies: Float64Array;
+  readonly acceptedJobIds: readonly number[];
+}
+
+if (parentPort === null) throw new Error('The load generator runs as a thread of the bench.');
+const bench = parentPort;
+
+// Takes a Load, says when all is signed and connected, waits for a word, delivers, and says what came of it; then the next.
+for (;;) {
+  const [load] = (await once(bench, 'message')) as [Load];
+  const deliverAll = await prepare(load);
+  bench.postMessage('ready', []);
+  await once(bench, 'message');
+  const result = await deliverAll();
+  bench.postMessage(result, []);
+}
+
+async function prepare({ port, connections, firstJobId, count }: Load): Promise<() => Promise<LoadResult>> {
+  const requests = makeDeliveries(firstJobId, count).map((delivery) => toRequest(delivery, `127.0.0.1:${port}`));
+  const deliverers = await Promise.all(Array.from({ length: connections }, () => openDeliverer(port)));
+  const latencies = new Float64Array(count);
+  const acceptedJobIds: number[] = [];
+  return async () => {
+    const unsent = requests.entries();
+    const begun = performance.now();
+    await Promise.all(
+      deliverers.map(async ({ deliver, close }) => {
+        for (const [index, request] of unsent) {
+          const sent = performance.now();
+          const status = await deliver(request);
+          latencies[index] = performance.now() - sent;
+          if (status >= 200 && status < 300) acceptedJobIds.push(firstJobId + index);
+        }
+        close();
+      }),
+    );
+    return { seconds: (performance.now() - begun) / 1_000, latencies, acceptedJobIds };
+  };
+}

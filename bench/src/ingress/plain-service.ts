@@ -1,0 +1,91 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Database } from '@paddock/db/tables';
+import express from 'express';
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import { APP_ID, type JobPayload, POOL, WEBHOOK_SECRET } from './deliveries.ts';
+
+/**
+ * The webhook handler that most people would write: Express, Kysely, and one transaction with two inserts for each delivery. It keeps the
+ * same rows in the same tables, and does only the part that is measured.
+ */
+const [, , connectionString, schema] = process.argv;
+const pool = new pg.Pool({ connectionString, options: `-c search_path=${schema}`, max: 10 });
+const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
+
+const app = express();
+
+app.post('/webhooks/github', express.raw({ type: '*/*', limit: '25mb' }), async (request, response) => {
+  const raw = request.body as Buffer;
+  if (!isSigned(raw, request.get('x-hub-signature-256') ?? '')) {
+    response.status(401).send('The signature does not match.');
+    return;
+  }
+  const body = JSON.parse(raw.toString()) as JobPayload;
+  await store(body, raw.toString(), request.get('x-github-delivery') ?? '', `${request.get('x-github-event')}.${body.action}`);
+  response.send('ok');
+});
+
+function isSigned(raw: Buffer, signature: string): boolean {
+  const expected = Buffer.from(`sha256=${createHmac('sha256', WEBHOOK_SECRET).update(raw).digest('hex')}`);
+  const given = Buffer.from(signature);
+  return expected.length === given.length && timingSafeEqual(expected, given);
+}
+
+async function store(body: JobPayload, payload: string, guid: string, event: string): Promise<void> {
+  const { workflow_job: job, repository, installation } = body;
+  const owner = repository.owner;
+  const entityType = owner.type === 'User' ? 'User' : 'Organization';
+  await db.transaction().execute(async (trx) => {
+    await trx
+      .insertInto('installation_events')
+      .values({
+        source: 'webhook',
+        event,
+        outcome: 'job_stored',
+        app_id: APP_ID,
+        installation_id: installation.id,
+        entity_type: entityType,
+        entity_id: owner.id,
+        entity_name: owner.login,
+        repo_id: repository.id,
+        job_id: job.id,
+        delivery_guid: guid,
+        payload,
+      })
+      .execute();
+    await trx
+      .insertInto('jobs')
+      .values({
+        job_id: job.id,
+        wants_worker: true,
+        entity_id: owner.id,
+        entity_name: owner.login,
+        entity_type: entityType,
+        repo_id: repository.id,
+        repo_full_name: repository.full_name,
+        app_id: APP_ID,
+        installation_id: installation.id,
+        job_labels: JSON.stringify(job.labels.toSorted()),
+        k8s_pool: POOL.name,
+        k8s_image: POOL.image,
+        scope_repo_id: 0,
+        pools_version: 1,
+        run_id: job.run_id,
+        run_attempt: job.run_attempt,
+        job_name: job.name,
+        workflow_name: job.workflow_name,
+        html_url: job.html_url,
+        queued_at: new Date(job.created_at),
+        delivery_guid: guid,
+      })
+      .onConflict((conflict) => conflict.column('job_id').doUpdateSet({ delivery_guid: guid }).where('jobs.status', '=', 'pending'))
+      .execute();
+  });
+}
+
+const server = app.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  process.stdout.write(`${JSON.stringify({ message: 'listening', port })}\n`);
+});

@@ -1,0 +1,89 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ProgramStart, startProgram } from '@paddock/processes/start-program';
+import type { Contender } from './contender.ts';
+import { cpuSecondsOf, postgresCpuSeconds } from './cpu-time.ts';
+import { APP_ID, POOL, WEBHOOK_SECRET } from './deliveries.ts';
+import type { LoadGenerator } from './load-generator.ts';
+import { CONNECTIONS, type Variant } from './variants.ts';
+
+const INGRESS = join(import.meta.dirname, '..', '..', '..', 'apps', 'ingress', 'src', 'main.ts');
+const PLAIN = join(import.meta.dirname, 'plain-service.ts');
+
+/** As many transactions at a time as node-postgres' own default, which the plain handler has. */
+const WITHOUT_GROUP_COMMIT = { PADDOCK_MAX_BATCH: '1', PADDOCK_INGRESS_LANES: '10', PADDOCK_INGRESS_POOL_SIZE: '12' };
+
+const READY_LIMIT_MS = 30_000;
+
+export interface Place {
+  readonly url: string;
+  readonly schema: string;
+  /** PostgreSQL's. */
+  readonly dataDir: string;
+  /** For files of this bench. */
+  readonly folder: string;
+}
+
+/** Starts the three that are reached over HTTP, each a process of its own. */
+export async function startServices(place: Place, generator: LoadGenerator): Promise<Contender[]> {
+  const configPath = await writeConfig(place.folder);
+  const ours = {
+    DATABASE_URL: place.url,
+    PADDOCK_SCHEMA: place.schema,
+    PADDOCK_CONFIG: configPath,
+    PADDOCK_INGRESS_HTTP_PORT: '0',
+    PADDOCK_HTTP_HOST: '127.0.0.1',
+    NODE_ENV: 'production',
+    WEBHOOK_SECRET,
+  };
+  return [
+    await startService('paddock', { program: INGRESS, env: ours }, place, generator),
+    await startService('no-group-commit', { program: INGRESS, env: { ...ours, ...WITHOUT_GROUP_COMMIT } }, place, generator),
+    await startService('plain', { program: PLAIN, args: [place.url, place.schema], env: { NODE_ENV: 'production' } }, place, generator),
+  ];
+}
+
+/** JSON is YAML. */
+async function writeConfig(folder: string): Promise<string> {
+  const file = join(folder, 'paddock.yaml');
+  const apps = [{ id: APP_ID, webhookSecret: { env: 'WEBHOOK_SECRET' } }];
+  await writeFile(file, JSON.stringify({ github: { apps }, pools: [{ ...POOL, namespace: 'runners' }], entities: { '*': {} } }));
+  return file;
+}
+
+async function startService(variant: Variant, start: ProgramStart, { dataDir }: Place, generator: LoadGenerator): Promise<Contender> {
+  const service = await startProgram(start);
+  const { pid, port } = service;
+  if (port === undefined) throw new Error(`The service "${variant}" did not say where it listens.`);
+  await untilReady(port);
+  const cpu = async () => ({ service: await cpuSecondsOf(pid), postgres: await postgresCpuSeconds(dataDir) });
+  return {
+    variant,
+    connections: CONNECTIONS,
+    async measure(connections, firstJobId, count) {
+      let before = await cpu();
+      const result = await generator.run({ port, connections, firstJobId, count }, async () => {
+        before = await cpu();
+      });
+      const after = await cpu();
+      return { ...result, cpuSeconds: { service: after.service - before.service, postgres: after.postgres - before.postgres } };
+    },
+    async close() {
+      service.kill('SIGTERM');
+      await service.exited;
+    },
+  };
+}
+
+/** Ours takes no delivery before it knows its pools; the plain one takes them at once, and has no page to ask. */
+async function untilReady(port: number): Promise<void> {
+  const deadline = performance.now() + READY_LIMIT_MS;
+  for (;;) {
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
+    const said = await answer.text();
+    if (answer.status !== 503) return;
+    if (performance.now() > deadline) throw new Error(`The ingress has not become ready: ${said}`);
+    await sleep(20);
+  }
+}
