@@ -17,7 +17,10 @@ CREATE OR REPLACE FUNCTION notify_capacity_freed()
  LANGUAGE plpgsql
 AS $function$
 begin
-  if exists (select from new_rows n join old_rows o using (pod_name) where n.completed_at is not null and o.completed_at is null) then
+  if exists (
+    select from new_rows n join old_rows o using (pod_name)
+    where (n.completed_at is not null and o.completed_at is null) or (n.unschedulable_at is null and o.unschedulable_at is not null)
+  ) then
     perform pg_notify(tg_table_schema || '_queue_event', 'workers');
   end if;
   return null;
@@ -230,12 +233,32 @@ create table pools_documents (
   constraint pools_documents_pkey PRIMARY KEY (version)
 );
 
+create table registration_budgets (
+  installation_id bigint not null,
+  remaining integer not null,
+  reset_at timestamp with time zone not null,
+  paused_until timestamp with time zone,
+  noted_at timestamp with time zone default now() not null,
+  constraint registration_budgets_pkey PRIMARY KEY (installation_id),
+  constraint registration_budgets_remaining_check CHECK ((remaining >= 0))
+);
+
 create table schedules (
   name text not null,
   last_tick_at timestamp with time zone not null,
   taken_by text not null,
   taken_at timestamp with time zone default now() not null,
   constraint schedules_pkey PRIMARY KEY (name)
+);
+
+create table stopped_making (
+  subject_type text not null,
+  subject_id text not null,
+  stopped_by text not null,
+  stopped_at timestamp with time zone default now() not null,
+  constraint stopped_making_check CHECK (((subject_type = 'environment'::text) = (subject_id = ''::text))),
+  constraint stopped_making_pkey PRIMARY KEY (subject_type, subject_id),
+  constraint stopped_making_subject_type_check CHECK ((subject_type = ANY (ARRAY['environment'::text, 'pool'::text, 'entity'::text])))
 );
 
 create table task_counts (
@@ -329,6 +352,7 @@ create table workers (
   stop_reason text,
   exit_code integer,
   unexplained_until timestamp with time zone,
+  unschedulable_at timestamp with time zone,
   secret_deleted_at timestamp with time zone,
   pod_deleted_at timestamp with time zone,
   running_at timestamp with time zone,
@@ -374,15 +398,15 @@ CREATE INDEX task_counts_by_hour ON task_counts USING btree (hour, kind);
 
 CREATE INDEX tasks_due ON tasks USING btree (kind, due_at) WHERE (status = 'queued'::text);
 
-CREATE UNIQUE INDEX tasks_once ON tasks USING btree (subject_id, subject_type, kind, status);
+CREATE UNIQUE INDEX tasks_queued_once ON tasks USING btree (subject_id, subject_type, kind) WHERE (status = 'queued'::text);
 
-CREATE INDEX tasks_running ON tasks USING btree (kind) WHERE (status = 'running'::text);
+CREATE UNIQUE INDEX tasks_running_once ON tasks USING btree (kind, subject_id, subject_type) WHERE (status = 'running'::text);
 
 CREATE INDEX unresolved_deliveries_due ON unresolved_deliveries USING btree (app_id, next_request_at) WHERE (resolved_at IS NULL);
 
 CREATE INDEX workers_active ON workers USING btree (entity_id, job_labels, created_at) WHERE (status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum]));
 
-CREATE INDEX workers_alive ON workers USING btree (demand_key) INCLUDE (entity_id, k8s_pool, assigned_at, stopping_at) WHERE (status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum]));
+CREATE INDEX workers_alive ON workers USING btree (demand_key) INCLUDE (entity_id, scope_repo_id, k8s_pool, assigned_at, stopping_at) WHERE (status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum]));
 
 CREATE INDEX workers_newest ON workers USING btree (created_at DESC);
 
@@ -390,7 +414,11 @@ CREATE INDEX workers_pod_kept ON workers USING btree (completed_at) WHERE ((comp
 
 CREATE INDEX workers_registration_left ON workers USING btree (completed_at) WHERE ((status = 'failed'::status_enum) AND (registration_started_at IS NOT NULL) AND (registration_gone_at IS NULL));
 
-CREATE INDEX workers_unexplained ON workers USING btree (demand_key, unexplained_until) WHERE (unexplained_until IS NOT NULL);
+CREATE INDEX workers_unexplained ON workers USING btree (unexplained_until) INCLUDE (demand_key) WHERE ((unexplained_until IS NOT NULL) AND (assigned_at IS NULL));
+
+CREATE INDEX workers_unregistered ON workers USING btree (created_at DESC, pod_name) WHERE ((status = 'pending'::status_enum) AND (registration_started_at IS NULL) AND (pod_uid IS NULL));
+
+CREATE INDEX workers_unschedulable ON workers USING btree (k8s_pool) WHERE ((unschedulable_at IS NOT NULL) AND (status = 'pending'::status_enum));
 
 CREATE TRIGGER jobs_inserted AFTER INSERT ON jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION notify_new_demand();
 
@@ -399,6 +427,8 @@ CREATE TRIGGER jobs_touch BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION to
 CREATE TRIGGER jobs_updated AFTER UPDATE ON jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION notify_demand_changed();
 
 CREATE TRIGGER pools_documents_inserted AFTER INSERT ON pools_documents FOR EACH STATEMENT EXECUTE FUNCTION notify_queue_event();
+
+CREATE TRIGGER stopped_making_changed AFTER INSERT OR DELETE ON stopped_making FOR EACH STATEMENT EXECUTE FUNCTION notify_queue_event();
 
 CREATE TRIGGER tasks_inserted AFTER INSERT ON tasks REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION notify_task_event();
 

@@ -111,6 +111,7 @@ create table workers (
   stop_reason text,
   exit_code integer,
   unexplained_until timestamptz,
+  unschedulable_at timestamptz,
   secret_deleted_at timestamptz,
   pod_deleted_at timestamptz,
   running_at timestamptz,
@@ -121,9 +122,15 @@ create table workers (
   check ((status in ('completed', 'failed')) = (completed_at is not null))
 ) with (fillfactor = 80);
 
-create index workers_alive on workers (demand_key) include (entity_id, k8s_pool, assigned_at, stopping_at) where status in ('pending', 'running');
+-- What the matcher counts as supply and against caps.
+create index workers_alive on workers (demand_key) include (entity_id, scope_repo_id, k8s_pool, assigned_at, stopping_at)
+  where status in ('pending', 'running');
+create index workers_unregistered on workers (created_at desc, pod_name)
+  where status = 'pending' and registration_started_at is null and pod_uid is null;
+create index workers_unschedulable on workers (k8s_pool) where unschedulable_at is not null and status = 'pending';
 create index workers_active on workers (entity_id, job_labels, created_at) where status in ('pending', 'running');
-create index workers_unexplained on workers (demand_key, unexplained_until) where unexplained_until is not null;
+-- By time, so that a grace long over is never read again.
+create index workers_unexplained on workers (unexplained_until) include (demand_key) where unexplained_until is not null and assigned_at is null;
 create index workers_pod_kept on workers (completed_at) where completed_at is not null and pod_deleted_at is null;
 create index workers_registration_left on workers (completed_at)
   where status = 'failed' and registration_started_at is not null and registration_gone_at is null;
@@ -181,6 +188,25 @@ create table demand_keys (
   wait_reason text,
   wait_since timestamptz,
   updated_at timestamptz not null default now()
+);
+
+-- Where no new workers are made until the row goes: in the whole environment, in a pool (by name) or for an account (by id) (C12).
+create table stopped_making (
+  subject_type text not null check (subject_type in ('environment', 'pool', 'entity')),
+  subject_id text not null,
+  stopped_by text not null,
+  stopped_at timestamptz not null default now(),
+  primary key (subject_type, subject_id),
+  check ((subject_type = 'environment') = (subject_id = ''))
+);
+
+-- What GitHub last said of each installation's budget for registering runners. After reset_at the budget is full again.
+create table registration_budgets (
+  installation_id bigint primary key,
+  remaining integer not null check (remaining >= 0),
+  reset_at timestamptz not null,
+  paused_until timestamptz,
+  noted_at timestamptz not null default now()
 );
 
 -- The pools document; the row with the highest version is in force.
@@ -247,7 +273,10 @@ create trigger jobs_updated after update on jobs
 
 create function notify_capacity_freed() returns trigger language plpgsql as $$
 begin
-  if exists (select from new_rows n join old_rows o using (pod_name) where n.completed_at is not null and o.completed_at is null) then
+  if exists (
+    select from new_rows n join old_rows o using (pod_name)
+    where (n.completed_at is not null and o.completed_at is null) or (n.unschedulable_at is null and o.unschedulable_at is not null)
+  ) then
     perform pg_notify(tg_table_schema || '_queue_event', 'workers');
   end if;
   return null;
@@ -256,3 +285,4 @@ create trigger workers_updated after update on workers
   referencing old table as old_rows new table as new_rows for each statement execute function notify_capacity_freed();
 
 create trigger pools_documents_inserted after insert on pools_documents for each statement execute function notify_queue_event();
+create trigger stopped_making_changed after insert or delete on stopped_making for each statement execute function notify_queue_event();

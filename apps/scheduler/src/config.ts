@@ -44,6 +44,20 @@ export const settings = {
     min: 50,
     max: 600_000,
   }),
+  unschedulableLimit: integer({
+    env: 'PADDOCK_UNSCHEDULABLE_LIMIT',
+    doc: 'So many workers of a pool that no node takes, and no more are made than one trial at a time',
+    default: 2,
+    min: 1,
+    max: 100_000,
+  }),
+  unschedulableTrialMs: integer({
+    env: 'PADDOCK_UNSCHEDULABLE_TRIAL_MS',
+    doc: 'How often one more worker is tried in such a pool',
+    default: 60_000,
+    min: 1_000,
+    max: 86_400_000,
+  }),
   unexplainedGraceMs: integer({
     env: 'PADDOCK_UNEXPLAINED_GRACE_MS',
     doc: 'How long a worker that ended without a known job stands against a waiting one: two cycles of redelivery and a minute',

@@ -65,7 +65,8 @@ await main(async () => {
     events: executorEvents(metrics, log),
     ...executorRules(config),
   });
-  const matching = { db, config: ownConfig, schema, tickMs: config.matchTickMs, forgottenAfterMs: config.forgottenAfterMs, events };
+  const { matchTickMs: tickMs, forgottenAfterMs, unschedulableLimit, unschedulableTrialMs: trialEveryMs } = config;
+  const matching = { db, config: ownConfig, schema, tickMs, forgottenAfterMs, gate: { unschedulableLimit, trialEveryMs }, events };
   const { unexplainedGraceMs, leaseMs, leaseRenewMs: renewMs, namespacesRefreshMs: namespacesMs } = config;
   const following = { db, cluster, events, holder, unexplainedGraceMs, leaseMs, renewMs, namespacesMs };
   const onceFit = (part: (signal: AbortSignal) => Promise<void>) => async (signal: AbortSignal) => {

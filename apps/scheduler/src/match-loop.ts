@@ -1,6 +1,7 @@
 import { countWaitingByReason } from '@paddock/db/demand';
 import { listen, type ListenOptions } from '@paddock/db/listen';
 import { queueEventChannel } from '@paddock/db/schema-name';
+import type { CapacityGate } from '@paddock/db/matching-rules';
 import type { Database } from '@paddock/db/tables';
 import { findForgottenWorkers } from '@paddock/db/workers';
 import { enqueue } from '@paddock/queue/enqueue';
@@ -18,18 +19,19 @@ export interface Matching {
   readonly schema: string;
   readonly tickMs: number;
   readonly forgottenAfterMs: number;
+  readonly gate: CapacityGate;
   readonly events: SchedulerEvents;
 }
 
 /** Matches demand with supply whenever a notification says that something changed, and every `tickMs` without one (C1). */
 export async function runMatching(parts: Matching, signal: AbortSignal): Promise<void> {
-  const { db, config, schema, tickMs, forgottenAfterMs, events } = parts;
+  const { db, config, schema, tickMs, forgottenAfterMs, gate, events } = parts;
   const wake = createWake();
   const match = async (): Promise<void> => {
     const began = performance.now();
-    const matched = await matchOnce(db);
+    const matched = await matchOnce(db, gate);
     events.matched(matched, (performance.now() - began) / 1_000);
-    // A pass that was cut short by two caps at once leaves room that the next one finds.
+    // A pass makes so many at most: what is left over is the next one's.
     if (matched.reserved > 0) wake.ring();
     else events.waiting(await countWaitingByReason(db));
   };

@@ -9,7 +9,7 @@ import { sql } from 'kysely';
 import { createEvents } from './events.ts';
 import { matchOnce } from './match.ts';
 import { runMatching } from './match-loop.ts';
-import { SILENT } from './scheduler.scene.ts';
+import { GATE, SILENT } from './scheduler.scene.ts';
 
 let testDb: TestDatabase;
 beforeAll(async () => {
@@ -30,7 +30,7 @@ describe('matchOnce', () => {
   test('enqueues one provisioning per reserved worker, in the same transaction, with the delivery it goes back to (C6, D14)', async () => {
     await putJob(testDb.db, { delivery_guid: 'guid-1' });
     await putJob(testDb.db);
-    expect(await matchOnce(testDb.db)).toEqual({ reserved: 2, ended: 0, pools: ['linux', 'linux'] });
+    expect(await matchOnce(testDb.db, GATE)).toEqual({ reserved: 2, ended: 0, pools: ['linux', 'linux'] });
     const made = await workers();
     expect(await provisionTasks()).toEqual(
       made.map((worker) => ({ kind: 'provision-worker', subject_id: worker.pod_name, delivery_guid: worker.delivery_guid })),
@@ -40,10 +40,10 @@ describe('matchOnce', () => {
   test('keeps nothing when the enqueuing fails: no worker without its task (D14)', async () => {
     await putJob(testDb.db);
     await sql`alter table tasks add constraint refuse check (kind <> 'provision-worker')`.execute(testDb.db);
-    await expect(matchOnce(testDb.db)).rejects.toThrow('refuse');
+    await expect(matchOnce(testDb.db, GATE)).rejects.toThrow('refuse');
     await sql`alter table tasks drop constraint refuse`.execute(testDb.db);
     expect(await workers()).toEqual([]);
-    expect((await matchOnce(testDb.db)).reserved).toBe(1);
+    expect((await matchOnce(testDb.db, GATE)).reserved).toBe(1);
   });
 
   test('eight matchers beside each other and beside arriving jobs make one worker per job (C5, P3)', async () => {
@@ -57,9 +57,9 @@ describe('matchOnce', () => {
     const limits = { lockTimeoutMs: 50, statementTimeoutMs: 1_000, idleTimeoutMs: 1_000 };
     await testDb.db.transaction().execute(async (hanging) => {
       await sql`select pg_advisory_xact_lock((select oid from pg_namespace where nspname = current_schema())::int, 1)`.execute(hanging);
-      await expect(matchOnce(testDb.db, limits)).rejects.toMatchObject({ code: '55P03' });
+      await expect(matchOnce(testDb.db, GATE, limits)).rejects.toMatchObject({ code: '55P03' });
     });
-    expect((await matchOnce(testDb.db, limits)).reserved).toBe(1);
+    expect((await matchOnce(testDb.db, GATE, limits)).reserved).toBe(1);
   });
 
   test('says the same as the reference rule while every job runs on the worker made for it (C3)', async () => {
@@ -72,7 +72,7 @@ describe('matchOnce', () => {
         await clear();
         for (const [step, which] of list) await take(step, which);
         const before = await referenceLack();
-        const { reserved } = await matchOnce(testDb.db);
+        const { reserved } = await matchOnce(testDb.db, GATE);
         expect(reserved).toBe(before);
         expect(await referenceLack()).toBe(0);
       }),
@@ -85,7 +85,7 @@ describe('matchOnce', () => {
 async function arrive(): Promise<void> {
   for (let n = 0; n < 10; n += 1) {
     await putJob(testDb.db);
-    await matchOnce(testDb.db);
+    await matchOnce(testDb.db, GATE);
   }
 }
 
@@ -143,7 +143,7 @@ async function take(step: string, which: number): Promise<void> {
         .execute();
       return;
     default:
-      await matchOnce(db);
+      await matchOnce(db, GATE);
   }
 }
 
@@ -151,7 +151,10 @@ function start(tickMs: number): () => Promise<void> {
   const stop = new AbortController();
   const config = clientConfig({ url: testDb.url, schema: testDb.schema, applicationName: 'paddock-test' });
   const events = createEvents(SILENT, createMetrics());
-  const ended = runMatching({ db: testDb.db, config, schema: testDb.schema, tickMs, forgottenAfterMs: 60_000, events }, stop.signal);
+  const ended = runMatching(
+    { db: testDb.db, config, schema: testDb.schema, tickMs, forgottenAfterMs: 60_000, gate: GATE, events },
+    stop.signal,
+  );
   return async () => {
     stop.abort();
     await ended;

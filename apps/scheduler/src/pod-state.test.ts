@@ -39,6 +39,7 @@ describe('podState', () => {
       pod({ phase: 'Succeeded', containersTerminated: true, ...ran, endedAt, nodeName: 'n1', runner, containers: [runner] }),
     );
     expect(state).toEqual({
+      isUnschedulable: false,
       podName: 'pdk-abc123-linux-0123456789ab',
       podUid: 'uid',
       podCreatedAt: new Date('2026-01-01T00:00:00Z'),

@@ -15,6 +15,7 @@ export function podState(pod: ObservedPod): PodState {
     runningAt: pod.runningAt ?? null,
     endedAt: pod.endedAt ?? null,
     exitCode: pod.runner.exitCode ?? null,
+    isUnschedulable: pod.phase === 'Pending' && pod.unschedulable !== undefined,
     message: pod.phase === 'Failed' ? whyFailed(pod) : null,
   };
 }

@@ -22,6 +22,8 @@ import { matchOnce } from './match.ts';
 
 const APP_ID = 1001;
 const NAMESPACE = 'runners';
+/** As the settings have it by default. */
+export const GATE = { unschedulableLimit: 2, trialEveryMs: 60_000 };
 
 /** A logger that says nothing. */
 export const SILENT = { error: () => SILENT, warn: () => SILENT, info: () => SILENT, debug: () => SILENT } as unknown as Parameters<
@@ -107,7 +109,7 @@ export async function startSchedulerWorld({ kubelet = true, playRunners = true }
       const account = { entity_id: user.id, entity_name: user.login, entity_type: 'User', installation_id: user.installationId } as const;
       await putJob(db, { job_id: job.id, app_id: APP_ID, ...account, ...repository });
     },
-    match: () => matchOnce(db),
+    match: () => matchOnce(db, GATE),
     /** Runs every task that is due, as one executor would. */
     runTasks: (holder = 'test', leaseMs = 300_000) => runDueTasks({ db, kinds, holder, leaseMs, random: () => 0.5 }),
     /** As if the wait of every queued task were over. */
@@ -120,7 +122,7 @@ export async function startSchedulerWorld({ kubelet = true, playRunners = true }
     /** Matches and runs tasks, time and again as if all waits were over, until there is nothing left to do. */
     async settle(passes = 12): Promise<void> {
       for (let pass = 0; pass < passes; pass += 1) {
-        await matchOnce(db);
+        await matchOnce(db, GATE);
         await db
           .updateTable('tasks')
           .set({ due_at: new Date(0) })

@@ -96,6 +96,7 @@ export interface WorkersTable {
   stop_reason: Nullable<string>;
   exit_code: Nullable<number>;
   unexplained_until: Nullable<Date>;
+  unschedulable_at: Nullable<Date>;
   secret_deleted_at: Nullable<Date>;
   pod_deleted_at: Nullable<Date>;
   running_at: Nullable<Date>;
@@ -148,6 +149,21 @@ export interface DemandKeysTable {
   wait_reason: Nullable<string>;
   wait_since: Nullable<Date>;
   updated_at: Generated<Date>;
+}
+
+export interface StoppedMakingTable {
+  subject_type: 'environment' | 'pool' | 'entity';
+  subject_id: string;
+  stopped_by: string;
+  stopped_at: Generated<Date>;
+}
+
+export interface RegistrationBudgetsTable {
+  installation_id: number;
+  remaining: number;
+  reset_at: Date;
+  paused_until: Nullable<Date>;
+  noted_at: Generated<Date>;
 }
 
 export interface PoolsDocumentsTable {
@@ -271,6 +287,8 @@ export interface Database {
   installation_events: InstallationEventsTable;
   installations: InstallationsTable;
   demand_keys: DemandKeysTable;
+  stopped_making: StoppedMakingTable;
+  registration_budgets: RegistrationBudgetsTable;
   pools_documents: PoolsDocumentsTable;
   leases: LeasesTable;
   schedules: SchedulesTable;

@@ -12,6 +12,8 @@ export interface PodState {
   runningAt: Date | null;
   endedAt: Date | null;
   exitCode: number | null;
+  /** No node takes it. */
+  isUnschedulable: boolean;
   /** Why it failed, in a sentence. */
   message: string | null;
 }
@@ -41,14 +43,15 @@ export async function recordPodStates(
   const { rows } = await sql<PodTransition>`
     with given as (
       select * from jsonb_to_recordset(${JSON.stringify(states)}::jsonb) as g("podName" text, "podUid" text, "podCreatedAt" timestamptz, node text, phase text,
-        "runningAt" timestamptz, "endedAt" timestamptz, "exitCode" integer, message text)
+        "runningAt" timestamptz, "endedAt" timestamptz, "exitCode" integer, "isUnschedulable" boolean, message text)
     ),
     locked as (
       select g.*, w.status as was
       from workers w join given g on g."podName" = w.pod_name
       where w.status in ('pending', 'running') and (w.pod_uid is null or w.pod_uid = g."podUid")
         and (w.pod_uid is null or (w.k8s_node is null and g.node is not null)
-          or (w.status = 'pending' and g.phase = 'running') or g.phase in ('succeeded', 'failed'))
+          or (w.status = 'pending' and g.phase = 'running') or g.phase in ('succeeded', 'failed')
+          or (w.unschedulable_at is not null) <> g."isUnschedulable")
       order by w.pod_name for update of w
     )
     update workers w
@@ -62,6 +65,7 @@ export async function recordPodStates(
         else coalesce(w.running_at, l."runningAt") end,
       completed_at = case when l.phase in ('succeeded', 'failed') then coalesce(l."endedAt", now()) end,
       exit_code = coalesce(l."exitCode", w.exit_code),
+      unschedulable_at = case when l."isUnschedulable" then coalesce(w.unschedulable_at, now()) end,
       failure_info = case when l.phase = 'failed'
         then jsonb_build_object('version', 1, 'message', coalesce(l.message, 'the pod failed')) else w.failure_info end,
       unexplained_until = case when l.phase = 'succeeded' and l."exitCode" = 0 and w.assigned_at is null and w.stopping_at is null

@@ -76,8 +76,8 @@ describe('the pools document', () => {
 
   test('an account needs a rule of its own or the star, which must be written out', () => {
     const document = poolsDocument.parse({ pools: [], entities: { Acme: { maxWorkers: null }, '*': {} } });
-    expect(entityRule(document, 'aCME')).toEqual({ maxWorkers: null });
-    expect(entityRule(document, 'else')).toEqual({ maxWorkers: 20 });
+    expect(entityRule(document, 'aCME')).toEqual({ maxWorkers: null, weight: 1 });
+    expect(entityRule(document, 'else')).toEqual({ maxWorkers: 20, weight: 1 });
     expect(entityRule(poolsDocument.parse({ pools: [], entities: { Acme: {} } }), 'else')).toBeUndefined();
   });
 });

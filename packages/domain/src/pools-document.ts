@@ -34,7 +34,11 @@ const pool = z.strictObject({
   template: template.optional(),
 });
 
-const entity = z.strictObject({ maxWorkers: count.nullable().default(20) });
+const entity = z.strictObject({
+  maxWorkers: count.nullable().default(20),
+  /** Its share of a pool that is full, against those of other accounts. */
+  weight: z.number().min(0.01, 'must be at least 0.01').max(1_000).default(1),
+});
 
 const shape = {
   pools: z.array(pool),
@@ -46,6 +50,8 @@ const shape = {
 export const poolsDocument = z.strictObject(shape).superRefine(checkTogether);
 
 export type PoolsDocument = z.infer<typeof poolsDocument>;
+/** As people write it, without what has a default. */
+export type PoolsDocumentInput = z.input<typeof poolsDocument>;
 export type Pool = PoolsDocument['pools'][number];
 
 /**
@@ -63,7 +69,7 @@ const byPreference = (a: Pool, b: Pool): number =>
   a.labels.length - b.labels.length || b.priority - a.priority || (a.name < b.name ? -1 : 1);
 
 /** What the configuration says of an account, or undefined if it may not use Paddock. */
-export function entityRule(document: PoolsDocument, login: string): { maxWorkers: number | null } | undefined {
+export function entityRule(document: PoolsDocument, login: string): PoolsDocument['entities'][string] | undefined {
   const wanted = login.toLowerCase();
   const own = Object.entries(document.entities).find(([name]) => name.toLowerCase() === wanted);
   return own?.[1] ?? document.entities['*'];

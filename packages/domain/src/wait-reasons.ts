@@ -6,7 +6,12 @@ export const WAIT_REASONS = {
   pool_unknown: 'the pool is not in the configuration any more',
   pool_paused: 'the pool is paused by configuration',
   entity_not_allowed: 'the account is not among the configured entities any more',
+  making_stopped: 'somebody has stopped the making of workers for the environment, the pool or the account',
+  github_budget: 'GitHub allows the installation no more registrations of runners for now',
   at_entity_cap: 'the account has as many workers as its maxWorkers allows',
+  no_capacity: 'the cluster has no node for workers that the pool has already; one more is tried from time to time',
   at_pool_cap: 'the pool has as many workers as its maxWorkers allows',
   at_repository_cap: 'the repository has as many workers as maxWorkersPerRepository of the pool allows',
 } as const;
+
+export type WaitReason = keyof typeof WAIT_REASONS;

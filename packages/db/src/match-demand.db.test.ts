@@ -3,7 +3,9 @@ import { WAIT_REASONS } from '@paddock/domain/wait-reasons';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { sql, type Updateable } from 'kysely';
-import { countWaitingByReason, endUnwantedWorkers, lockMatching, reserveWorkers } from './demand.ts';
+import { countWaitingByReason } from './demand.ts';
+import { matchDemand } from './match-demand.ts';
+import { lockMatching } from './matching-lock.ts';
 import type { Database } from './tables.ts';
 
 const LIMITS = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000, idleTimeoutMs: 20_000 };
@@ -19,10 +21,12 @@ beforeEach(async () => {
   await putPools(testDb.db, examplePools());
 });
 
-const match = () =>
+const GATE = { unschedulableLimit: 2, trialEveryMs: 60_000 };
+
+const match = (most = 1_000) =>
   testDb.db.transaction().execute(async (trx) => {
     await lockMatching(trx, LIMITS);
-    return { ended: await endUnwantedWorkers(trx), reserved: await reserveWorkers(trx) };
+    return matchDemand(trx, { ...GATE, most });
   });
 
 const reserve = async () => (await match()).reserved;
@@ -36,7 +40,7 @@ const first = <T>(list: readonly T[]): T => {
   return one;
 };
 
-describe('reserveWorkers', () => {
+describe('what is reserved', () => {
   test('makes one worker per waiting job, for the oldest first, and none at the next pass (C2, C3, C4)', async () => {
     const younger = await putJob(testDb.db, { created_at: new Date('2026-01-02') });
     const older = await putJob(testDb.db, { created_at: new Date('2026-01-01'), delivery_guid: 'guid-of-older' });
@@ -48,11 +52,10 @@ describe('reserveWorkers', () => {
 
   test('makes at most so many in one pass, the oldest jobs’ first, and goes on at the next (C4)', async () => {
     const jobs = [await putJob(testDb.db), await putJob(testDb.db), await putJob(testDb.db)];
-    const pass = () => testDb.db.transaction().execute(async (trx) => reserveWorkers(trx, 2));
-    expect((await pass()).map((worker) => worker.madeForJobId)).toEqual(jobs.slice(0, 2).map((job) => job.job_id));
+    expect((await match(2)).reserved.map((worker) => worker.madeForJobId)).toEqual(jobs.slice(0, 2).map((job) => job.job_id));
     expect(first(await keys())).toMatchObject({ waiting: 3, unassigned: 2, wait_reason: null });
-    expect(await pass()).toHaveLength(1);
-    expect(await pass()).toEqual([]);
+    expect((await match(2)).reserved).toHaveLength(1);
+    expect((await match(2)).reserved).toEqual([]);
   });
 
   test('names a worker by instance and pool, within 60 characters, and copies what it was made for (A3, A8)', async () => {
@@ -194,7 +197,7 @@ describe('reserveWorkers', () => {
   });
 });
 
-describe('endUnwantedWorkers', () => {
+describe('what is given back', () => {
   test('ends reservations whose demand has gone, and only as many (C3, P3)', async () => {
     const jobs = [await putJob(testDb.db), await putJob(testDb.db), await putJob(testDb.db)];
     await reserve();
@@ -260,7 +263,7 @@ describe('matchers beside each other', () => {
       await lockMatching(trx, LIMITS);
       const other = reserve();
       await sql`select 1`.execute(trx);
-      expect(await reserveWorkers(trx)).toHaveLength(1);
+      expect((await matchDemand(trx, GATE)).reserved).toHaveLength(1);
       return { other };
     });
     expect(await second.other).toEqual([]);

@@ -1,0 +1,76 @@
+import type { MatchingRules, PoolRule } from '@paddock/domain/matching-rules';
+import { type Kysely, sql } from 'kysely';
+import { prepared } from './prepared.ts';
+import type { Database } from './tables.ts';
+
+export interface CapacityGate {
+  /** So many workers of a pool that no node takes, and no more are made. */
+  readonly unschedulableLimit: number;
+  /** How often one more is tried nevertheless, in milliseconds. */
+  readonly trialEveryMs: number;
+}
+
+interface Row {
+  version: number | null;
+  pools: PoolRule[];
+  entities: Record<string, { maxWorkers?: number | null; weight?: number }>;
+  environmentStopped: boolean;
+  stoppedEntities: number[];
+  budgets: Record<string, number>;
+}
+
+/**
+ * What the pools document in force, the stops, the cluster's capacity and GitHub's budgets allow. The document is read leniently: it may
+ * be that of a newer version, as long as what is read here means the same.
+ */
+export async function findMatchingRules(db: Kysely<Database>, gate: CapacityGate): Promise<MatchingRules> {
+  const { rows } = await sql<Row>`${prepared}
+    with document as (select version, content from pools_documents order by version desc limit 1),
+    short as (
+      select k8s_pool, 1 - least(1, (
+        select count(*) from workers newest
+        where newest.created_at > now() - ${gate.trialEveryMs}::float8 * interval '1 millisecond' and newest.k8s_pool = waiting.k8s_pool)
+      ) as trials
+      from workers waiting
+      where unschedulable_at is not null and status = 'pending' and stopping_at is null
+      group by k8s_pool having count(*) >= ${gate.unschedulableLimit}::integer
+    ),
+    pools as (
+      select jsonb_agg(jsonb_build_object(
+        'name', p ->> 'name', 'image', p ->> 'image', 'namespace', p ->> 'namespace', 'paused', coalesce(p -> 'paused', 'false'),
+        'cap', p -> 'maxWorkers', 'repositoryCap', p -> 'maxWorkersPerRepository', 'trials', short.trials,
+        'stopped', exists (select from stopped_making where subject_type = 'pool' and subject_id = p ->> 'name'))) as pools
+      from document cross join jsonb_array_elements(content -> 'pools') p left join short on short.k8s_pool = p ->> 'name'
+    ),
+    unregistered as (
+      select installation_id, count(*) as reserved from workers
+      where status = 'pending' and registration_started_at is null and pod_uid is null group by installation_id
+    ),
+    budgets as (
+      select jsonb_object_agg(installation_id::text,
+        case when paused_until > now() then 0 else greatest(remaining - coalesce(reserved, 0), 0) end) as budgets
+      from registration_budgets left join unregistered using (installation_id)
+      where paused_until > now() or reset_at > now()
+    )
+    select (select version from document), coalesce((select pools from pools), '[]') as pools,
+      coalesce((select content -> 'entities' from document), '{}') as entities,
+      exists (select from stopped_making where subject_type = 'environment') as "environmentStopped",
+      (select coalesce(jsonb_agg(subject_id::bigint), '[]') from stopped_making where subject_type = 'entity') as "stoppedEntities",
+      coalesce((select budgets from budgets), '{}') as budgets`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error('PostgreSQL answered a select of one row with none.');
+  const entities = Object.entries(row.entities).map(([login, { maxWorkers, weight }]) => {
+    return [login.toLowerCase(), { cap: maxWorkers === undefined ? USUAL_CAP : maxWorkers, weight: weight ?? 1 }] as const;
+  });
+  return {
+    version: row.version ?? undefined,
+    pools: new Map(row.pools.map((pool) => [pool.name, pool])),
+    entities: new Map(entities),
+    environmentStopped: row.environmentStopped,
+    stoppedEntities: new Set(row.stoppedEntities),
+    budgets: new Map(Object.entries(row.budgets).map(([installation, allowed]) => [Number(installation), allowed])),
+  };
+}
+
+/** Of accounts that name none. */
+const USUAL_CAP = 20;

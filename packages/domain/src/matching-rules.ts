@@ -1,0 +1,56 @@
+import type { WaitReason } from './wait-reasons.ts';
+
+/** A pool as the matcher needs it; a cap that is null binds nobody. */
+export interface PoolRule {
+  readonly name: string;
+  readonly image: string;
+  readonly namespace: string;
+  readonly paused: boolean;
+  readonly cap: number | null;
+  readonly repositoryCap: number | null;
+  /** Somebody has stopped the making of workers here. */
+  readonly stopped: boolean;
+  /** Workers of it that no node takes hold back all but so many; null while capacity is not known to be short. */
+  readonly trials: number | null;
+}
+
+/** What the configuration says of an account. */
+export interface EntityRule {
+  readonly cap: number | null;
+  readonly weight: number;
+}
+
+/** Everything that can keep a waiting job without a worker, as it stands at one instant. */
+export interface MatchingRules {
+  /** The version of the pools document; undefined while none was ever loaded. */
+  readonly version: number | undefined;
+  readonly pools: ReadonlyMap<string, PoolRule>;
+  /** By lower-cased login; '*' stands for everybody else. */
+  readonly entities: ReadonlyMap<string, EntityRule>;
+  readonly environmentStopped: boolean;
+  readonly stoppedEntities: ReadonlySet<number>;
+  /** By installation: how many more runners may be registered before GitHub's budget is full again; absent where it binds nobody. */
+  readonly budgets: ReadonlyMap<number, number>;
+}
+
+/** Whose worker it is, and where. */
+export interface Place {
+  readonly entityId: number;
+  /** The account's present login, where it is known. */
+  readonly login: string;
+  readonly pool: string;
+}
+
+/** The rule of an account by its login, without regard to case; undefined: it may not have workers. */
+export const entityRuleOf = ({ entities }: MatchingRules, login: string): EntityRule | undefined =>
+  entities.get(login.toLowerCase()) ?? entities.get('*');
+
+/** Why no worker at all may be made here, whatever the caps say; undefined if some may. */
+export function blockedBy(rules: MatchingRules, { entityId, login, pool }: Place): WaitReason | undefined {
+  const rule = rules.pools.get(pool);
+  if (rule === undefined) return 'pool_unknown';
+  if (rule.paused) return 'pool_paused';
+  if (entityRuleOf(rules, login) === undefined) return 'entity_not_allowed';
+  if (rules.environmentStopped || rule.stopped || rules.stoppedEntities.has(entityId)) return 'making_stopped';
+  return undefined;
+}

@@ -1,0 +1,42 @@
+import { blockedBy, entityRuleOf, type MatchingRules, type Place } from './matching-rules.ts';
+import type { LiveWorkers } from './share-room.ts';
+
+/** A reservation that nobody has begun to register, with demand and supply of its key. */
+export interface Unregistered extends Place {
+  readonly podName: string;
+  readonly demandKey: number;
+  readonly scopeRepoId: number;
+  readonly stopping: boolean;
+  readonly waiting: number;
+  readonly unassigned: number;
+}
+
+/**
+ * The reservations that have become too many: their demand has gone, a cap was lowered, nothing may be made there any more, or the account
+ * is not allowed any more. The list is the newest first, and they go in that order, only as many as it takes.
+ */
+export function pickUnwanted<W extends Unregistered>(newestFirst: readonly W[], live: readonly LiveWorkers[], rules: MatchingRules): W[] {
+  const counts = new Map<string, number>();
+  const add = (key: string, by: number): void => void counts.set(key, (counts.get(key) ?? 0) + by);
+  const count = (worker: Omit<LiveWorkers, 'alive'>, by: number): void => {
+    for (const key of [`entity ${worker.entityId}`, `pool ${worker.pool}`, `key ${worker.demandKey}`]) add(key, by);
+  };
+  for (const workers of live) count(workers, workers.alive);
+  const isBeyond = (key: string, cap: number | null | undefined): boolean => typeof cap === 'number' && (counts.get(key) ?? 0) > cap;
+  return newestFirst.filter((worker) => {
+    const spare = `spare ${worker.demandKey}`;
+    if (!counts.has(spare)) counts.set(spare, worker.unassigned - worker.waiting);
+    const pool = rules.pools.get(worker.pool);
+    const isUnwanted =
+      worker.stopping ||
+      isBeyond(spare, 0) ||
+      blockedBy(rules, worker) !== undefined ||
+      isBeyond(`entity ${worker.entityId}`, entityRuleOf(rules, worker.login)?.cap) ||
+      isBeyond(`pool ${worker.pool}`, pool?.cap) ||
+      (worker.scopeRepoId !== 0 && isBeyond(`key ${worker.demandKey}`, pool?.repositoryCap));
+    if (!isUnwanted) return false;
+    count(worker, -1);
+    if (!worker.stopping) add(spare, -1);
+    return true;
+  });
+}

@@ -1,0 +1,127 @@
+import { blockedBy, entityRuleOf, type MatchingRules, type Place } from './matching-rules.ts';
+import { type LiveWorkers, type Room, type Share, shareRoom, type Shortage } from './share-room.ts';
+import type { WaitReason } from './wait-reasons.ts';
+
+/** Demand and supply of one key. */
+export interface KeyDemand extends Place {
+  readonly demandKey: number;
+  readonly scopeRepoId: number;
+  readonly installationId: number;
+  /** Workers that its waiting jobs lack; 0 is possible. */
+  readonly lacking: number;
+  /** When its oldest waiting job became known, in seconds. */
+  readonly oldest: number;
+}
+
+/** What is to be made for a key, and why it is not more. */
+export interface KeyPlan {
+  readonly made: number;
+  /** Null: nothing is lacking, or more follows at once. */
+  readonly waitReason: WaitReason | null;
+  /** The tightest of the key's caps; null if none binds it. */
+  readonly cap: number | null;
+}
+
+/** The caps over some demand, with what is left of them. */
+export type Caps = ReturnType<typeof capsOf>;
+
+/** What the rules leave for keys, beside the workers that live. Keys where nothing may be made at all have no room. */
+export function capsOf(demand: readonly KeyDemand[], live: readonly LiveWorkers[], rules: MatchingRules) {
+  const ofEntity = sumBy(live, ({ entityId }) => entityId);
+  const ofPool = sumBy(live, ({ pool }) => pool);
+  const ofKey = sumBy(live, ({ demandKey }) => demandKey);
+  const blocks = new Map(demand.map((key) => [key.demandKey, blockedBy(rules, key) ?? budgetBlock(key, rules)]));
+  const open = demand.filter(({ demandKey, lacking }) => lacking > 0 && blocks.get(demandKey) === undefined);
+  const logins = new Map(demand.map(({ entityId, login }) => [entityId, login]));
+  const entityRule = (entityId: number) => entityRuleOf(rules, logins.get(entityId) ?? '');
+  const budgets = new Map<number, number>();
+  for (const { entityId, installationId } of open) {
+    budgets.set(entityId, Math.min(budgets.get(entityId) ?? Infinity, rules.budgets.get(installationId) ?? Infinity));
+  }
+  const budget = (entityId: number): number => budgets.get(entityId) ?? Infinity;
+  const underCap = (entityId: number): number => left(entityRule(entityId)?.cap, ofEntity.get(entityId));
+  const trials = (pool: string): number => rules.pools.get(pool)?.trials ?? Infinity;
+  const underPoolCap = (pool: string): number => left(rules.pools.get(pool)?.cap, ofPool.get(pool));
+  const repositoryCap = ({ scopeRepoId, pool }: Pick<KeyDemand, 'scopeRepoId' | 'pool'>): number | null =>
+    scopeRepoId === 0 ? null : (rules.pools.get(pool)?.repositoryCap ?? null);
+  const room: Room = {
+    entity: (entityId) => Math.min(underCap(entityId), budget(entityId)),
+    pool: (pool) => Math.min(underPoolCap(pool), trials(pool)),
+    key: (key) => left(repositoryCap(key), ofKey.get(key.demandKey)),
+  };
+  const tightest = (key: KeyDemand): number | null => {
+    const caps = [entityRule(key.entityId)?.cap, rules.pools.get(key.pool)?.cap, repositoryCap(key)].filter(
+      (cap) => typeof cap === 'number',
+    );
+    return caps.length === 0 ? null : Math.min(...caps);
+  };
+  const weight = (entityId: number): number => entityRule(entityId)?.weight ?? 1;
+  return { open, blocks, room, budget, underCap, trials, underPoolCap, tightest, weight };
+}
+
+/**
+ * The keys whose jobs compete for the room of one account: there it matters how old each job is, not only the oldest of a key. With each the
+ * number of jobs that can come into question.
+ */
+export function findRivals({ open, room }: Caps): { demandKey: number; count: number }[] {
+  return [...Map.groupBy(open, ({ entityId }) => entityId)].flatMap(([entityId, keys]) => {
+    const bound = room.entity(entityId);
+    const asked = keys.map((key) => ({ demandKey: key.demandKey, count: Math.min(key.lacking, room.key(shortageOf(key, [])), bound) }));
+    const isTight = keys.length > 1 && asked.reduce((sum, { count }) => sum + count, 0) > bound;
+    return isTight ? asked.filter(({ count }) => count > 0) : [];
+  });
+}
+
+/** How many workers to make for each key, `most` at most, and why not more (C4). `jobTimes` has those of `findRivals`. */
+export function planWorkers(
+  demand: readonly KeyDemand[],
+  live: readonly LiveWorkers[],
+  { caps, jobTimes, most }: { caps: Caps; jobTimes: ReadonlyMap<number, readonly number[]>; most: number },
+): ReadonlyMap<number, KeyPlan> {
+  const shortages = caps.open.map((key) => shortageOf(key, jobTimes.get(key.demandKey) ?? [key.oldest]));
+  const shares = shareRoom({ shortages, live, room: caps.room, weight: caps.weight, most });
+  const allowed = { ofEntity: new Map<number, number>(), ofPool: new Map<string, number>() };
+  for (const { demandKey, entityId, pool } of caps.open) {
+    const count = shares.get(demandKey)?.allowed ?? 0;
+    allowed.ofEntity.set(entityId, (allowed.ofEntity.get(entityId) ?? 0) + count);
+    allowed.ofPool.set(pool, (allowed.ofPool.get(pool) ?? 0) + count);
+  }
+  const reasonFor = (key: KeyDemand, share: Share): WaitReason | null => {
+    const { room } = caps;
+    if (share.allowed >= key.lacking) return null;
+    if ((allowed.ofEntity.get(key.entityId) ?? 0) >= room.entity(key.entityId)) {
+      return caps.budget(key.entityId) < caps.underCap(key.entityId) ? 'github_budget' : 'at_entity_cap';
+    }
+    if ((allowed.ofPool.get(key.pool) ?? 0) >= room.pool(key.pool)) {
+      return caps.trials(key.pool) < caps.underPoolCap(key.pool) ? 'no_capacity' : 'at_pool_cap';
+    }
+    return share.allowed >= room.key(shortageOf(key, [])) ? 'at_repository_cap' : null;
+  };
+  return new Map(
+    demand.map((key) => {
+      const share = shares.get(key.demandKey) ?? { allowed: 0, made: 0 };
+      const block = key.lacking > 0 ? caps.blocks.get(key.demandKey) : undefined;
+      return [key.demandKey, { made: share.made, cap: caps.tightest(key), waitReason: block ?? reasonFor(key, share) }];
+    }),
+  );
+}
+
+const budgetBlock = ({ installationId }: KeyDemand, { budgets }: MatchingRules): WaitReason | undefined =>
+  budgets.get(installationId) === 0 ? 'github_budget' : undefined;
+
+const shortageOf = ({ demandKey, entityId, scopeRepoId, pool, lacking }: KeyDemand, jobTimes: readonly number[]): Shortage => ({
+  demandKey,
+  entityId,
+  scopeRepoId,
+  pool,
+  lacking,
+  jobTimes,
+});
+
+const left = (cap: number | null | undefined, used = 0): number => (typeof cap === 'number' ? Math.max(0, cap - used) : Infinity);
+
+function sumBy<K>(live: readonly LiveWorkers[], keyOf: (workers: LiveWorkers) => K): ReadonlyMap<K, number> {
+  const sums = new Map<K, number>();
+  for (const workers of live) sums.set(keyOf(workers), (sums.get(keyOf(workers)) ?? 0) + workers.alive);
+  return sums;
+}
