@@ -2,6 +2,9 @@ import type { Outcome } from '@paddock/domain/outcomes';
 import { HANDLED_EVENTS } from '@paddock/domain/parse-delivery';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
+import type { BodyBudget } from './read-body.ts';
+
+type Held = Readonly<Pick<BodyBudget, 'heldBytes' | 'requests'>>;
 
 /** Why a request was not accepted: a closed set, for it becomes a label. */
 export type Refusal =
@@ -38,8 +41,10 @@ export interface IngressEvents {
 const KNOWN: ReadonlySet<string> = new Set(HANDLED_EVENTS);
 const QUIET: ReadonlySet<Refusal> = new Set<Refusal>(['bad_headers', 'bad_signature', 'bad_body', 'too_large', 'body_too_slow', 'aborted']);
 
-/** One function per business event: the metric and the log line together. */
-export function createIngressEvents({ log, metrics }: { log: Logger; metrics: Metrics }): IngressEvents {
+/** One function per business event: the metric and the log line together. `held` is what deliveries occupy now. */
+export function createIngressEvents({ log, metrics, held }: { log: Logger; metrics: Metrics; held: Held }): IngressEvents {
+  metrics.reading('paddock_held_bytes', 'Bodies of deliveries in memory', () => held.heldBytes);
+  metrics.reading('paddock_requests_in_flight', 'Deliveries that are received or wait to be stored', () => held.requests);
   const deliveries = metrics.counter('paddock_deliveries_total', 'Deliveries stored, by event and outcome', ['event', 'outcome']);
   const refusals = metrics.counter('paddock_deliveries_refused_total', 'Requests that were not stored, by reason', ['reason']);
   const seconds = metrics.histogram(

@@ -29,7 +29,9 @@ await main(async () => {
 
   const log = createLogger('ingress', config.logLevel);
   const metrics = createMetrics();
-  const events = createIngressEvents({ log, metrics });
+  const { bodyTimeoutMs, maxBodyBytes, maxHeldBytes, maxRequests } = config;
+  const budget = { bodyTimeoutMs, maxBodyBytes, maxHeldBytes, heldBytes: 0, maxRequests, requests: 0 };
+  const events = createIngressEvents({ log, metrics, held: budget });
 
   const { schema, writeTimeoutMs } = config;
   const database = {
@@ -85,14 +87,7 @@ await main(async () => {
     batcher,
     events,
     answerTimeoutMs: config.answerTimeoutMs,
-    budget: {
-      bodyTimeoutMs: config.bodyTimeoutMs,
-      maxBodyBytes: config.maxBodyBytes,
-      maxHeldBytes: config.maxHeldBytes,
-      heldBytes: 0,
-      maxRequests: config.maxRequests,
-      requests: 0,
-    },
+    budget,
     reducesIgnoredJobs: config.ignoredJobPayload === 'reduced',
   });
 
@@ -110,8 +105,8 @@ await main(async () => {
     port: config.httpPort,
     host: config.httpHost,
   });
-  http.server.requestTimeout = config.bodyTimeoutMs;
-  http.server.headersTimeout = config.bodyTimeoutMs;
+  http.server.requestTimeout = bodyTimeoutMs;
+  http.server.headersTimeout = bodyTimeoutMs;
 
   await run(
     {

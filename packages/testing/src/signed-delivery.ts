@@ -42,7 +42,7 @@ export async function signedDelivery({ event, payload, secret, appId, guid, head
   };
 }
 
-/** Delivers to a webhook URL and gives the answer, whatever its status. */
-export async function post(url: string, { headers, body }: SignedDelivery): Promise<Response> {
-  return fetch(url, { method: 'POST', headers, body });
+/** Delivers to a webhook URL and gives the answer, whatever its status. Rejects if `signal` aborts first. */
+export async function post(url: string, { headers, body }: SignedDelivery, signal?: AbortSignal): Promise<Response> {
+  return fetch(url, { method: 'POST', headers, body, ...(signal === undefined ? {} : { signal }) });
 }

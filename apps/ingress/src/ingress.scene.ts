@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startService } from '@paddock/testing/processes';
+import { examplePayload, type JsonObject, post, type SignedDelivery, signedDelivery } from '@paddock/testing/signed-delivery';
+import { waitFor } from '@paddock/testing/wait-for';
+
+export const APP = 7;
+export const SECRET = 'It is a secret';
+
+const CONFIG = `
+github:
+  apps: [{ id: ${APP}, webhookSecret: { env: HOOK_SECRET } }]
+pools:
+  - { name: small, labels: [self-hosted, linux], image: runner:1, namespace: runners }
+entities: { '*': {} }
+`;
+
+/** As long as GitHub waits for an answer. */
+const PATIENCE_MS = 10_000;
+
+export interface IngressStart {
+  readonly url: string;
+  readonly schema: string;
+  readonly config?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+type Service = Awaited<ReturnType<typeof startService>>;
+
+export interface Ingress extends Service {
+  readonly base: string;
+  readonly configPath: string;
+  /** The answer to a GET. */
+  ask(path: string): Promise<{ readonly status: number; readonly text: string }>;
+  /** Rejects if there is no answer while GitHub would wait for one. */
+  deliver(delivery: SignedDelivery): Promise<{ readonly status: number; readonly text: string; readonly retryAfter: string | null }>;
+  end(signal: 'SIGTERM' | 'SIGKILL'): Service['exited'];
+  untilReady(): Promise<unknown>;
+  /** The sum of a metric over all its labels; `name` may go on with some of them. */
+  metric(name: string): Promise<number>;
+}
+
+/** The real service as a process, with a configuration file of its own. It listens, and need not be ready yet. */
+export async function startIngress({ url, schema, config = CONFIG, env = {} }: IngressStart): Promise<Ingress> {
+  const folder = mkdtempSync(join(tmpdir(), 'paddock-ingress-'));
+  const configPath = join(folder, 'paddock.yaml');
+  writeFileSync(configPath, config);
+  const service = await startService({
+    app: 'ingress',
+    env: {
+      DATABASE_URL: url,
+      PADDOCK_SCHEMA: schema,
+      PADDOCK_CONFIG: configPath,
+      PADDOCK_INGRESS_HTTP_PORT: '0',
+      PADDOCK_HTTP_HOST: '127.0.0.1',
+      HOOK_SECRET: SECRET,
+      ...env,
+    },
+  });
+  const base = `http://127.0.0.1:${service.port}`;
+  const ask = async (path: string) => {
+    const answer = await fetch(base + path);
+    return { status: answer.status, text: (await answer.text()).trim() };
+  };
+  const deliver = async (delivery: SignedDelivery) => {
+    const answer = await post(base, delivery, AbortSignal.timeout(PATIENCE_MS));
+    return { status: answer.status, text: (await answer.text()).trim(), retryAfter: answer.headers.get('retry-after') };
+  };
+  const end = async (signal: 'SIGTERM' | 'SIGKILL') => {
+    service.kill(signal);
+    const how = await service.exited;
+    rmSync(folder, { recursive: true, force: true });
+    return how;
+  };
+  return {
+    ...service,
+    configPath,
+    base,
+    ask,
+    deliver,
+    end,
+    untilReady: () => waitFor('readiness', async () => (await ask('/readyz')).status === 200),
+    metric: async (name: string) => {
+      const { text } = await ask('/metrics');
+      const lines = text.split('\n').filter((line) => line.startsWith(name));
+      return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+    },
+  };
+}
+
+/** A signed delivery of the App. */
+export const signed = (event: string, payload: unknown, more: { guid?: string; headers?: Record<string, string> } = {}) =>
+  signedDelivery({ event, payload, secret: SECRET, appId: APP, ...more });
+
+/** One of a job that fits the pool. */
+export const jobDelivery = (action: 'queued' | 'in_progress' | 'completed', jobId: number, job: JsonObject = {}) =>
+  signed(
+    'workflow_job',
+    examplePayload('workflow_job', action, { workflow_job: { id: jobId, labels: ['linux'], ...job }, repository: { private: true } }),
+  );
