@@ -26,12 +26,12 @@ create table tasks (
   check ((status = 'running') = (locked_by is not null and locked_at is not null and started_at is not null))
 ) with (fillfactor = 70);
 
--- One queued task per kind and subject; a running one may have one queued successor, and two never run at once (D14).
--- The subject's id comes first because it tells most tasks apart, so that comparing two entries ends there.
-create unique index tasks_once on tasks (subject_id, subject_type, kind, status);
+-- One queued task per kind and subject; a running one may have one queued successor, and two never run at once (D14). Two partial indexes,
+-- so that a claim makes one entry and not two. Where all are compared the subject's id comes first, because it tells most tasks apart; the
+-- running ones, only as many as there are slots, are also looked through by kind. Without locked_at, so that a heartbeat touches no index.
+create unique index tasks_queued_once on tasks (subject_id, subject_type, kind) where status = 'queued';
+create unique index tasks_running_once on tasks (kind, subject_id, subject_type) where status = 'running';
 create index tasks_due on tasks (kind, due_at) where status = 'queued';
--- Without locked_at, so that a heartbeat touches no index: there are only as many running tasks as slots.
-create index tasks_running on tasks (kind) where status = 'running';
 
 create table operations (
   id uuid primary key,

@@ -7,18 +7,20 @@ const LIMIT_MS = 60_000;
 const WARM_UPS = 5;
 /** Between two tasks of the idle measurement, so that nothing of the last one is under way. */
 const IDLE_MS = 5;
+/** After a start, for connecting and a first look at an empty queue. */
+const SETTLED_MS = 200;
 
-/** Tasks per second: `count` are enqueued beforehand; the clock runs from the first handler's start until all are settled. */
+/** Tasks per second from the first call that enqueues some of `count`, with the workers up and idle, until the last is settled. */
 export async function measureThroughput(contender: Contender, count: number): Promise<number> {
-  await contender.enqueue(count);
   const all = Promise.withResolvers<void>();
   let started = 0;
-  let began = 0;
   const stop = await contender.start(() => {
-    if (started === 0) began = performance.now();
     started += 1;
     if (started === count) all.resolve();
   });
+  await sleep(SETTLED_MS);
+  const began = performance.now();
+  await contender.enqueue(count);
   await within(all.promise, () => `${contender.variant} has started ${started} of ${count} tasks`);
   await untilSettled(contender);
   const seconds = (performance.now() - began) / 1_000;

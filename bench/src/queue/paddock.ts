@@ -1,6 +1,6 @@
 import { clientConfig, connectDatabase } from '@paddock/db/connect';
 import { migrate } from '@paddock/db/migrate';
-import { enqueue } from '@paddock/queue/enqueue';
+import { enqueueAlone } from '@paddock/queue/enqueue';
 import { createExecutor } from '@paddock/queue/executor';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { executorRules, executorSettings } from '@paddock/queue/executor-settings';
@@ -32,7 +32,7 @@ export async function createPaddock(url: string): Promise<Contender> {
     async enqueue(count) {
       for (const size of batchSizes(count)) {
         const tasks = Array.from({ length: size }, () => ({ kind: KIND, subject: { type: 'bench', id: String(++subjects) } }));
-        await db.transaction().execute((trx) => enqueue(trx, tasks));
+        await enqueueAlone(db, tasks);
       }
     },
     start(onStart) {

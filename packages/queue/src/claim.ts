@@ -1,3 +1,4 @@
+import { prepared } from '@paddock/db/prepared';
 import type { Database } from '@paddock/db/tables';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { withFailure } from './failures.ts';
@@ -41,11 +42,9 @@ export const CRASH_MESSAGE = 'its executor stopped renewing the lease: the proce
  * so that no kind waits for another. One statement: N claimers at once take N distinct rows (D2, D5, D11).
  */
 export async function claimTasks(db: Kysely<Database>, options: ClaimOptions): Promise<ClaimedTask[]> {
-  const wanted = Object.entries(options.slots).filter(([, slots]) => slots > 0);
+  const wanted = Object.entries(options.slots).flatMap(([kind, slots]) => (slots > 0 ? [{ kind, slots }] : []));
   if (wanted.length === 0) return [];
-  const kinds = wanted.map(([kind]) => kind);
-  const counts = wanted.map(([, slots]) => slots);
-  const rows = sql`select kind, slots from unnest(${kinds}::text[], ${counts}::integer[]) as given(kind, slots)`;
+  const rows = sql`select kind, slots from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as given(kind text, slots integer)`;
   return options.takeOver ? claimStaleAndDue(db, rows, options) : claimDue(db, rows, options.holder);
 }
 
@@ -58,20 +57,19 @@ const dueTasks = (slots: RawBuilder<unknown>): RawBuilder<unknown> => sql`cross 
   ) waiting`;
 
 /**
- * The same subject's task of the same kind that runs. Written so that one look into tasks_once answers it whatever the statistics say:
- * `offset 0` forbids joining all that is due with all that runs, `status = 'running'` would invite the index of running tasks.
+ * The same subject's task of the same kind that runs. `offset 0` keeps this one look into tasks_running_once for each row that is due,
+ * where the planner would sometimes rather join all that is due with all that runs.
  */
 const TWIN = sql`
   select from tasks twin
-  where twin.subject_type = queued.subject_type and twin.subject_id = queued.subject_id
-    and twin.kind = queued.kind and twin.status <> queued.status
+  where twin.subject_type = queued.subject_type and twin.subject_id = queued.subject_id and twin.kind = queued.kind and twin.status = 'running'
   offset 0`;
 
 const COLUMNS = sql.raw('id, kind, subject_type, subject_id, subject_name, payload, attempt, max_attempts, crashes, delivery_guid');
 
 /** Without a look at others' leases, which is most of the time: planned in a fraction of the time, and so started sooner. */
 async function claimDue(db: Kysely<Database>, wanted: RawBuilder<unknown>, holder: string): Promise<ClaimedTask[]> {
-  const { rows } = await sql<ClaimedTask>`
+  const { rows } = await sql<ClaimedTask>`${prepared}
     update tasks set
       status = 'running', locked_by = ${holder}, locked_at = now(), started_at = now(), fence = fence + 1, attempt = attempt + 1
     where id = any (array(select waiting.id from (${wanted}) wanted ${dueTasks(sql`wanted.slots`)}))
@@ -82,7 +80,7 @@ async function claimDue(db: Kysely<Database>, wanted: RawBuilder<unknown>, holde
 async function claimStaleAndDue(db: Kysely<Database>, wanted: RawBuilder<unknown>, options: ClaimOptions): Promise<ClaimedTask[]> {
   const { holder, leaseMs, keepFailedMs } = options;
   const crash = withFailure({ failures: sql`failures`, attempt: sql`attempt`, reason: sql`'crash'`, message: sql`${CRASH_MESSAGE}::text` });
-  const { rows } = await sql<ClaimedTask>`
+  const { rows } = await sql<ClaimedTask>`${prepared}
     with wanted as materialized (${wanted}),
     stale as materialized (
       select held.* from wanted cross join lateral (

@@ -1,3 +1,4 @@
+import { prepared } from '@paddock/db/prepared';
 import type { Database } from '@paddock/db/tables';
 import { type Kysely, sql } from 'kysely';
 import { type FailureKind, withFailure } from './failures.ts';
@@ -15,8 +16,11 @@ export interface Claim {
   readonly staleMs?: number;
 }
 
-/** The part of a WHERE that compares a row of tasks with what is known of its claim, in `given`. */
-export const isStillHeld = sql`tasks.status = 'running' and tasks.fence = given.fence and tasks.locked_by = given.holder
+/**
+ * The part of a WHERE that compares a row of tasks with what is known of its claim, in `given`. Not `status = 'running'`: it would invite
+ * the index of running tasks, which is full of dead entries when the queue is busy; the row is found by its id.
+ */
+export const isStillHeld = sql`tasks.status <> 'queued' and tasks.fence = given.fence and tasks.locked_by = given.holder
   and (given.stale_ms is null or tasks.locked_at < now() - given.stale_ms * interval '1 millisecond')`;
 
 export interface EndedTask extends Claim {
@@ -50,7 +54,7 @@ export async function endTasks(db: Kysely<Database>, tasks: readonly EndedTask[]
   const holders = tasks.map(({ holder }) => holder);
   const more = tasks.map(moreOf);
   const failures = withFailure({ failures: sql`failures`, attempt: sql`attempt`, reason: sql`last`, message: sql`message` });
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await sql<{ id: string }>`${prepared}
     with given as materialized (
       select id, fence, holder, (more ->> 'stale_ms')::double precision as stale_ms, more ->> 'output' as output, more ->> 'reason' as reason,
              more ->> 'last' as last, more ->> 'message' as message, coalesce((more ->> 'crash')::integer, 0) as crash

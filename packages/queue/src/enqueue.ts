@@ -1,5 +1,6 @@
+import { prepared } from '@paddock/db/prepared';
 import type { Database } from '@paddock/db/tables';
-import { sql, type Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { jsonText } from './json-text.ts';
 import { DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_CRASHES, type NewTask } from './new-task.ts';
 
@@ -25,22 +26,27 @@ interface Row {
  * A queued task of the same kind and subject is locked until the caller commits: were it claimed before, its run would not see what the
  * caller wrote, and the wake-up would be lost. A task that runs already is left alone and gets a successor.
  */
-export async function enqueue(trx: Transaction<Database>, tasks: readonly NewTask[]): Promise<Enqueued[]> {
+export const enqueue = (trx: Transaction<Database>, tasks: readonly NewTask[]): Promise<Enqueued[]> => write(trx, tasks);
+
+/** The same for a caller that has nothing else to write: the insert is a transaction of its own, in one trip to PostgreSQL. */
+export const enqueueAlone = (db: Kysely<Database>, tasks: readonly NewTask[]): Promise<Enqueued[]> => write(db, tasks);
+
+async function write(db: Kysely<Database>, tasks: readonly NewTask[]): Promise<Enqueued[]> {
   if (tasks.length === 0) return [];
   const given = sql`jsonb_to_recordset(${jsonText(oncePerSubject(tasks))}::jsonb) as given(
     kind text, subject_type text, subject_id text, subject_name text, payload jsonb, origin text, requested_by text, delivery_guid text,
     max_attempts integer, max_crashes integer, due_in_ms double precision)`;
   // Sorted, so that two enqueuers of the same tasks wait for each other and never in a circle. `do update … where false` locks the row
   // that is there and changes nothing; should it be claimed while we wait for the lock, PostgreSQL inserts after all.
-  const { rows: inserted } = await sql<Row>`
+  const { rows: inserted } = await sql<Row>`${prepared}
     insert into tasks (kind, subject_type, subject_id, subject_name, payload, origin, requested_by, delivery_guid,
                        max_attempts, max_crashes, due_at)
     select kind, subject_type, subject_id, subject_name, payload, origin, requested_by, delivery_guid,
            max_attempts, max_crashes, now() + due_in_ms * interval '1 millisecond'
     from ${given}
     order by kind, subject_type, subject_id
-    on conflict (subject_id, subject_type, kind, status) do update set subject_name = tasks.subject_name where false
-    returning id, kind, subject_type, subject_id`.execute(trx);
+    on conflict (subject_id, subject_type, kind) where status = 'queued' do update set subject_name = tasks.subject_name where false
+    returning id, kind, subject_type, subject_id`.execute(db);
   const answer = inserted.map((row) => enqueued(row, false));
   if (inserted.length === tasks.length) return answer;
   const ids = inserted.map(({ id }) => id);
@@ -49,7 +55,7 @@ export async function enqueue(trx: Transaction<Database>, tasks: readonly NewTas
     select id, kind, subject_type, subject_id,
            case when due_at <= now() then pg_notify(current_schema() || '_task_event', kind) end
     from tasks join ${given} using (kind, subject_type, subject_id)
-    where status = 'queued' and id <> all (${ids}::uuid[])`.execute(trx);
+    where status = 'queued' and id <> all (${ids}::uuid[])`.execute(db);
   return [...answer, ...found.map((row) => enqueued(row, true))];
 }
 
