@@ -21,6 +21,11 @@ const cadences = {
   endedPodsEverySeconds: cadence('PADDOCK_ENDED_PODS_EVERY_SECONDS', 'How often the pods of ended workers are deleted', 300),
   registrationsEverySeconds: cadence('PADDOCK_REGISTRATIONS_EVERY_SECONDS', 'How often left registrations are removed', 300),
   purgeEverySeconds: cadence('PADDOCK_PURGE_EVERY_SECONDS', 'How often expired operations are removed', 600),
+  rollUpEverySeconds: cadence(
+    'PADDOCK_ROLL_UP_EVERY_SECONDS',
+    'How often the counts of ended tasks are summed up, and old ones removed',
+    3_600,
+  ),
 };
 
 export const settings = {
@@ -85,6 +90,13 @@ export const settings = {
     default: 250,
     min: 1,
     max: 10_000,
+  }),
+  taskCountsKeepMonths: integer({
+    env: 'PADDOCK_TASK_COUNTS_KEEP_MONTHS',
+    doc: 'How long the counts of ended tasks are kept',
+    default: 13,
+    min: 1,
+    max: 1200,
   }),
   podGraceSucceededMs: duration('PADDOCK_POD_GRACE_SUCCEEDED_MS', 'How long the pod of a worker that ended well is kept', 21_600_000),
   podGraceFailedMs: duration('PADDOCK_POD_GRACE_FAILED_MS', 'How long the pod of a failed worker is kept', 21_600_000),

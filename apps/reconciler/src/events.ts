@@ -66,11 +66,10 @@ export function createEvents(log: Logger, metrics: Metrics) {
     scheduleFailed(error: unknown) {
       log.error('schedules could not be looked at; they are tried again', { error });
     },
-    tasksRecovered({ requeued, ended }: { requeued: number; ended: Readonly<Record<string, number>> }) {
-      const failed = Object.values(ended).reduce((sum, count) => sum + count, 0);
-      if (requeued + failed === 0) return;
-      recovery.inc({ kind: 'task' }, requeued + failed);
-      log.warn('stuck tasks recovered', { requeued, ended });
+    tasksRecovered(count: number) {
+      if (count === 0) return;
+      recovery.inc({ kind: 'task' }, count);
+      log.warn('stuck tasks recovered', { count });
     },
     queueDepthFailed(error: unknown) {
       log.warn('the depth of the queue could not be read', { error });

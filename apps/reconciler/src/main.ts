@@ -63,14 +63,15 @@ await main(async () => {
     if (!signal.aborted) await part(signal);
   };
 
+  const taskEvents = executorEvents(metrics, log);
   const executor = createExecutor({
     connection,
     config: clientConfig(databaseOptions),
     schema,
-    kinds: sweepKinds({ db, github, cluster, config, events }),
+    kinds: sweepKinds({ db, github, cluster, config, events, taskEvents }),
     holder,
     secrets: [config.databaseUrl, ...config.github.apps.map(({ privateKey }) => privateKey)],
-    events: executorEvents(metrics, log),
+    events: taskEvents,
     ...executorRules(config),
   });
   const schedules = createSchedules({ db, schedules: sweepSchedules(config), holder, events });

@@ -5,8 +5,9 @@ import { connectGitHub } from '@paddock/github/connect';
 import type { Cluster } from '@paddock/kube/connect';
 import { runDueTasks } from '@paddock/queue/drain';
 import { enqueue } from '@paddock/queue/enqueue';
+import { executorEvents } from '@paddock/queue/executor-events';
 import { createLogger } from '@paddock/runtime/logger';
-import { createMetrics } from '@paddock/runtime/metrics';
+import { createMetrics, type Metrics } from '@paddock/runtime/metrics';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
@@ -20,6 +21,7 @@ let database: TestDatabase;
 let scene: RedeliveryScene;
 let config: ReconcilerConfig;
 let kinds: ReturnType<typeof sweepKinds>;
+let metrics: Metrics;
 
 /** No sweep of these tests finds a pod to ask for. */
 const noCluster: Cluster = {
@@ -28,6 +30,9 @@ const noCluster: Cluster = {
   send: () => Promise.reject(new Error('there is no cluster in this test')),
   close: () => undefined,
 };
+
+/** What executors log is not looked at here. */
+const quiet = { error: () => undefined, warn: () => undefined, info: () => undefined };
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -40,8 +45,10 @@ beforeEach(async () => {
   config = readConfig(simulator.url, appId, privateKeyPem);
   const apps = [{ appId, privateKey: privateKeyPem }];
   const github = connectGitHub({ apiUrl: simulator.url, apps, requestTimeoutMs: 5_000 });
-  const events = createEvents(createLogger('test', 'error'), createMetrics());
-  kinds = sweepKinds({ db: database.db, github, cluster: noCluster, config, events });
+  metrics = createMetrics();
+  const log = createLogger('test', 'error');
+  const events = createEvents(log, metrics);
+  kinds = sweepKinds({ db: database.db, github, cluster: noCluster, config, events, taskEvents: executorEvents(metrics, quiet) });
 });
 afterEach(() => scene.stop());
 
@@ -92,7 +99,7 @@ describe('the reconciler’s sweeps', () => {
     expect(await operations()).toEqual([expect.objectContaining({ status: 'ERROR', failure_reason: 'poison' })]);
   });
 
-  test('stuck tasks of kinds that nobody runs are freed, and ended when they crashed too often (E8)', async () => {
+  test('stuck tasks of kinds that nobody runs are freed, and ended and counted when they crashed too often (E8, D8)', async () => {
     const stuck = (id: string, crashes: number, lockedMinutes: number) =>
       sql`
       insert into tasks (kind, subject_type, subject_id, status, attempt, max_attempts, crashes, max_crashes, started_at, locked_by, locked_at)
@@ -114,6 +121,9 @@ describe('the reconciler’s sweeps', () => {
     ]);
     const ended = (await operations()).filter(({ kind }) => kind === 'orphaned');
     expect(ended).toEqual([expect.objectContaining({ subject_id: 'over', status: 'ERROR', failure_reason: 'crashes' })]);
+    const shown = await metrics.registry.metrics();
+    expect(shown).toContain('paddock_task_processed_total{kind="orphaned",outcome="failed"} 1');
+    expect(shown).toContain('paddock_recovery_total{kind="task"} 2');
   });
 
   test('expired operations are purged, however often, and the counts stay (D9)', async () => {

@@ -1,12 +1,14 @@
 import type { Database } from '@paddock/db/tables';
 import type { GitHub } from '@paddock/github/connect';
 import type { Cluster } from '@paddock/kube/connect';
+import type { ExecutorEvents } from '@paddock/queue/executor-events';
 import { executorRules } from '@paddock/queue/executor-settings';
 import type { Kind, Kinds } from '@paddock/queue/kind';
 import type { NewTask } from '@paddock/queue/new-task';
 import { done, poison } from '@paddock/queue/outcome';
 import { purgeOperations } from '@paddock/queue/purge-operations';
 import { recoverTasks } from '@paddock/queue/recover';
+import { rollUpTaskCounts } from '@paddock/queue/task-counts';
 import type { Kysely } from 'kysely';
 import type { ReconcilerConfig } from './config.ts';
 import { deleteEndedPods } from './delete-ended-pods.ts';
@@ -22,10 +24,11 @@ export interface SweepContext {
   cluster: Cluster;
   config: ReconcilerConfig;
   events: ReconcilerEvents;
+  taskEvents: Pick<ExecutorEvents, 'endedByCrashes'>;
 }
 
 /** What this process runs, by kind of task. A sweep's counts are its operation's output. */
-export function sweepKinds({ db, github, cluster, config, events }: SweepContext): Kinds {
+export function sweepKinds({ db, github, cluster, config, events, taskEvents }: SweepContext): Kinds {
   return {
     redeliver: {
       slots: 2,
@@ -57,14 +60,15 @@ export function sweepKinds({ db, github, cluster, config, events }: SweepContext
     'recover-tasks': {
       slots: 1,
       handler: async () => {
-        const { full, ...counts } = await recoverTasks(db, {
+        const { found, requeued, ended, full } = await recoverTasks(db, {
           leaseMs: config.taskLeaseMs,
           batch: config.recoverBatch,
           keep: executorRules(config).keep,
         });
-        events.tasksRecovered(counts);
+        events.tasksRecovered(requeued + ended.length);
+        for (const task of ended) taskEvents.endedByCrashes(task);
         // A full batch: there may be more, and they have waited long enough (E8).
-        return done(counts, full ? [taskOf('recover-tasks')] : []);
+        return done({ found, requeued, ended: ended.length }, full ? [taskOf('recover-tasks')] : []);
       },
     },
     'delete-ended-pods': sweep(1, (signal) =>
@@ -77,6 +81,7 @@ export function sweepKinds({ db, github, cluster, config, events }: SweepContext
       removeRegistrations({ db, github, events, graceMs: config.registrationGraceMs, cap: config.registrationCap }, signal),
     ),
     'purge-operations': sweep(1, (signal) => purgeExpired(db, signal)),
+    'roll-up-counts': sweep(1, () => rollUpTaskCounts(db, config.taskCountsKeepMonths)),
   };
 }
 
@@ -92,6 +97,7 @@ export function sweepSchedules(config: ReconcilerConfig): Schedule[] {
     scheduleOf('delete-ended-pods', config.endedPodsEverySeconds),
     scheduleOf('remove-registrations', config.registrationsEverySeconds),
     scheduleOf('purge-operations', config.purgeEverySeconds),
+    scheduleOf('roll-up-counts', config.rollUpEverySeconds),
   ];
 }
 

@@ -27,8 +27,8 @@ describe('recoverTasks', () => {
     await letLeasesRunOut();
     await enqueueNow(db, task('b', 'alive'), task('a', 'twin'), task('a', 'waits', { dueInMs: 60_000 }));
     await claim('b');
-    expect(await recover()).toEqual({ found: 2, requeued: 2, ended: {}, full: false });
-    expect(await recover()).toEqual({ found: 0, requeued: 0, ended: {}, full: false });
+    expect(await recover()).toEqual({ found: 2, requeued: 2, ended: [], full: false });
+    expect(await recover()).toEqual({ found: 0, requeued: 0, ended: [], full: false });
     const rows = await db.selectFrom('tasks').selectAll().orderBy('subject_id').execute();
     expect(rows).toMatchObject([
       { subject_id: 'alive', status: 'running', crashes: 0 },
@@ -51,7 +51,12 @@ describe('recoverTasks', () => {
       await claim();
     }
     await letLeasesRunOut();
-    expect(await recover()).toEqual({ found: 1, requeued: 0, ended: { a: 1 }, full: false });
+    expect(await recover()).toMatchObject({
+      found: 1,
+      requeued: 0,
+      ended: [{ kind: 'a', subject: { type: 'worker', id: 'x' } }],
+      full: false,
+    });
     expect(await db.selectFrom('operations').selectAll().execute()).toMatchObject([
       { status: 'ERROR', failure_reason: 'crashes', crashes: 4, attempt: 0 },
     ]);
@@ -63,7 +68,7 @@ describe('recoverTasks', () => {
     await claim();
     await letLeasesRunOut();
     await sql`update tasks set locked_at = now() - interval '1 day' where subject_id = 'old'`.execute(db);
-    expect(await recover(1)).toEqual({ found: 1, requeued: 1, ended: {}, full: true });
+    expect(await recover(1)).toEqual({ found: 1, requeued: 1, ended: [], full: true });
     expect(await db.selectFrom('tasks').select('subject_id').where('status', '=', 'queued').execute()).toEqual([{ subject_id: 'old' }]);
   });
 

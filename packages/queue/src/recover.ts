@@ -2,6 +2,7 @@ import type { Database } from '@paddock/db/tables';
 import { type Kysely, sql } from 'kysely';
 import { CRASH_MESSAGE } from './claim.ts';
 import { type EndedTask, endTasks, type Keep } from './end-tasks.ts';
+import type { TaskIdentity } from './executor-events.ts';
 import { type RequeuedTask, requeueTasks } from './requeue-tasks.ts';
 import { repeated } from './settle.ts';
 
@@ -16,8 +17,8 @@ export interface Recovered {
   readonly found: number;
   /** Put back to queued, due now. */
   readonly requeued: number;
-  /** Ended as failed, by kind: they had crashed as often as they may. */
-  readonly ended: Readonly<Record<string, number>>;
+  /** Ended as failed: they had crashed as often as they may. */
+  readonly ended: readonly TaskIdentity[];
   /** There may be more: the next pass is due at once. */
   readonly full: boolean;
 }
@@ -25,6 +26,11 @@ export interface Recovered {
 interface StuckTask {
   id: string;
   kind: string;
+  subject_type: string;
+  subject_id: string;
+  delivery_guid: string | null;
+  attempt: number;
+  crashes: number;
   fence: number;
   holder: string;
   spent: boolean;
@@ -43,14 +49,14 @@ export async function recoverTasks(db: Kysely<Database>, { leaseMs, batch, keep 
   return {
     found: stuck.length,
     requeued: requeued.length,
-    ended: countByKind(stuck.filter(({ id }) => ended.has(id))),
+    ended: stuck.filter(({ id }) => ended.has(id)).map(toIdentity),
     full: stuck.length === batch,
   };
 }
 
 async function findStuckTasks(db: Kysely<Database>, leaseMs: number, batch: number): Promise<StuckTask[]> {
   const { rows } = await sql<StuckTask>`
-    select id, kind, fence, locked_by as holder, crashes >= max_crashes as spent from tasks
+    select id, kind, subject_type, subject_id, delivery_guid, attempt, crashes, fence, locked_by as holder, crashes >= max_crashes as spent from tasks
     where status = 'running' and locked_at < now() - ${leaseMs} * interval '1 millisecond'
     order by locked_at limit ${batch}`.execute(db);
   return rows;
@@ -75,8 +81,11 @@ const toEnded = ({ id, fence, holder }: StuckTask, staleMs: number): EndedTask =
   failure: { reason: 'crashes', last: 'crash', message: CRASH_MESSAGE, crashed: true },
 });
 
-function countByKind(tasks: readonly { readonly kind: string }[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { kind } of tasks) counts[kind] = (counts[kind] ?? 0) + 1;
-  return counts;
-}
+const toIdentity = (task: StuckTask): TaskIdentity => ({
+  id: task.id,
+  kind: task.kind,
+  subject: { type: task.subject_type, id: task.subject_id },
+  attempt: task.attempt,
+  crashes: task.crashes,
+  deliveryGuid: task.delivery_guid,
+});

@@ -1,0 +1,60 @@
+import type { Database } from '@paddock/db/tables';
+import { type Kysely, sql } from 'kysely';
+import type { FailureReason } from './end-tasks.ts';
+
+/** How many operations of one kind ended in one way within one step of time. */
+export interface TaskCount {
+  /** When the step began, in UTC. */
+  readonly from: Date;
+  readonly kind: string;
+  readonly outcome: 'OK' | 'ERROR';
+  readonly failureReason: FailureReason | null;
+  readonly ended: number;
+}
+
+export interface CountsRange {
+  /** Hours that begin here or later. */
+  readonly from: Date;
+  /** Hours that begin before. */
+  readonly to: Date;
+  readonly step: 'hour' | 'day';
+  readonly kind?: string;
+}
+
+/** The counts of a range, oldest first, rolled up or not (F3). */
+export async function readTaskCounts(db: Kysely<Database>, { from, to, step, kind }: CountsRange): Promise<TaskCount[]> {
+  const { rows } = await sql<TaskCount>`
+    select date_trunc(${step}::text, hour, 'UTC') as "from", kind, outcome, failure_reason as "failureReason", sum(ended)::bigint as ended
+    from task_counts
+    where hour >= ${from} and hour < ${to} and (${kind ?? null}::text is null or kind = ${kind ?? null}::text)
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4`.execute(db);
+  return rows;
+}
+
+/**
+ * Makes one row of the many that settling appended to each hour that is over, and removes what is older than `keepMonths`. At any instant
+ * the sums are the same, whoever settles or does this meanwhile: a row is taken by whoever deletes it, and a late one is added to the next
+ * time.
+ */
+export async function rollUpTaskCounts(db: Kysely<Database>, keepMonths: number): Promise<{ merged: number; removed: number }> {
+  const { rows } = await sql<{ merged: number; removed: number }>`
+    with old as (
+      delete from task_counts where hour < now() - make_interval(months => ${keepMonths}::integer) returning 1 as one
+    ),
+    scattered as (
+      select hour, kind, outcome, failure_reason from task_counts
+      where hour < date_trunc('hour', now(), 'UTC') and hour >= now() - make_interval(months => ${keepMonths}::integer)
+      group by hour, kind, outcome, failure_reason having count(*) > 1
+    ),
+    taken as (
+      delete from task_counts c using scattered s
+      where c.hour = s.hour and c.kind = s.kind and c.outcome = s.outcome and c.failure_reason is not distinct from s.failure_reason
+      returning c.*
+    ),
+    summed as (
+      insert into task_counts (hour, kind, outcome, failure_reason, ended)
+      select hour, kind, outcome, failure_reason, sum(ended) from taken group by hour, kind, outcome, failure_reason
+    )
+    select (select count(*) from taken) as merged, (select count(*) from old) as removed`.execute(db);
+  return rows[0] ?? { merged: 0, removed: 0 };
+}
