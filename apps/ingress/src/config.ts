@@ -11,7 +11,7 @@ export const settings = {
   ...serviceSettings,
   configPath: text({ env: 'PADDOCK_CONFIG', doc: 'The configuration file (YAML): GitHub Apps, pools, entities' }),
   httpPort: integer({ env: 'PADDOCK_INGRESS_HTTP_PORT', doc: 'Port to listen on; 0 takes a free one', default: 8080, min: 0, max: 65_535 }),
-  poolSize: integer({ env: 'PADDOCK_INGRESS_POOL_SIZE', doc: 'Connections to PostgreSQL', default: 10, min: 2, max: 100 }),
+  poolSize: integer({ env: 'PADDOCK_INGRESS_POOL_SIZE', doc: 'Connections to PostgreSQL', default: 10, min: 3, max: 100 }),
   maxBodyBytes: integer({
     env: 'PADDOCK_MAX_BODY_BYTES',
     doc: 'Largest body of a delivery; GitHub sends at most 25 MB',
@@ -49,7 +49,7 @@ export const settings = {
   }),
   writeTimeoutMs: integer({
     env: 'PADDOCK_WRITE_TIMEOUT_MS',
-    doc: 'Longest time for connecting to PostgreSQL, and for one transaction of deliveries',
+    doc: 'Longest time for connecting to PostgreSQL, and for one transaction of deliveries; a statement may take four fifths of it',
     default: 2_500,
     min: 50,
     max: 9_000,

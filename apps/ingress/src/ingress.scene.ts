@@ -8,7 +8,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 export const APP = 7;
 export const SECRET = 'It is a secret';
 
-const CONFIG = `
+export const CONFIG = `
 github:
   apps: [{ id: ${APP}, webhookSecret: { env: HOOK_SECRET } }]
 pools:

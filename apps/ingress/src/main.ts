@@ -34,6 +34,8 @@ await main(async () => {
   const events = createIngressEvents({ log, metrics, held: budget });
 
   const { schema, writeTimeoutMs } = config;
+  // PostgreSQL itself ends what is slow, and says what it was, before the connection is given up.
+  const statementTimeoutMs = Math.floor(0.8 * writeTimeoutMs);
   const database = {
     url: config.databaseUrl.reveal(),
     schema,
@@ -45,11 +47,14 @@ await main(async () => {
     ...database,
     poolSize: 1,
     applicationName: 'paddock-ingress-write',
-    statementTimeoutMs: writeTimeoutMs,
-    lockTimeoutMs: writeTimeoutMs,
+    statementTimeoutMs,
+    lockTimeoutMs: statementTimeoutMs,
   });
-  const reading = connectDatabase({ ...database, poolSize: config.poolSize - 1, applicationName: 'paddock-ingress' });
+  // So has readiness, which must not wait behind the others, nor for a host that is gone.
+  const checking = connectDatabase({ ...database, poolSize: 1, applicationName: 'paddock-ingress-check', statementTimeoutMs });
+  const reading = connectDatabase({ ...database, poolSize: config.poolSize - 2, applicationName: 'paddock-ingress' });
   limitHolding(writing.pool, writeTimeoutMs, events.connectionCut);
+  limitHolding(checking.pool, writeTimeoutMs, events.connectionCut);
   limitHolding(reading.pool, LONGEST_READ_MS, events.connectionCut);
 
   const poolsFile = createPoolsFile({
@@ -74,7 +79,7 @@ await main(async () => {
     maxBatch: config.maxBatch,
     maxWaitMs: config.answerTimeoutMs,
     onWritten: (size, ms) => {
-      writes.written();
+      writes.forget();
       events.batchWritten(size, ms);
     },
     onFailed: (size, consequence, error) => {
@@ -92,7 +97,7 @@ await main(async () => {
   });
 
   let isStopping = false;
-  const whyNotReady = createReadiness({ db: reading.db, schema, pools, writes, timeoutMs: config.answerTimeoutMs });
+  const whyNotReady = createReadiness({ db: checking.db, schema, pools, writes, timeoutMs: config.answerTimeoutMs });
   const health = createHealthApp({
     registry: metrics.registry,
     whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady()),
@@ -121,5 +126,5 @@ await main(async () => {
       },
     },
   );
-  await Promise.all([writing.close(), reading.close()]);
+  await Promise.all([writing, checking, reading].map((connection) => connection.close()));
 });

@@ -9,7 +9,7 @@ export interface ReadinessOptions {
   readonly db: Kysely<Database>;
   readonly schema: string;
   readonly pools: Pick<Pools, 'current'>;
-  readonly writes: Pick<WriteHealth, 'whyNot'>;
+  readonly writes: Pick<WriteHealth, 'whyNot' | 'forget'>;
   /** Longest time for PostgreSQL to answer, in milliseconds. */
   readonly timeoutMs: number;
 }
@@ -26,7 +26,11 @@ export function createReadiness({ db, schema, pools, writes, timeoutMs }: Readin
     const silence = pause(timeoutMs, answered.signal).then(() => `PostgreSQL cannot be asked: it has not answered for ${timeoutMs} ms`);
     const unfit = await Promise.race([asked, silence]);
     answered.abort();
-    if (unfit !== undefined) return unfit;
+    if (unfit !== undefined) {
+      // Whoever sees the cause sees its end as well.
+      writes.forget();
+      return unfit;
+    }
     if (pools.current() === undefined) return 'the pools document has not been stored in the database yet';
     return writes.whyNot();
   };

@@ -11,7 +11,7 @@ describe('whether deliveries can be written', () => {
     now = 10_001;
     expect(writes.whyNot()).toBeUndefined();
     writes.failed(new Error('again'));
-    writes.written();
+    writes.forget();
     expect(writes.whyNot()).toBeUndefined();
   });
 });

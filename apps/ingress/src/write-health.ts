@@ -1,7 +1,8 @@
 /** Whether deliveries can be written, as the newest batch has shown. */
 export interface WriteHealth {
-  written(): void;
   failed(error: unknown): void;
+  /** A batch was written, or what has gone wrong is known better now. */
+  forget(): void;
   /** Why not, or undefined. */
   whyNot(): string | undefined;
 }
@@ -16,11 +17,11 @@ const REMEMBERED_MS = 10_000;
 export function createWriteHealth(now: () => number = () => performance.now()): WriteHealth {
   let failure: { readonly at: number; readonly message: string } | undefined;
   return {
-    written: () => {
-      failure = undefined;
-    },
     failed: (error) => {
       failure = { at: now(), message: error instanceof Error ? error.message : String(error) };
+    },
+    forget: () => {
+      failure = undefined;
     },
     whyNot: () =>
       failure === undefined || now() - failure.at > REMEMBERED_MS

@@ -1,0 +1,149 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { waitFor } from '@paddock/testing/wait-for';
+import { sql } from 'kysely';
+import { type Ingress, jobDelivery, startIngress } from './ingress.scene.ts';
+import { startTunnel } from './tunnel.scene.ts';
+
+const deliver = async (ingress: Ingress, jobId: number) => ingress.deliver(await jobDelivery('queued', jobId));
+
+/** It is said in a sentence that no delivery can be taken, and that the process is well. */
+const expectUnready = async (ingress: Ingress, sentence: string) => {
+  await waitFor(`the sentence "${sentence}"`, async () => {
+    const { status, text } = await ingress.ask('/readyz');
+    return status === 503 && text.includes(sentence);
+  });
+  expect(await ingress.ask('/healthz')).toEqual({ status: 200, text: 'ok' });
+};
+
+/** Without a restart, and without anybody's help. */
+const expectRecovered = async (ingress: Ingress, jobId: number) => {
+  await waitFor('an accepted delivery', async () => (await deliver(ingress, jobId)).status === 200);
+  await ingress.untilReady();
+};
+
+/** Every answer here comes within the 10 s that GitHub waits, or its request fails. */
+describe('ingress while PostgreSQL is in trouble', () => {
+  let database: TestDatabase;
+  const started: Ingress[] = [];
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterEach(async () => {
+    for (const ingress of started.splice(0)) await ingress.end('SIGKILL');
+    await database.db.deleteFrom('jobs').execute();
+    await database.db.deleteFrom('installation_events').execute();
+  });
+  afterAll(() => database.drop());
+
+  const start = async (url = database.url) => {
+    const ingress = await startIngress({ url, schema: database.schema });
+    started.push(ingress);
+    return ingress;
+  };
+  const jobIds = async () => (await database.db.selectFrom('jobs').select('job_id').orderBy('job_id').execute()).map((row) => row.job_id);
+
+  const refused = { status: 503, text: 'The delivery could not be stored: send it again later.', retryAfter: '10' };
+  const stored = { status: 200, text: 'job_stored' };
+
+  test('gone: 503, also at the start; both times it recovers by itself (B5, H1)', async () => {
+    const tunnel = await startTunnel(database.url);
+    await tunnel.cut();
+    const ingress = await start(tunnel.url);
+    await expectUnready(ingress, 'PostgreSQL cannot be asked: connect ECONNREFUSED');
+    expect(await deliver(ingress, 900)).toEqual(refused);
+    await tunnel.mend();
+    await ingress.untilReady();
+    expect(await deliver(ingress, 901)).toMatchObject(stored);
+    await tunnel.cut();
+    expect(await Promise.all([902, 903, 904].map((id) => deliver(ingress, id)))).toEqual([refused, refused, refused]);
+    await expectUnready(ingress, 'PostgreSQL cannot be asked');
+    await tunnel.mend();
+    await expectRecovered(ingress, 905);
+    expect(await jobIds()).toEqual([901, 905]);
+    await tunnel.cut();
+  });
+
+  test('a host that accepts and never answers: 503 in time, also for what waits behind it, and left as soon as it answers (B5)', async () => {
+    const tunnel = await startTunnel(database.url);
+    tunnel.setSilent(true);
+    const ingress = await start(tunnel.url);
+    expect(await deliver(ingress, 900)).toEqual(refused);
+    await expectUnready(ingress, 'PostgreSQL cannot be asked');
+    tunnel.setSilent(false);
+    await ingress.untilReady();
+    expect(await deliver(ingress, 901)).toMatchObject(stored);
+    tunnel.setSilent(true);
+    const answers = Array.from({ length: 12 }, (_, index) => deliver(ingress, 902 + index));
+    expect(new Set((await Promise.all(answers)).map(({ status }) => status))).toEqual(new Set([503]));
+    await expectUnready(ingress, 'PostgreSQL cannot be asked');
+    tunnel.setSilent(false);
+    await expectRecovered(ingress, 950);
+    expect(await jobIds()).toEqual([901, 950]);
+    expect(await ingress.metric('paddock_held_bytes')).toBe(0);
+    await tunnel.cut();
+  });
+
+  test('slow, as a table that somebody has locked: 503 and a sentence, and stored once it is free (B5)', async () => {
+    const ingress = await start();
+    await ingress.untilReady();
+    await database.db.transaction().execute(async (trx) => {
+      await sql`lock table installation_events in exclusive mode`.execute(trx);
+      expect(await deliver(ingress, 900)).toEqual(refused);
+      await expectUnready(ingress, 'the newest deliveries could not be written and were refused with 503: canceling statement');
+    });
+    expect(await jobIds()).toEqual([]);
+    await expectRecovered(ingress, 900);
+    expect(await jobIds()).toEqual([900]);
+  });
+
+  test('read-only: 503 and a sentence, and stored once it takes writes again (B5)', async () => {
+    const ingress = await start();
+    await ingress.untilReady();
+    const name = sql.id(new URL(database.url).pathname.slice(1));
+    const reconnect = sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'paddock-ingress%' and datname = current_database()`;
+    await sql`alter database ${name} set default_transaction_read_only = on`.execute(database.db);
+    await reconnect.execute(database.db);
+    await waitFor(
+      'a refusal',
+      async () => (await deliver(ingress, 900)).status === 503 && ingress.lines().some((line) => line.includes('25006')),
+    );
+    await expectUnready(ingress, 'PostgreSQL takes no writes');
+    await sql`alter database ${name} reset default_transaction_read_only`.execute(database.db);
+    await reconnect.execute(database.db);
+    await expectRecovered(ingress, 901);
+    expect((await jobIds()).at(-1)).toBe(901);
+  });
+
+  test('connections that are ended, idle ones and one within a batch: 503 for that batch, the next one is stored (B5)', async () => {
+    const ingress = await start();
+    await ingress.untilReady();
+    expect(await deliver(ingress, 900)).toMatchObject(stored);
+    const endAll = sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'paddock-ingress%' and datname = current_database()`;
+    await endAll.execute(database.db);
+    await expectRecovered(ingress, 901);
+    const { answer } = await database.db.transaction().execute(async (trx) => {
+      await sql`lock table installation_events in exclusive mode`.execute(trx);
+      const sent = deliver(ingress, 902);
+      await waitFor(
+        'a waiting writer',
+        async () => (await sql`select from pg_locks where not granted`.execute(database.db)).rows.length > 0,
+      );
+      await endAll.execute(database.db);
+      return { answer: sent };
+    });
+    expect(await answer).toEqual(refused);
+    await expectRecovered(ingress, 903);
+    expect(await jobIds()).toEqual([900, 901, 903]);
+  });
+
+  test('without our tables: not ready, with what to do about it (A10)', async () => {
+    const empty = await createEmptyDatabase();
+    const ingress = await start(empty.url);
+    await expectUnready(ingress, 'run `pnpm db:migrate`');
+    expect(await deliver(ingress, 900)).toEqual(refused);
+    expect(await ingress.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    await empty.drop();
+  });
+});
