@@ -1,5 +1,6 @@
 import type { Outcome } from '@paddock/domain/outcomes';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { prepared } from './prepared.ts';
 import type { Database, EntityType } from './tables.ts';
 
 export interface EventToAppend {
@@ -20,23 +21,60 @@ export interface EventToAppend {
 /** Appends events, in their order. */
 export async function appendEvents(trx: Transaction<Database>, events: readonly EventToAppend[]): Promise<void> {
   if (events.length === 0) return;
-  const column = <T>(of: (event: EventToAppend) => T): T[] => events.map(of);
-  // Payloads are parameters of their own: inside an array value each of their quotes would be escaped once more.
-  await sql`
-    insert into installation_events (source, event, outcome, app_id, installation_id, entity_type, entity_id, entity_name, repo_id, job_id,
-      delivery_guid, payload, payload_repaired)
-    select source, event, outcome, app_id, installation_id, entity_type::entity_type_enum, entity_id, entity_name, repo_id, job_id,
-      delivery_guid, payload::jsonb, payload_repaired
-    from unnest(
-      ${column((e) => e.source)}::text[], ${column((e) => e.event)}::text[], ${column((e) => e.outcome)}::text[],
-      ${column((e) => e.appId)}::bigint[], ${column((e) => e.installationId)}::bigint[], ${column((e) => e.account?.type ?? null)}::text[],
-      ${column((e) => e.account?.id ?? null)}::bigint[], ${column((e) => e.account?.login ?? null)}::text[],
-      ${column((e) => e.repoId)}::bigint[], ${column((e) => e.jobId)}::bigint[], ${column((e) => e.deliveryGuid)}::text[],
-      array[${sql.join(column((e) => e.payload))}]::text[], ${column((e) => e.payloadRepaired)}::boolean[]
-    ) with ordinality as given(source, event, outcome, app_id, installation_id, entity_type, entity_id, entity_name, repo_id, job_id,
-      delivery_guid, payload, payload_repaired, position)
-    order by position`.execute(trx);
+  const rows = events.map((event) => ({ ...toRow(event), source: event.source, outcome: event.outcome }));
+  await sql`${prepared} ${appendingEvents(
+    sql`select * from rows from (jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as (
+      ${EVENT_COLUMNS}, source text, outcome text)) with ordinality as given(${EVENT_NAMES}, source, outcome, position)`,
+    events.map(({ payload }) => payload),
+  )}`.execute(trx);
 }
+
+const COLUMNS = {
+  event: 'text',
+  app_id: 'bigint',
+  installation_id: 'bigint',
+  entity_type: 'entity_type_enum',
+  entity_id: 'bigint',
+  entity_name: 'text',
+  repo_id: 'bigint',
+  job_id: 'bigint',
+  delivery_guid: 'text',
+  payload_repaired: 'boolean',
+} as const;
+
+/** The columns of an event as `toRow` gives them, by name and type. */
+export const EVENT_COLUMNS = sql.raw(
+  Object.entries(COLUMNS)
+    .map(([name, type]) => `${name} ${type}`)
+    .join(', '),
+);
+export const EVENT_NAMES = sql.raw(Object.keys(COLUMNS).join(', '));
+
+/** What is known of an event before it is stored. */
+export function toRow(event: Omit<EventToAppend, 'source' | 'outcome' | 'payload'>): Record<keyof typeof COLUMNS, unknown> {
+  return {
+    event: event.event,
+    app_id: event.appId,
+    installation_id: event.installationId,
+    entity_type: event.account?.type,
+    entity_id: event.account?.id,
+    entity_name: event.account?.login,
+    repo_id: event.repoId,
+    job_id: event.jobId,
+    delivery_guid: event.deliveryGuid,
+    payload_repaired: event.payloadRepaired,
+  };
+}
+
+/**
+ * The query that appends, for other statements. `events` has the columns of an event, its source and outcome, and the position of its
+ * payload, from 1. Payloads, which are JSON already, go over as one JSON array: nothing in them has to be escaped, and a prepared statement
+ * takes any number of them.
+ */
+export const appendingEvents = (events: RawBuilder<unknown>, payloads: readonly string[]): RawBuilder<unknown> => sql`
+    insert into installation_events (source, outcome, ${EVENT_NAMES}, payload)
+    select source, outcome, ${EVENT_NAMES}, ${`[${payloads.join(',')}]`}::jsonb -> (position - 1)::integer
+    from (${events}) events order by position`;
 
 /** Those of the deliveries that reached us, whatever GitHub's log says of them. */
 export async function findStoredDeliveries(db: Kysely<Database>, guids: readonly string[]): Promise<Set<string>> {

@@ -1,5 +1,6 @@
 import type { Account } from '@paddock/domain/payload-fields';
-import { sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { prepared } from './prepared.ts';
 import type { Database } from './tables.ts';
 
 /** GitHub's statement about an installation as a whole. `statedAt` is the payload's own instant, null the time of its arrival. */
@@ -56,20 +57,33 @@ export interface InstallationMention {
  */
 export async function noteInstallations(trx: Transaction<Database>, mentions: readonly InstallationMention[]): Promise<void> {
   if (mentions.length === 0) return;
-  const column = <T>(of: (mention: InstallationMention) => T): T[] => mentions.map(of);
-  await sql`
+  const rows = mentions.map(({ appId, account, installationId, statedAt }) => ({
+    entity_id: account.id,
+    app_id: appId,
+    installation_id: installationId,
+    entity_name: account.login,
+    entity_type: account.type,
+    stated_at: statedAt,
+  }));
+  const given = sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given(
+    entity_id bigint, app_id bigint, installation_id bigint, entity_name text, entity_type entity_type_enum, stated_at timestamptz)`;
+  await sql`${prepared} ${notingInstallations(given)}`.execute(trx);
+}
+
+/** The same as a query for other statements; `given` has (entity_id, app_id, installation_id, entity_name, entity_type, stated_at). */
+export const notingInstallations = (given: RawBuilder<unknown>): RawBuilder<unknown> => sql`
     insert into installations as e (entity_id, app_id, installation_id, login, entity_type, stated_at)
-    select m.entity_id, m.app_id, m.installation_id, m.login, m.entity_type::entity_type_enum, to_timestamp(0)
+    select m.entity_id, m.app_id, m.installation_id, m.entity_name, m.entity_type, to_timestamp(0)
     from (
-      select distinct on (entity_id, app_id) entity_id, app_id, installation_id, login, entity_type, coalesce(stated_at, now()) as stated_at
-      from unnest(
-        ${column((m) => m.account.id)}::bigint[], ${column((m) => m.appId)}::bigint[], ${column((m) => m.installationId)}::bigint[],
-        ${column((m) => m.account.login)}::text[], ${column((m) => m.account.type)}::text[], ${column((m) => m.statedAt)}::timestamptz[]
-      ) as given(entity_id, app_id, installation_id, login, entity_type, stated_at)
+      select distinct on (entity_id, app_id) entity_id, app_id, installation_id, entity_name, entity_type, coalesce(stated_at, now()) as stated_at
+      from ${given}
+      where installation_id is not null
       order by entity_id, app_id, installation_id desc, given.stated_at desc nulls first
-    ) m left join installations known using (entity_id, app_id)
-    where known.entity_id is null or m.installation_id > known.installation_id
-      or (m.installation_id = known.installation_id and m.login <> known.login and m.stated_at > known.stated_at)
+    ) m left join lateral (
+      select installation_id, login, stated_at from installations where entity_id = m.entity_id and app_id = m.app_id limit 1
+    ) known on true
+    where known.login is null or m.installation_id > known.installation_id
+      or (m.installation_id = known.installation_id and m.entity_name <> known.login and m.stated_at > known.stated_at)
     order by m.entity_id, m.app_id
     on conflict (entity_id, app_id) do update set
       installation_id = excluded.installation_id,
@@ -78,5 +92,4 @@ export async function noteInstallations(trx: Transaction<Database>, mentions: re
       suspended_at = case when e.installation_id = excluded.installation_id then e.suspended_at end,
       deleted_at = case when e.installation_id = excluded.installation_id then e.deleted_at end,
       updated_at = now()
-    where excluded.installation_id >= e.installation_id`.execute(trx);
-}
+    where excluded.installation_id >= e.installation_id`;

@@ -1,6 +1,7 @@
 import type { DeliveredStatement } from '@paddock/domain/fold-job-statements';
 import type { PlacedJob } from '@paddock/domain/place-job';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { prepared } from './prepared.ts';
 import type { Database, Status } from './tables.ts';
 
 /** A job's folded facts and its pool; without a pool it is stored only if it has a row already or runs on a worker of ours (B7). */
@@ -23,36 +24,36 @@ export interface StoredJob {
 
 // pending -> running -> completed | failed, forward only. `e` is the row, `excluded` what GitHub says now. Each column ends the same in
 // whichever order the statements come: where two contradict each other, a comparison decides and not their arrival.
-const ended = sql`e.status in ('completed', 'failed')`;
-const isEnd = sql`excluded.status = 'completed'`;
+const ended = `e.status in ('completed', 'failed')`;
+const isEnd = `excluded.status = 'completed'`;
 // The end names the runner for good; before it, the later start does.
-const isNewerRun = sql`(${isEnd} or (excluded.started_at, excluded.runner_name collate "C")
+const isNewerRun = `(${isEnd} or (excluded.started_at, excluded.runner_name collate "C")
   > (coalesce(e.started_at, '-infinity'), coalesce(e.runner_name, '') collate "C"))`;
-const isNewRunner = sql`(excluded.runner_name is not null and (e.runner_name is null or (not ${ended} and ${isNewerRun})))`;
+const isNewRunner = `(excluded.runner_name is not null and (e.runner_name is null or (not ${ended} and ${isNewerRun})))`;
 // A job ends once: of two ends that GitHub states, the earlier one is it.
-const isEarlierEnd = sql`(e.status = 'completed' and ${isEnd} and (excluded.completed_at, coalesce(excluded.conclusion, '') collate "C")
+const isEarlierEnd = `(e.status = 'completed' and ${isEnd} and (excluded.completed_at, coalesce(excluded.conclusion, '') collate "C")
   < (e.completed_at, coalesce(e.conclusion, '') collate "C"))`;
 // A repeated in_progress is old news; without this it would take back a demand that GitHub itself has confirmed since (A6).
-const isSameRun = sql`(e.status = 'running' and excluded.status = 'running'
+const isSameRun = `(e.status = 'running' and excluded.status = 'running'
   and excluded.runner_name is not distinct from e.runner_name and excluded.started_at is not distinct from e.started_at)`;
-const clearsDemand = sql`(excluded.status <> 'pending' and not ${isSameRun})`;
+const clearsDemand = `(excluded.status <> 'pending' and not ${isSameRun})`;
 
-const filledIn = (column: string): RawBuilder<unknown> => sql`coalesce(${sql.ref(`e.${column}`)}, ${sql.ref(`excluded.${column}`)})`;
+const filledIn = (column: string): string => `coalesce(e.${column}, excluded.${column})`;
 /** What belongs to the runner comes and goes with its name; the same runner's may be filled in. */
-const ofRunner = (column: string): RawBuilder<unknown> =>
-  sql`case when ${isNewRunner} then ${sql.ref(`excluded.${column}`)}
-    when excluded.runner_name = e.runner_name then ${filledIn(column)} else ${sql.ref(`e.${column}`)} end`;
-const ofEnd = (column: string): RawBuilder<unknown> =>
-  sql`case when ${isEarlierEnd} then coalesce(${sql.ref(`excluded.${column}`)}, ${sql.ref(`e.${column}`)}) else ${filledIn(column)} end`;
-const whileDemanded = (column: string): RawBuilder<unknown> => sql`case when not ${clearsDemand} then ${sql.ref(`e.${column}`)} end`;
+const ofRunner = (column: string): string =>
+  `case when ${isNewRunner} then excluded.${column}
+    when excluded.runner_name = e.runner_name then ${filledIn(column)} else e.${column} end`;
+const ofEnd = (column: string): string =>
+  `case when ${isEarlierEnd} then coalesce(excluded.${column}, e.${column}) else ${filledIn(column)} end`;
+const whileDemanded = (column: string): string => `case when not ${clearsDemand} then e.${column} end`;
 
 /** Each column that GitHub's statements can move, and to what. */
-const next: Readonly<Record<string, RawBuilder<unknown>>> = {
-  status: sql`case when ${ended} then e.status else greatest(e.status, excluded.status) end`,
-  wants_worker: sql`e.wants_worker and not ${clearsDemand}`,
+const next: Readonly<Record<string, string>> = {
+  status: `case when ${ended} then e.status else greatest(e.status, excluded.status) end`,
+  wants_worker: `e.wants_worker and not ${clearsDemand}`,
   // Where two Apps tell of one job, the first of them by its id is asked for its runners.
-  app_id: sql`least(e.app_id, excluded.app_id)`,
-  installation_id: sql`case when excluded.app_id < e.app_id or (excluded.app_id = e.app_id and e.installation_id = 0)
+  app_id: `least(e.app_id, excluded.app_id)`,
+  installation_id: `case when excluded.app_id < e.app_id or (excluded.app_id = e.app_id and e.installation_id = 0)
     then excluded.installation_id else e.installation_id end`,
   conclusion: ofEnd('conclusion'),
   runner_name: ofRunner('runner_name'),
@@ -61,17 +62,22 @@ const next: Readonly<Record<string, RawBuilder<unknown>>> = {
   workflow_name: filledIn('workflow_name'),
   html_url: filledIn('html_url'),
   queued_at: filledIn('queued_at'),
-  started_at: sql`case when not ${ended} and excluded.started_at is not null and ${isNewerRun} then excluded.started_at else ${filledIn('started_at')} end`,
+  started_at: `case when not ${ended} and excluded.started_at is not null and ${isNewerRun} then excluded.started_at else ${filledIn('started_at')} end`,
   completed_at: ofEnd('completed_at'),
   // Whatever was to be looked up is answered.
   lookup_due_at: whileDemanded('lookup_due_at'),
   seen_queued_at: whileDemanded('seen_queued_at'),
-  misjudged: sql`e.misjudged or (e.status = 'failed' and ${isEnd})`,
+  misjudged: `e.misjudged or (e.status = 'failed' and ${isEnd})`,
 };
 
-const assignments = sql.join(Object.entries(next).map(([column, value]) => sql`${sql.ref(column)} = ${value}`));
-const currentRow = sql`(${sql.join(Object.keys(next).map((column) => sql.ref(`e.${column}`)))})`;
-const nextRow = sql`(${sql.join(Object.values(next))})`;
+const assignments = Object.entries(next)
+  .map(([column, value]) => `${column} = ${value}`)
+  .join(', ');
+const currentRow = Object.keys(next)
+  .map((column) => `e.${column}`)
+  .join(', ');
+const nextRow = Object.values(next).join(', ');
+const conflictAction = sql.raw(`do update set ${assignments} where (${currentRow}) is distinct from (${nextRow})`);
 
 /**
  * The one statement that writes what GitHub says of jobs (A5, A6): a row is inserted, moved forward, filled in, or left alone. Saying the
@@ -79,41 +85,54 @@ const nextRow = sql`(${sql.join(Object.values(next))})`;
  *
  * `jobs` holds each job once, sorted by id: rows are locked in that order by everybody, and before any worker. Only the INSERT locks any,
  * one after the other; locking those that exist beforehand would be a second order, and deadlocks. Workers are only read here.
+ *
+ * These are the statement's queries; the last, `stored`, has a row for each job: (job_id, before, changed, worker, is_unbound). What exists
+ * is looked up row by row (`limit 1` keeps it so): a plan that is made once must be right for tables of any size.
  */
-export async function storeJobs(trx: Transaction<Database>, jobs: readonly JobToStore[], poolsVersion: number): Promise<StoredJob[]> {
-  const { rows } = await sql<StoredJob>`
-    with stated as (
+export const storingJobs = (jobs: readonly JobToStore[], poolsVersion: number): RawBuilder<unknown> => sql`
+    stated as (
       select * from jsonb_to_recordset(${JSON.stringify(jobs.map(toRow))}::jsonb) as stated(
         job_id bigint, status status_enum, entity_id bigint, entity_name text, entity_type text, repo_id bigint, repo_full_name text,
         app_id bigint, installation_id bigint, job_labels jsonb, k8s_pool text, k8s_image text, scope_repo_id bigint, run_id bigint,
         run_attempt integer, job_name text, workflow_name text, html_url text, conclusion text, runner_name text, runner_id bigint,
         queued_at timestamptz, started_at timestamptz, completed_at timestamptz, delivery_guid text)
-    ), placed as (
-      select stated.job_id, known.status as before, worker.pod_name as worker, worker.assigned_job_id is null as is_unbound,
+    ), placed as materialized (
+      select stated.*, known.status as before, worker.pod_name as worker,
+        worker.pod_name is not null and worker.assigned_job_id is null as is_unbound,
         coalesce(stated.k8s_pool, known.k8s_pool, worker.k8s_pool) as pool,
         coalesce(stated.k8s_image, known.k8s_image, worker.k8s_image) as image,
         coalesce(stated.scope_repo_id, known.scope_repo_id, worker.scope_repo_id) as scope
-      from stated left join jobs known using (job_id)
-      left join workers worker on worker.pod_name = stated.runner_name
-        and worker.entity_id = stated.entity_id and worker.scope_repo_id in (0, stated.repo_id)
+      from stated
+      left join lateral (
+        select status, k8s_pool, k8s_image, scope_repo_id from jobs where job_id = stated.job_id limit 1
+      ) known on true
+      left join lateral (
+        select pod_name, assigned_job_id, k8s_pool, k8s_image, scope_repo_id from workers
+        where pod_name = stated.runner_name and entity_id = stated.entity_id and scope_repo_id in (0, stated.repo_id) limit 1
+      ) worker on true
     ), written as (
       insert into jobs as e (job_id, status, wants_worker, entity_id, entity_name, entity_type, repo_id, repo_full_name, app_id,
         installation_id, job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version, run_id, run_attempt, job_name, workflow_name,
         html_url, conclusion, runner_name, runner_id, k8s_pod, queued_at, started_at, completed_at, delivery_guid)
       select job_id, status, status = 'pending', entity_id, entity_name, entity_type, repo_id, repo_full_name, app_id,
         coalesce(installation_id,
-          (select i.installation_id from installations i where i.entity_id = stated.entity_id and i.app_id = stated.app_id), 0),
-        job_labels, placed.pool, placed.image, placed.scope, ${poolsVersion}, run_id, run_attempt, job_name, workflow_name,
-        html_url, conclusion, runner_name, runner_id, placed.worker, queued_at, started_at, completed_at, delivery_guid
-      from stated join placed using (job_id) where placed.pool is not null order by job_id
-      on conflict (job_id) do update set ${assignments} where ${currentRow} is distinct from ${nextRow}
+          (select i.installation_id from installations i where i.entity_id = placed.entity_id and i.app_id = placed.app_id), 0),
+        job_labels, pool, image, scope, ${poolsVersion}, run_id, run_attempt, job_name, workflow_name,
+        html_url, conclusion, runner_name, runner_id, worker, queued_at, started_at, completed_at, delivery_guid
+      from placed where pool is not null order by job_id
+      on conflict (job_id) ${conflictAction}
       returning job_id, xmax = 0 as is_new
-    )
-    select placed.job_id as "jobId",
+    ), stored as (
       -- A row that came into being since the statement began is not among those read, yet it was there before.
-      case when placed.before is null and not written.is_new then 'pending' else placed.before end as before, placed.worker, coalesce(placed.is_unbound and placed.worker is not null, false) as "isUnbound",
-      written.job_id is not null as changed
-    from placed left join written using (job_id)`.execute(trx);
+      select placed.job_id, case when placed.before is null and not written.is_new then 'pending' else placed.before end as before,
+        written.job_id is not null as changed, placed.worker, placed.is_unbound
+      from placed left join written using (job_id)
+    )`;
+
+/** Stores what GitHub says of jobs, and nothing else. */
+export async function storeJobs(trx: Transaction<Database>, jobs: readonly JobToStore[], poolsVersion: number): Promise<StoredJob[]> {
+  const { rows } = await sql<StoredJob>`${prepared} with ${storingJobs(jobs, poolsVersion)}
+    select job_id as "jobId", before, changed, worker, is_unbound as "isUnbound" from stored`.execute(trx);
   return rows;
 }
 

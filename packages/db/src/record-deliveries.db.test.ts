@@ -118,18 +118,18 @@ describe('recordDeliveries', () => {
 
   test('the payload is stored as its text says, big numbers too; that of a job without a pool is reduced (A4)', async () => {
     await record(
-      delivery('ping', {}, { payload: '{"n":123456789012345678901234567890.5}', payloadRepaired: true }),
       delivery('workflow_job', jobBody('queued', 900), { reduced }),
       delivery('workflow_job', jobBody('queued', 902, ['windows']), { reduced }),
+      delivery('ping', {}, { payload: '{"n":123456789012345678901234567890.5}', payloadRepaired: true }),
     );
     const rows = await database.db
       .selectFrom('installation_events')
       .select((eb) => [eb.cast<string>('payload', 'text').as('text'), 'payload_repaired'])
       .orderBy('id')
       .execute();
-    expect(rows[0]).toEqual({ text: '{"n": 123456789012345678901234567890.5}', payload_repaired: true });
-    expect(rows[1]?.text).toContain('"head_sha"');
-    expect(rows[2]?.text).toBe('{"reduced": true}');
+    expect(rows[0]?.text).toContain('"head_sha"');
+    expect(rows[1]?.text).toBe('{"reduced": true}');
+    expect(rows[2]).toEqual({ text: '{"n": 123456789012345678901234567890.5}', payload_repaired: true });
   });
 
   test('all or nothing: a payload that JSONB refuses takes its batch with it (A9, B5)', async () => {

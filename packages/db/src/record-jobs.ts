@@ -19,6 +19,17 @@ export async function recordJobs(
 ): Promise<Map<number, JobResult>> {
   if (statements.length === 0) return new Map();
   const stored = await storeAll(trx, statements, pools);
+  await bindRunners(trx, statements, stored, pools);
+  return new Map([...stored].map(([jobId, { result }]) => [jobId, result]));
+}
+
+/** Binds the workers that run jobs which were just stored from these statements. */
+export async function bindRunners(
+  trx: Transaction<Database>,
+  statements: readonly DeliveredStatement[],
+  stored: StoredJobs,
+  pools: CurrentPools,
+): Promise<void> {
   const found = [...stored].filter(([, { result }]) => isFound(result)).map(([jobId]) => jobId);
   if (found.length > 0) {
     // What was said of such a job before had no row to go to.
@@ -31,7 +42,6 @@ export async function recordJobs(
     trx,
     [...stored].flatMap(([jobId, { workers }]) => workers.map((worker) => ({ worker, jobId }))),
   );
-  return new Map([...stored].map(([jobId, { result }]) => [jobId, result]));
 }
 
 /** The job fits no pool and has a row all the same, since now: it was seen on a worker of ours. */
@@ -43,8 +53,11 @@ interface Stored {
   readonly workers: string[];
 }
 
-async function storeAll(trx: Transaction<Database>, statements: readonly DeliveredStatement[], pools: CurrentPools) {
-  const all = new Map<number, Stored>();
+/** By the jobs' ids. */
+export type StoredJobs = Map<number, Stored>;
+
+async function storeAll(trx: Transaction<Database>, statements: readonly DeliveredStatement[], pools: CurrentPools): Promise<StoredJobs> {
+  const all: StoredJobs = new Map();
   for (const round of roundsByRunner(statements)) {
     const jobs = foldJobStatements(round).map((facts) => ({ facts, decision: placeJob(pools.document, facts) }));
     const stored = await storeJobs(
@@ -53,12 +66,13 @@ async function storeAll(trx: Transaction<Database>, statements: readonly Deliver
       pools.version,
     );
     const byId = new Map(stored.map((job) => [job.jobId, job]));
-    for (const { facts, decision } of jobs) add(all, facts.jobId, byId.get(facts.jobId), decision);
+    for (const { facts, decision } of jobs) addStored(all, facts.jobId, byId.get(facts.jobId), decision);
   }
   return all;
 }
 
-function add(all: Map<number, Stored>, jobId: number, row: StoredJob | undefined, place: JobResult['place']): void {
+/** Adds what one statement came to for a job; of several the first knows what was there before. */
+export function addStored(all: StoredJobs, jobId: number, row: StoredJob | undefined, place: JobResult['place']): void {
   const earlier = all.get(jobId);
   const before = earlier === undefined ? (row?.before ?? undefined) : earlier.result.before;
   const changed = row?.changed === true || earlier?.result.changed === true;

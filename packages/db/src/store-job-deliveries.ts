@@ -1,0 +1,97 @@
+import { type DeliveredStatement, foldJobStatements } from '@paddock/domain/fold-job-statements';
+import { jobOutcomes, type JobResult } from '@paddock/domain/job-outcomes';
+import type { Outcome } from '@paddock/domain/outcomes';
+import { placeJob } from '@paddock/domain/place-job';
+import type { ParsedDelivery } from '@paddock/domain/parse-delivery';
+import { type Kysely, sql } from 'kysely';
+import { appendingEvents, EVENT_COLUMNS, EVENT_NAMES, toRow } from './installation-events.ts';
+import { notingInstallations } from './installations.ts';
+import { type StoredJob, storingJobs } from './jobs.ts';
+import type { CurrentPools } from './pools-documents.ts';
+import { prepared } from './prepared.ts';
+import type { DeliveryToRecord } from './record-deliveries.ts';
+import type { Database } from './tables.ts';
+
+/** A delivery that states something of a job. */
+export type JobDelivery = DeliveryToRecord & { readonly parsed: Extract<ParsedDelivery, { kind: 'job' }> };
+
+export const isJobDelivery = (delivery: DeliveryToRecord): delivery is JobDelivery => delivery.parsed.kind === 'job';
+
+export interface StoredJobDelivery extends StoredJob {
+  readonly place: JobResult['place'];
+  readonly outcome: Outcome;
+}
+
+/**
+ * Stores deliveries of jobs, of which no job may have two runners among them: the jobs, what they mention of installations, and an event
+ * for each, in one statement and so in one round trip and one commit. Returns what came of each delivery, in order.
+ */
+export async function storeJobDeliveries(
+  db: Kysely<Database>,
+  batch: readonly JobDelivery[],
+  pools: CurrentPools,
+): Promise<StoredJobDelivery[]> {
+  const jobs = foldJobStatements(batch.map(statementOf)).map((facts) => ({ facts, decision: placeJob(pools.document, facts) }));
+  const places = new Map(jobs.map(({ facts, decision }) => [facts.jobId, decision]));
+  const placeOf = ({ parsed }: JobDelivery): JobResult['place'] => {
+    const place = places.get(parsed.job.jobId);
+    if (place === undefined) throw new Error(`Job ${parsed.job.jobId} is lost between its deliveries and their folding.`);
+    return place;
+  };
+  const outcomes = possibleOutcomes(batch, placeOf);
+  const events = batch.map((delivery, index) => ({ ...eventOf(delivery), outcomes: outcomes[index] }));
+  const toStore = jobs.map(({ facts, decision }) => ({ facts, place: 'ignored' in decision ? undefined : decision }));
+  const payloads = batch.map((delivery) =>
+    'ignored' in placeOf(delivery) ? (delivery.reduced?.() ?? delivery.payload) : delivery.payload,
+  );
+  // Installations are locked after the jobs: the count makes the one wait for the other.
+  const { rows } = await sql<Omit<StoredJobDelivery, 'place'>>`${prepared} with ${storingJobs(toStore, pools.version)},
+    given as materialized (
+      select * from rows from (jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as (${EVENT_COLUMNS}, stated_at timestamptz, outcomes jsonb))
+        with ordinality as given(${EVENT_NAMES}, stated_at, outcomes, position)
+    ), told as materialized (
+      select given.*, before, changed, worker, is_unbound,
+        outcomes ->> (coalesce(before::text, 'none') || case when changed then ' changed' else '' end) as outcome
+      from given join stored using (job_id)
+    ), noted as (${notingInstallations(sql`(select * from given where (select count(*) from told) > 0) given`)}),
+    appended as (${appendingEvents(sql`select 'webhook' as source, * from told`, payloads)})
+    select job_id as "jobId", before, changed, worker, is_unbound as "isUnbound", outcome from told order by position`.execute(db);
+  if (rows.length !== batch.length) throw new Error(`Of ${batch.length} deliveries ${rows.length} were stored.`);
+  return batch.flatMap((delivery, index) => {
+    const row = rows[index];
+    return row === undefined ? [] : [{ ...row, place: placeOf(delivery) }];
+  });
+}
+
+export const statementOf = ({ parsed, appId, guid }: JobDelivery): DeliveredStatement => ({ ...parsed.job, appId, deliveryGuid: guid });
+
+function eventOf({ parsed, appId, guid, payloadRepaired }: JobDelivery) {
+  const { event, installationId, account, repoId, job } = parsed;
+  const { jobId, completedAt, startedAt, queuedAt } = job;
+  return {
+    ...toRow({ event, appId, installationId, account, repoId, jobId, deliveryGuid: guid, payloadRepaired }),
+    stated_at: completedAt ?? startedAt ?? queuedAt,
+  };
+}
+
+const RESULTS = ([undefined, 'pending', 'running', 'completed', 'failed'] as const).flatMap((before) => [
+  { key: before ?? 'none', before, changed: false },
+  { key: `${before ?? 'none'} changed`, before, changed: true },
+]);
+
+/** For each delivery its outcome by what storing its job may come to: the statement picks one, and the rule itself stays in one place. */
+function possibleOutcomes(batch: readonly JobDelivery[], placeOf: (delivery: JobDelivery) => JobResult['place']) {
+  const perJob = new Map<number, Record<string, Outcome | undefined>[]>();
+  for (const [jobId, ofJob] of Map.groupBy(batch, ({ parsed }) => parsed.job.jobId)) {
+    const [first] = ofJob;
+    if (first === undefined) continue;
+    const place = placeOf(first);
+    const arrived = ofJob.map(({ parsed }) => parsed.job.status);
+    const possible = RESULTS.map(({ key, before, changed }) => ({ key, outcomes: jobOutcomes({ before, changed, place }, arrived) }));
+    perJob.set(
+      jobId,
+      arrived.map((_, nth) => Object.fromEntries(possible.map(({ key, outcomes }) => [key, outcomes[nth]]))),
+    );
+  }
+  return batch.map(({ parsed }) => perJob.get(parsed.job.jobId)?.shift());
+}
