@@ -1,7 +1,8 @@
 import { hostname } from 'node:os';
-import { connectDatabase } from '@paddock/db/connect';
+import { clientConfig, connectDatabase } from '@paddock/db/connect';
 import { isBadData } from '@paddock/db/errors';
 import { limitHolding } from '@paddock/db/limit-holding';
+import { createFitness } from '@paddock/db/wait-until-fit';
 import { createHealthApp } from '@paddock/runtime/health';
 import { listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';
 import { createLogger } from '@paddock/runtime/logger';
@@ -51,7 +52,8 @@ await main(async () => {
     lockTimeoutMs: statementTimeoutMs,
   });
   // So has readiness, which must not wait behind the others, nor for a host that is gone.
-  const checking = connectDatabase({ ...database, poolSize: 1, applicationName: 'paddock-ingress-check', statementTimeoutMs });
+  const checkOptions = { ...database, poolSize: 1, applicationName: 'paddock-ingress-check', statementTimeoutMs };
+  const checking = connectDatabase(checkOptions);
   const reading = connectDatabase({ ...database, poolSize: config.poolSize - 2, applicationName: 'paddock-ingress' });
   limitHolding(writing.pool, writeTimeoutMs, events.connectionCut);
   limitHolding(checking.pool, writeTimeoutMs, events.connectionCut);
@@ -97,7 +99,12 @@ await main(async () => {
   });
 
   let isStopping = false;
-  const whyNotReady = createReadiness({ db: checking.db, schema, pools, writes, timeoutMs: config.answerTimeoutMs });
+  const whyNotReady = createReadiness({
+    whyNotReady: createFitness({ db: checking.db, schema, config: clientConfig(checkOptions) }),
+    pools,
+    writes,
+    timeoutMs: config.answerTimeoutMs,
+  });
   const health = createHealthApp({
     registry: metrics.registry,
     whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady()),

@@ -1,13 +1,11 @@
-import type { Database } from '@paddock/db/tables';
-import { whyNotReady as whyDatabaseIsNot } from '@paddock/db/wait-until-fit';
+import type { WhyNotReady } from '@paddock/db/wait-until-fit';
 import { pause } from '@paddock/runtime/pause';
-import type { Kysely } from 'kysely';
 import type { Pools } from './pools.ts';
 import type { WriteHealth } from './write-health.ts';
 
 export interface ReadinessOptions {
-  readonly db: Kysely<Database>;
-  readonly schema: string;
+  /** Of the database. */
+  readonly whyNotReady: WhyNotReady;
   readonly pools: Pick<Pools, 'current'>;
   readonly writes: Pick<WriteHealth, 'whyNot' | 'forget'>;
   /** Longest time for PostgreSQL to answer, in milliseconds. */
@@ -15,11 +13,11 @@ export interface ReadinessOptions {
 }
 
 /** Says why no delivery can be taken now, or undefined if it can. However many ask, PostgreSQL is asked one question at a time. */
-export function createReadiness({ db, schema, pools, writes, timeoutMs }: ReadinessOptions) {
+export function createReadiness({ whyNotReady, pools, writes, timeoutMs }: ReadinessOptions): WhyNotReady {
   let asked: Promise<string | undefined> | undefined;
 
-  return async function whyNotReady(): Promise<string | undefined> {
-    asked ??= whyDatabaseIsNot(db, schema).finally(() => {
+  return async () => {
+    asked ??= whyNotReady().finally(() => {
       asked = undefined;
     });
     const answered = new AbortController();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { clientConfig, connectDatabase } from '@paddock/db/connect';
-import { waitUntilFit, whyNotReady } from '@paddock/db/wait-until-fit';
+import { createFitness, waitUntilFit } from '@paddock/db/wait-until-fit';
 import { connectGitHub } from '@paddock/github/connect';
 import { connectCluster } from '@paddock/kube/connect';
 import { createExecutor } from '@paddock/queue/executor';
@@ -51,22 +51,24 @@ await main(async () => {
   const connection = connectDatabase({ ...databaseOptions, poolSize: config.poolSize, onIdleError: events.connectionFailed });
   const { db } = connection;
 
+  const ownConfig = clientConfig(databaseOptions);
+  const whyNotReady = createFitness({ db, schema, config: ownConfig });
   let stopping = false;
   const health = createHealthApp({
     registry: metrics.registry,
-    whyNotReady: async () => (stopping ? 'stopping' : whyNotReady(db, schema)),
+    whyNotReady: async () => (stopping ? 'stopping' : whyNotReady()),
   });
   const http = await listenHttp(health, { port: config.httpPort, host: config.httpHost });
 
   const onceFit = (part: (signal: AbortSignal) => Promise<void>) => async (signal: AbortSignal) => {
-    await waitUntilFit({ db, schema, pollMs: 1_000, onUnfit: events.notReady }, signal);
+    await waitUntilFit({ whyNotReady, pollMs: 1_000, onUnfit: events.notReady }, signal);
     if (!signal.aborted) await part(signal);
   };
 
   const taskEvents = executorEvents(metrics, log);
   const executor = createExecutor({
     connection,
-    config: clientConfig(databaseOptions),
+    config: ownConfig,
     schema,
     kinds: sweepKinds({ db, github, cluster, config, events, taskEvents }),
     holder,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { clientConfig, connectDatabase } from '@paddock/db/connect';
-import { waitUntilFit, whyNotReady } from '@paddock/db/wait-until-fit';
+import { createFitness, waitUntilFit } from '@paddock/db/wait-until-fit';
 import { connectGitHub } from '@paddock/github/connect';
 import { createRunnerGroups } from '@paddock/github/runner-groups';
 import { connectCluster } from '@paddock/kube/connect';
@@ -47,14 +47,15 @@ await main(async () => {
     requestTimeoutMs: config.kubeTimeoutMs,
   });
 
+  const ownConfig = clientConfig(databaseOptions);
+  const whyNotReady = createFitness({ db, schema, config: ownConfig });
   let isStopping = false;
   const health = createHealthApp({
     registry: metrics.registry,
-    whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady(db, schema)),
+    whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady()),
   });
   const http = await listenHttp(health, { port: config.httpPort, host: config.httpHost });
 
-  const ownConfig = clientConfig(databaseOptions);
   const executor = createExecutor({
     connection,
     config: ownConfig,
@@ -70,7 +71,7 @@ await main(async () => {
   const { unexplainedGraceMs, leaseMs, leaseRenewMs: renewMs, namespacesRefreshMs: namespacesMs } = config;
   const following = { db, cluster, events, holder, unexplainedGraceMs, leaseMs, renewMs, namespacesMs };
   const onceFit = (part: (signal: AbortSignal) => Promise<void>) => async (signal: AbortSignal) => {
-    await waitUntilFit({ db, schema, pollMs: 1_000, onUnfit: events.notReady }, signal);
+    await waitUntilFit({ whyNotReady, pollMs: 1_000, onUnfit: events.notReady }, signal);
     if (!signal.aborted) await part(signal);
   };
 

@@ -1,19 +1,41 @@
 import { pause } from '@paddock/runtime/pause';
 import { type Kysely, sql } from 'kysely';
+import type pg from 'pg';
+import { whyPooled } from './pooling-proxy.ts';
 import { whyUnfit } from './schema-version.ts';
 import type { Database } from './tables.ts';
 
-/** Why a service cannot work now, as a sentence, or undefined if it can: PostgreSQL is away, takes no
- * writes, or its schema is too old (A10). Never throws. */
-export async function whyNotReady(db: Kysely<Database>, schema: string): Promise<string | undefined> {
-  try {
-    return (
-      (await whyUnfit(db, schema)) ??
-      ((await isReadOnly(db)) ? 'PostgreSQL takes no writes: it is a standby, or set to read-only' : undefined)
-    );
-  } catch (error) {
-    return `PostgreSQL cannot be asked: ${error instanceof Error ? error.message : String(error)}`;
-  }
+export interface FitnessOptions {
+  readonly db: Kysely<Database>;
+  readonly schema: string;
+  /** What connections are opened with, to try the way to PostgreSQL. */
+  readonly config: pg.ClientConfig;
+}
+
+/** Says why the service cannot work now, as a sentence, or undefined if it can. Never throws. */
+export type WhyNotReady = () => Promise<string | undefined>;
+
+/**
+ * Looks whether PostgreSQL is there, takes writes, and has a schema that is new enough (A10); and once, when it is first there, that no
+ * proxy on the way takes our sessions apart (A11).
+ */
+export function createFitness({ db, schema, config }: FitnessOptions): WhyNotReady {
+  let hasSessions = false;
+  return async () => {
+    try {
+      if (!hasSessions) {
+        const pooled = await whyPooled(config, schema);
+        if (pooled !== undefined) return pooled;
+        hasSessions = true;
+      }
+      return (
+        (await whyUnfit(db, schema)) ??
+        ((await isReadOnly(db)) ? 'PostgreSQL takes no writes: it is a standby, or set to read-only' : undefined)
+      );
+    } catch (error) {
+      return `PostgreSQL cannot be asked: ${error instanceof Error ? error.message : String(error)}`;
+    }
+  };
 }
 
 async function isReadOnly(db: Kysely<Database>): Promise<boolean> {
@@ -22,18 +44,17 @@ async function isReadOnly(db: Kysely<Database>): Promise<boolean> {
 }
 
 export interface WaitOptions {
-  readonly db: Kysely<Database>;
-  readonly schema: string;
+  readonly whyNotReady: WhyNotReady;
   readonly pollMs: number;
   /** Told of each new reason once. */
   readonly onUnfit: (reason: string) => void;
 }
 
 /** Resolves once the service can work, or the signal aborts: a service starts while PostgreSQL is away and becomes ready by itself. */
-export async function waitUntilFit({ db, schema, pollMs, onUnfit }: WaitOptions, signal: AbortSignal): Promise<void> {
+export async function waitUntilFit({ whyNotReady, pollMs, onUnfit }: WaitOptions, signal: AbortSignal): Promise<void> {
   let told: string | undefined;
   while (!signal.aborted) {
-    const reason = await whyNotReady(db, schema);
+    const reason = await whyNotReady();
     if (reason === undefined) return;
     if (reason !== told) onUnfit(reason);
     told = reason;
