@@ -17,12 +17,15 @@ const sqlError = (code: string) => Object.assign(new Error('refused by PostgreSQ
 /** Lets everything that is due run. */
 const settle = () => new Promise((resolve) => void setImmediate(resolve));
 
-function start(options: { maxBatch?: number; maxWaitMs?: number } = {}) {
+function start(options: { maxBatch?: number; maxBatchBytes?: number; maxWaitMs?: number; writers?: number } = {}) {
   const store = scriptedStore();
   const failures: string[] = [];
   const batcher = createBatcher({
     write: store.write,
     maxBatch: 3,
+    maxBatchBytes: 100,
+    bytesOf: (item) => item.length,
+    writers: 1,
     maxWaitMs: 60_000,
     onWritten: () => undefined,
     onFailed: (size, consequence) => failures.push(`${consequence} ${size}`),
@@ -52,6 +55,34 @@ describe('the batcher', () => {
     const later = batcher.add('f');
     (await written(3)).succeed();
     expect(await later).toBe('f!');
+  });
+
+  test('beside a batch that is being written another one begins once it is worth it, and never more than may (B6)', async () => {
+    const { batcher, writes } = start({ maxBatch: 20, writers: 2 });
+    const items = Array.from({ length: 40 }, (_, index) => String(index));
+    const results = items.map((item) => batcher.add(item));
+    const sizes = () => writes.map(({ batch }) => batch.length);
+    expect(sizes()).toEqual([1, 16]);
+    writes[0]?.succeed();
+    await settle();
+    expect(sizes()).toEqual([1, 16, 20]);
+    // Three are left: too few for a second writer.
+    writes[1]?.succeed();
+    await settle();
+    expect(sizes()).toEqual([1, 16, 20]);
+    writes[2]?.succeed();
+    await settle();
+    expect(sizes()).toEqual([1, 16, 20, 3]);
+    writes[3]?.succeed();
+    expect(await Promise.all(results)).toEqual(items.map((item) => `${item}!`));
+  });
+
+  test('a batch ends before the item that would make it too long; one that is too long by itself goes alone', async () => {
+    const { batcher, writes, written } = start({ maxBatch: 10, maxBatchBytes: 6 });
+    const results = ['first', 'ab', 'cd', 'much too long', 'ef'].map((item) => batcher.add(item));
+    for (let index = 0; index < 4; index++) (await written(index)).succeed();
+    expect(await Promise.all(results)).toHaveLength(5);
+    expect(writes.map(({ batch }) => batch)).toEqual([['first'], ['ab', 'cd'], ['much too long'], ['ef']]);
   });
 
   test.each(['22P02', '23505'])('a batch with bad data (%s) is split until the bad item fails alone (B6)', async (code) => {

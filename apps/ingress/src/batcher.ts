@@ -5,6 +5,11 @@ export interface BatcherOptions<T, R> {
   write: (batch: readonly T[]) => Promise<readonly R[]>;
   /** Most items in one batch. */
   maxBatch: number;
+  /** Most bytes in one batch; an item that has more goes by itself. */
+  maxBatchBytes: number;
+  bytesOf: (item: T) => number;
+  /** Most batches that are written at one time. */
+  writers: number;
   /** An item that has waited for longer is not written any more: its sender has been answered. In milliseconds. */
   maxWaitMs: number;
   onWritten: (size: number, ms: number) => void;
@@ -28,24 +33,41 @@ interface Entry<T, R> {
   readonly reject: (error: unknown) => void;
 }
 
+/** Beside a batch that is being written another one begins only with so many items: two small ones cost more than one large one. */
+const WORTH_A_WRITER = 16;
+
 /**
- * Group commit: while one batch is written the next one gathers, so that many share one fsync under load and nobody waits for company at
+ * Group commit: while a batch is written the next one gathers, so that many share one fsync under load and nobody waits for company at
  * rest. A batch is split only when its data is at fault, so that one bad item fails alone; a lost conflict repeats it once (B6).
  */
 export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R> {
-  const { write, maxBatch, maxWaitMs, onWritten, onFailed } = options;
-  const waiting: Entry<T, R>[] = [];
-  let isWriting = false;
+  const { write, maxBatch, maxBatchBytes, bytesOf, writers, maxWaitMs, onWritten, onFailed } = options;
+  const enough = Math.min(WORTH_A_WRITER, maxBatch);
+  let waiting: Entry<T, R>[] = [];
+  let writing = 0;
 
-  async function writeAll(): Promise<void> {
-    isWriting = true;
-    while (waiting.length > 0) {
-      const taken = waiting.splice(0, maxBatch);
-      const [timely, late] = partition(taken, ({ since }) => performance.now() - since < maxWaitMs);
-      for (const { reject } of late) reject(new TooSlow(`The delivery waited for more than ${maxWaitMs} ms to be stored.`));
-      if (timely.length > 0) await writeOne(timely, true);
-    }
-    isWriting = false;
+  function startWriters(): void {
+    while (writing < writers && waiting.length >= (writing === 0 ? 1 : enough)) void writeNext();
+  }
+
+  async function writeNext(): Promise<void> {
+    writing++;
+    const [timely, late] = partition(takeBatch(), ({ since }) => performance.now() - since < maxWaitMs);
+    for (const { reject } of late) reject(new TooSlow(`The delivery waited for more than ${maxWaitMs} ms to be stored.`));
+    if (timely.length > 0) await writeOne(timely, true);
+    writing--;
+    startWriters();
+  }
+
+  function takeBatch(): Entry<T, R>[] {
+    let bytes = 0;
+    const end = waiting.findIndex(({ item }, index) => {
+      bytes += bytesOf(item);
+      return index === maxBatch || (index > 0 && bytes > maxBatchBytes);
+    });
+    const taken = end === -1 ? waiting : waiting.slice(0, end);
+    waiting = waiting.slice(taken.length);
+    return taken;
   }
 
   /** Never rejects: every entry is settled. */
@@ -79,7 +101,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R
     add: (item) => {
       const { promise, resolve, reject } = Promise.withResolvers<R>();
       waiting.push({ item, since: performance.now(), resolve, reject });
-      if (!isWriting) void writeAll();
+      startWriters();
       return promise;
     },
   };

@@ -96,6 +96,12 @@ describe('the ingress settings', () => {
     expect(() => readIngressConfig({ ...good, ...changes })).toThrow(problem);
   });
 
+  test('the writers fit into the connections there are (A11)', () => {
+    const few = { ...good, PADDOCK_INGRESS_POOL_SIZE: '5', PADDOCK_INGRESS_WRITERS: '4' };
+    expect(() => readIngressConfig(few)).toThrow('PADDOCK_INGRESS_POOL_SIZE must be at least 6');
+    expect(readIngressConfig({ ...few, PADDOCK_INGRESS_POOL_SIZE: '6' }).writers).toBe(4);
+  });
+
   test('problems inside the file are told with their place', () => {
     const yaml = CONFIG.replace('FOLDER', folder).replace('labels: [linux]', 'labels: []').replace('id: 8', 'id: 7');
     expect(() => readIngressConfig(configured('bad.yaml', yaml))).toThrow(/pools\.0\.labels: needs at least one label/);

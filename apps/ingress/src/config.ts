@@ -54,7 +54,14 @@ export const settings = {
     min: 50,
     max: 9_000,
   }),
-  maxBatch: integer({ env: 'PADDOCK_MAX_BATCH', doc: 'Most deliveries in one transaction', default: 200, min: 1, max: 2_000 }),
+  maxBatch: integer({ env: 'PADDOCK_MAX_BATCH', doc: 'Most deliveries in one transaction', default: 64, min: 1, max: 2_000 }),
+  writers: integer({
+    env: 'PADDOCK_INGRESS_WRITERS',
+    doc: 'Transactions of deliveries at one time, each on a connection of its own',
+    default: 4,
+    min: 1,
+    max: 50,
+  }),
   poolsRefreshMs: integer({
     env: 'PADDOCK_POOLS_REFRESH_MS',
     doc: 'How often the configuration file is looked at for other pools, and the pools document in force read from the database',
@@ -77,6 +84,9 @@ export const settings = {
   }),
 };
 
+/** Beside the writers' connections: one to learn whether PostgreSQL answers, one to read with. */
+const OTHER_CONNECTIONS = 2;
+
 export interface AppSecrets {
   readonly id: number;
   /** One, or two while the webhook secret is being replaced. */
@@ -87,7 +97,12 @@ export type IngressConfig = SettingsOf<typeof settings> & { readonly apps: reado
 
 /** Reads the settings, the file they name and the webhook secrets. Throws one ConfigError that names every problem. */
 export function readIngressConfig(environment: Environment): IngressConfig {
-  return readConfig(settings, environment, ({ configPath }, problems) => {
+  return readConfig(settings, environment, ({ configPath, poolSize, writers }, problems) => {
+    if (poolSize !== undefined && writers !== undefined && poolSize < writers + OTHER_CONNECTIONS) {
+      problems.push(
+        `PADDOCK_INGRESS_POOL_SIZE must be at least ${writers + OTHER_CONNECTIONS}: PADDOCK_INGRESS_WRITERS and ${OTHER_CONNECTIONS} more`,
+      );
+    }
     if (configPath === undefined) return undefined;
     const { value, problems: inFile } = readYamlFile(configPath, configFile);
     problems.push(...inFile);

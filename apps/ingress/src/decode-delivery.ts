@@ -17,7 +17,7 @@ export function decodeDelivery(
   const { text: payload, isRepaired } = repairJsonText(bytes.toString('utf8'));
   const body = parseJson(payload);
   if (body === undefined) return { problem: 'The body is not JSON.' };
-  if (depthOf(payload) > DEEPEST) return { problem: `The body is nested deeper than ${DEEPEST} levels.` };
+  if (isDeeper(payload, DEEPEST)) return { problem: `The body is nested deeper than ${DEEPEST} levels.` };
   const parsed = parseDelivery(event, body);
   if (parsed.kind === 'malformed') return { problem: `The delivery cannot be used: ${parsed.problem}.` };
   const isJob = parsed.kind === 'job' || parsed.kind === 'waiting_job';
@@ -46,6 +46,15 @@ function parseJson(text: string): unknown {
     // Whatever is wrong with it, the sender knows better: there is nothing to tell but that it is not JSON.
     return undefined;
   }
+}
+
+/** Whether valid JSON text is nested deeper. What has fewer brackets altogether cannot be, and that is found out in a tenth of the time. */
+const isDeeper = (json: string, most: number): boolean => countOf('{', json) + countOf('[', json) > most && depthOf(json) > most;
+
+function countOf(character: string, text: string): number {
+  let count = 0;
+  for (let index = text.indexOf(character); index !== -1; index = text.indexOf(character, index + 1)) count++;
+  return count;
 }
 
 /** How deep valid JSON text is nested. */

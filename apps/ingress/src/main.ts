@@ -21,6 +21,9 @@ import { createReceiveDelivery } from './receive-delivery.ts';
 import { createWriteDeliveries } from './write-deliveries.ts';
 import { createWriteHealth } from './write-health.ts';
 
+/** Far below what one JSONB value may have, which is what a batch's payloads are on their way, and little enough to be written in time. */
+const MAX_BATCH_BYTES = 8_388_608;
+
 /** Above the longest statement that PostgreSQL itself allows, so that only what does not answer is cut. */
 const LONGEST_READ_MS = 35_000;
 
@@ -43,10 +46,10 @@ await main(async () => {
     connectTimeoutMs: writeTimeoutMs,
     onIdleError: events.idleConnectionLost,
   };
-  // Deliveries have a connection of their own, with limits that fit into GitHub's patience.
+  // Deliveries have connections of their own, with limits that fit into GitHub's patience.
   const writing = connectDatabase({
     ...database,
-    poolSize: 1,
+    poolSize: config.writers,
     applicationName: 'paddock-ingress-write',
     statementTimeoutMs,
     lockTimeoutMs: statementTimeoutMs,
@@ -54,7 +57,11 @@ await main(async () => {
   // So has readiness, which must not wait behind the others, nor for a host that is gone.
   const checkOptions = { ...database, poolSize: 1, applicationName: 'paddock-ingress-check', statementTimeoutMs };
   const checking = connectDatabase(checkOptions);
-  const reading = connectDatabase({ ...database, poolSize: config.poolSize - 2, applicationName: 'paddock-ingress' });
+  const reading = connectDatabase({
+    ...database,
+    poolSize: config.poolSize - config.writers - checkOptions.poolSize,
+    applicationName: 'paddock-ingress',
+  });
   limitHolding(writing.pool, writeTimeoutMs, events.connectionCut);
   limitHolding(checking.pool, writeTimeoutMs, events.connectionCut);
   limitHolding(reading.pool, LONGEST_READ_MS, events.connectionCut);
@@ -79,6 +86,9 @@ await main(async () => {
   const batcher = createBatcher({
     write: createWriteDeliveries(writing.db, pools),
     maxBatch: config.maxBatch,
+    maxBatchBytes: MAX_BATCH_BYTES,
+    bytesOf: ({ payload }) => payload.length,
+    writers: config.writers,
     maxWaitMs: config.answerTimeoutMs,
     onWritten: (size, ms) => {
       writes.forget();

@@ -12,7 +12,7 @@ const INGRESS = join(import.meta.dirname, '..', '..', '..', 'apps', 'ingress', '
 const PLAIN = join(import.meta.dirname, 'plain-service.ts');
 
 /** As many transactions at a time as node-postgres' own default, which the plain handler has. */
-const WITHOUT_GROUP_COMMIT = { PADDOCK_MAX_BATCH: '1', PADDOCK_INGRESS_LANES: '10', PADDOCK_INGRESS_POOL_SIZE: '12' };
+const WITHOUT_GROUP_COMMIT = { PADDOCK_MAX_BATCH: '1', PADDOCK_INGRESS_WRITERS: '10', PADDOCK_INGRESS_POOL_SIZE: '12' };
 
 const READY_LIMIT_MS = 30_000;
 

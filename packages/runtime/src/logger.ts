@@ -1,8 +1,11 @@
 import winston from 'winston';
+import { linesTogether } from './lines-together.ts';
 
 export type Logger = Pick<winston.Logger, 'error' | 'warn' | 'info' | 'debug'>;
 
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
+
+const stdout = linesTogether(process.stdout);
 
 /** JSON lines on stdout: constant messages, data in named fields, `service` in each. Errors are given as the field `error`. */
 export function createLogger(service: string, level: (typeof LOG_LEVELS)[number]): Logger {
@@ -14,7 +17,7 @@ export function createLogger(service: string, level: (typeof LOG_LEVELS)[number]
       winston.format.timestamp(),
       winston.format.json(),
     ),
-    transports: [new winston.transports.Console()],
+    transports: [new winston.transports.Stream({ stream: stdout, eol: '\n' })],
   });
 }
 
