@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { putWorker } from '@paddock/testing/worker-rows';
+import { examplePayload } from '@paddock/testing/signed-delivery';
+import { waitFor } from '@paddock/testing/wait-for';
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { type Ingress, signed, startIngress } from './ingress.scene.ts';
+
+const CONNECTIONS = 8;
+const JOBS = 64;
+const ACME = { id: 90_000_001, login: 'acme', type: 'Organization' };
+
+describe('eight connections that send the same jobs', () => {
+  let database: TestDatabase;
+  const replicas: Ingress[] = [];
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    for (let replica = 0; replica < 2; replica++) {
+      const ingress = await startIngress({ url: database.url, schema: database.schema });
+      replicas.push(ingress);
+      await ingress.untilReady();
+    }
+  });
+  afterAll(async () => {
+    for (const ingress of replicas) await ingress.end('SIGKILL');
+    await database.drop();
+  });
+
+  /** Of this database, since it was made. A connection tells of its last ones when it ends. */
+  const deadlocks = async () => {
+    const { rows } = await sql<{
+      count: number;
+    }>`select deadlocks as count from pg_stat_database where datname = current_database()`.execute(database.db);
+    return rows[0]?.count;
+  };
+
+  test('in random order through two replicas: no deadlock, no failed batch, no refusal, and every job and worker as it should be (B6)', async () => {
+    const workers = await Promise.all(Array.from({ length: JOBS }, () => putWorker(database.db)));
+    const deliveries = await Promise.all(
+      workers.flatMap((worker, index) =>
+        (['queued', 'in_progress', 'completed'] as const).map((action) => {
+          const runner = action === 'queued' ? {} : { runner_name: workers.at(-1 - index)?.pod_name ?? worker.pod_name };
+          const payload = examplePayload('workflow_job', action, {
+            workflow_job: { id: 1_000 + index, labels: ['linux'], ...runner },
+            repository: { private: true, owner: ACME },
+            installation: { id: 51_000_001 },
+          });
+          return signed('workflow_job', payload);
+        }),
+      ),
+    );
+    const seed = Date.now();
+    const orders = fc.sample(fc.shuffledSubarray(deliveries, { minLength: deliveries.length }), { seed, numRuns: CONNECTIONS });
+    const statuses = new Set<number>();
+    await Promise.all(
+      orders.map(async (order, connection) => {
+        const ingress = replicas[connection % replicas.length];
+        for (const delivery of order) statuses.add((await ingress?.deliver(delivery))?.status ?? 0);
+      }),
+    );
+    expect({ seed, statuses }).toEqual({ seed, statuses: new Set([200]) });
+    expect(await Promise.all(replicas.map((ingress) => ingress.metric('paddock_delivery_batch_failures_total')))).toEqual([0, 0]);
+    expect(await Promise.all(replicas.map((ingress) => ingress.metric('paddock_deliveries_total')))).toEqual([
+      (CONNECTIONS / 2) * deliveries.length,
+      (CONNECTIONS / 2) * deliveries.length,
+    ]);
+
+    const jobs = await database.db.selectFrom('jobs').select(['job_id', 'status', 'k8s_pod']).orderBy('job_id').execute();
+    expect(jobs).toEqual(
+      workers.map((_worker, index) => ({ job_id: 1_000 + index, status: 'completed', k8s_pod: workers.at(-1 - index)?.pod_name })),
+    );
+    const unbound = await database.db.selectFrom('workers').select('pod_name').where('assigned_job_id', 'is', null).execute();
+    expect(unbound).toEqual([]);
+
+    for (const ingress of replicas) expect(await ingress.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    await waitFor('the end of their connections', async () => {
+      const { rows } =
+        await sql`select from pg_stat_activity where application_name like 'paddock-ingress%' and datname = current_database()`.execute(
+          database.db,
+        );
+      return rows.length === 0;
+    });
+    expect(await deadlocks()).toBe(0);
+  });
+});
