@@ -76,6 +76,20 @@ begin
   return new;
 end $function$;
 
+create table breakers (
+  subject_type text not null,
+  subject_id text not null,
+  failure_class text not null,
+  failures integer not null,
+  pauses integer default 0 not null,
+  paused_until timestamp with time zone,
+  trial_until timestamp with time zone,
+  message text not null,
+  failed_at timestamp with time zone default now() not null,
+  constraint breakers_pkey PRIMARY KEY (subject_type, subject_id, failure_class),
+  constraint breakers_subject_type_check CHECK ((subject_type = ANY (ARRAY['pool'::text, 'installation'::text, 'github'::text, 'cluster'::text])))
+);
+
 create table delivery_listings (
   id bigint generated always as identity not null,
   app_id bigint not null,
@@ -406,7 +420,7 @@ CREATE INDEX unresolved_deliveries_due ON unresolved_deliveries USING btree (app
 
 CREATE INDEX workers_active ON workers USING btree (entity_id, job_labels, created_at) WHERE (status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum]));
 
-CREATE INDEX workers_alive ON workers USING btree (demand_key) INCLUDE (entity_id, scope_repo_id, k8s_pool, assigned_at, stopping_at) WHERE (status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum]));
+CREATE INDEX workers_alive ON workers USING btree (demand_key) INCLUDE (entity_id, scope_repo_id, k8s_pool) WHERE (status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum]));
 
 CREATE INDEX workers_newest ON workers USING btree (created_at DESC);
 
@@ -414,11 +428,15 @@ CREATE INDEX workers_pod_kept ON workers USING btree (completed_at) WHERE ((comp
 
 CREATE INDEX workers_registration_left ON workers USING btree (completed_at) WHERE ((status = 'failed'::status_enum) AND (registration_started_at IS NOT NULL) AND (registration_gone_at IS NULL));
 
+CREATE INDEX workers_unassigned ON workers USING btree (demand_key) WHERE ((status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum])) AND (assigned_at IS NULL) AND (stopping_at IS NULL));
+
 CREATE INDEX workers_unexplained ON workers USING btree (unexplained_until) INCLUDE (demand_key) WHERE ((unexplained_until IS NOT NULL) AND (assigned_at IS NULL));
 
 CREATE INDEX workers_unregistered ON workers USING btree (created_at DESC, pod_name) WHERE ((status = 'pending'::status_enum) AND (registration_started_at IS NULL) AND (pod_uid IS NULL));
 
 CREATE INDEX workers_unschedulable ON workers USING btree (k8s_pool) WHERE ((unschedulable_at IS NOT NULL) AND (status = 'pending'::status_enum));
+
+CREATE TRIGGER breakers_closed AFTER DELETE ON breakers FOR EACH STATEMENT EXECUTE FUNCTION notify_queue_event();
 
 CREATE TRIGGER jobs_inserted AFTER INSERT ON jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION notify_new_demand();
 

@@ -1,9 +1,10 @@
 import { main } from '@paddock/runtime/main';
 import { readFlags, usageOf } from './flags.ts';
 import { ingress } from './ingress/bench-ingress.ts';
+import { match } from './match/bench-match.ts';
 import { queue } from './queue/bench-queue.ts';
 
-const benches = { ingress, queue };
+const benches = { ingress, match, queue };
 
 await main(async () => {
   const read = readFlags(process.argv.slice(2), benches);

@@ -122,9 +122,10 @@ create table workers (
   check ((status in ('completed', 'failed')) = (completed_at is not null))
 ) with (fillfactor = 80);
 
--- What the matcher counts as supply and against caps.
-create index workers_alive on workers (demand_key) include (entity_id, scope_repo_id, k8s_pool, assigned_at, stopping_at)
-  where status in ('pending', 'running');
+-- What the matcher counts against caps, and of it what it counts as supply.
+create index workers_alive on workers (demand_key) include (entity_id, scope_repo_id, k8s_pool) where status in ('pending', 'running');
+create index workers_unassigned on workers (demand_key)
+  where status in ('pending', 'running') and assigned_at is null and stopping_at is null;
 create index workers_unregistered on workers (created_at desc, pod_name)
   where status = 'pending' and registration_started_at is null and pod_uid is null;
 create index workers_unschedulable on workers (k8s_pool) where unschedulable_at is not null and status = 'pending';
@@ -209,6 +210,21 @@ create table registration_budgets (
   noted_at timestamptz not null default now()
 );
 
+-- What failed lately, by what is at fault (C11). `failures` counts those in a row; with `pauses` the breaker is open, and works again only
+-- after a trial. A success removes the row.
+create table breakers (
+  subject_type text not null check (subject_type in ('pool', 'installation', 'github', 'cluster')),
+  subject_id text not null,
+  failure_class text not null,
+  failures integer not null,
+  pauses integer not null default 0,
+  paused_until timestamptz,
+  trial_until timestamptz,
+  message text not null,
+  failed_at timestamptz not null default now(),
+  primary key (subject_type, subject_id, failure_class)
+);
+
 -- The pools document; the row with the highest version is in force.
 create table pools_documents (
   version integer primary key generated always as identity,
@@ -285,4 +301,5 @@ create trigger workers_updated after update on workers
   referencing old table as old_rows new table as new_rows for each statement execute function notify_capacity_freed();
 
 create trigger pools_documents_inserted after insert on pools_documents for each statement execute function notify_queue_event();
+create trigger breakers_closed after delete on breakers for each statement execute function notify_queue_event();
 create trigger stopped_making_changed after insert or delete on stopped_making for each statement execute function notify_queue_event();

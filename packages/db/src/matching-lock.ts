@@ -18,7 +18,8 @@ export interface MatchingLimits {
 export async function lockMatching(trx: Transaction<Database>, limits: MatchingLimits): Promise<void> {
   await sql`${prepared} select set_config('lock_timeout', ${String(limits.lockTimeoutMs)}, true),
     set_config('statement_timeout', ${String(limits.statementTimeoutMs)}, true),
-    set_config('idle_in_transaction_session_timeout', ${String(limits.idleTimeoutMs)}, true)`.execute(trx);
+    set_config('idle_in_transaction_session_timeout', ${String(limits.idleTimeoutMs)}, true),
+    set_config('max_parallel_workers_per_gather', '0', true)`.execute(trx); // starting workers takes longer than counting alone
   // Advisory locks are known to the whole database, hence the schema's oid (A8).
   await sql`${prepared} select pg_advisory_xact_lock((select oid from pg_namespace where nspname = current_schema())::int, 1)`.execute(trx);
 }

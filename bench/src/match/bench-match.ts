@@ -1,0 +1,115 @@
+import { connectDatabase, type DatabaseConnection } from '@paddock/db/connect';
+import { migrate } from '@paddock/db/migrate';
+import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
+import type { Bench } from '../bench.ts';
+import { medianOf, toHundredths } from '../figures.ts';
+import { matchAndTakeBack, matchOneByOne, timeDeficits, timeOf } from './passes.ts';
+import { type ChangedRun, noTimes, type Run, tableOf, type Times, toRun } from './results.ts';
+import { changeStatuses, putAccounts, putActive, putHistory, removeActive } from './rows.ts';
+
+const WAITING = [100, 1_000, 10_000, 100_000] as const;
+const ROUNDS = 21;
+/** The predecessor's way is repeated while it has taken less than this altogether, and given up when one pass exceeds the limit. */
+const PREDECESSOR_ENOUGH_MS = 10_000;
+const PREDECESSOR_LIMIT_MS = 60_000;
+const STATUS_CHANGES = 200_000;
+
+type Say = (line: string) => void;
+
+export const match: Bench = {
+  about: 'one pass of matching 100 to 100 000 waiting jobs, beside a bare count and the way of one query per job',
+  size: { flag: 'history', usual: 1_000_000, least: 1_000, most: 10_000_000 },
+  async run(history, say) {
+    const { runs, afterChanges } = await benchMatch(history, say);
+    return { table: tableOf(runs, afterChanges), result: { runs, after_changes: afterChanges } };
+  },
+};
+
+/** An environment of its own in the one PostgreSQL, with so many finished rows in each table. */
+interface Environment {
+  readonly connection: DatabaseConnection;
+  readonly history: number;
+}
+
+/** All passes take turns, on one PostgreSQL with default durability, over no history and over a long one. */
+async function benchMatch(history: number, say: Say): Promise<{ runs: Run[]; afterChanges: ChangedRun[] }> {
+  const postgres = await startPostgres({ durable: true });
+  const environments: Environment[] = [];
+  try {
+    for (const rows of [0, history]) {
+      say(`making ${rows} finished rows in each table`);
+      environments.push(await createEnvironment(postgres.url(), `history_${rows}`, rows));
+    }
+    const runs: Run[] = [];
+    for (const waiting of WAITING) runs.push(...(await measure(environments, waiting, say)));
+    const afterChanges: ChangedRun[] = [];
+    const [, long] = environments;
+    for (const waiting of [10_000, 100_000]) if (long !== undefined) afterChanges.push(await measureChanged(long, waiting, say));
+    return { runs, afterChanges };
+  } finally {
+    await Promise.all(environments.map(({ connection }) => connection.close()));
+    await postgres.stop();
+  }
+}
+
+async function createEnvironment(url: string, schema: string, history: number): Promise<Environment> {
+  await migrate({ url, schema });
+  // One connection, as the passes of a scheduler mostly get the same one; making the rows takes long statements.
+  const connection = connectDatabase({ url, schema, poolSize: 1, applicationName: 'bench-match', statementTimeoutMs: 0 });
+  await putAccounts(connection.db);
+  await putHistory(connection.db, history);
+  return { connection, history };
+}
+
+async function measure(environments: readonly Environment[], waiting: number, say: Say): Promise<Run[]> {
+  const times = environments.map(noTimes);
+  const inTurn = async (run: (environment: Environment, times: Times) => Promise<void>) => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const [index, environment] of environments.entries()) await run(environment, times[index] ?? noTimes());
+    }
+  };
+  say(`measuring with ${waiting} waiting jobs`);
+  for (const { connection } of environments) await putActive(connection.db, waiting);
+  await inTurn(({ connection: { db } }, to) => addDeficits(db, to));
+  // In rounds of their own: whoever reads first after a pass that was taken back clears the dead rows away.
+  await inTurn(async ({ connection: { db }, history }, to) => {
+    to.pass.push(await timeOf(() => matchAndTakeBack(db)));
+    if (history > 0) await timePredecessor(db, to.predecessor);
+  });
+  for (const { connection } of environments) await removeActive(connection.db);
+  await inTurn(async ({ connection: { db } }, to) => {
+    to.idle.push(await timeOf(() => matchAndTakeBack(db)));
+  });
+  return environments.map(({ history }, index) => toRun(waiting, history, times[index] ?? noTimes()));
+}
+
+async function addDeficits(db: DatabaseConnection['db'], times: Times): Promise<void> {
+  const { floor, deficits } = await timeDeficits(db);
+  times.floor.push(floor);
+  times.deficits.push(deficits);
+}
+
+/** Adds nothing when it took too long: then the figure is unknown, and a guess would be none. */
+async function timePredecessor(db: DatabaseConnection['db'], times: number[]): Promise<void> {
+  const [first] = times;
+  const total = times.reduce((sum, time) => sum + time, 0);
+  if (total > PREDECESSOR_ENOUGH_MS || first === Infinity) return;
+  let isComplete = false;
+  const took = await timeOf(async () => void (isComplete = await matchOneByOne(db, PREDECESSOR_LIMIT_MS)));
+  times.push(isComplete ? took : Infinity);
+}
+
+async function measureChanged({ connection: { db } }: Environment, waiting: number, say: Say): Promise<ChangedRun> {
+  say(`measuring with ${waiting} waiting jobs after ${STATUS_CHANGES} changes of status`);
+  await putActive(db, waiting);
+  await changeStatuses(db, STATUS_CHANGES);
+  const times = noTimes();
+  for (let round = 0; round < ROUNDS; round += 1) await addDeficits(db, times);
+  await removeActive(db);
+  return {
+    waiting,
+    deficits_ms: toHundredths(medianOf(times.deficits)),
+    floor_ms: toHundredths(medianOf(times.floor)),
+    status_changes: STATUS_CHANGES,
+  };
+}

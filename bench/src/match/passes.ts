@@ -1,0 +1,65 @@
+import { sumUpDemand } from '@paddock/db/demand';
+import { matchDemand } from '@paddock/db/match-demand';
+import { lockMatching } from '@paddock/db/matching-lock';
+import type { Database } from '@paddock/db/tables';
+import { enqueue } from '@paddock/queue/enqueue';
+import { type Kysely, sql } from 'kysely';
+
+const LIMITS = { lockTimeoutMs: 10_000, statementTimeoutMs: 60_000, idleTimeoutMs: 60_000 };
+const GATE = { unschedulableLimit: 2, trialEveryMs: 60_000 };
+
+/** Milliseconds that it took. */
+export async function timeOf(run: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await run();
+  return performance.now() - began;
+}
+
+/**
+ * Milliseconds of the matcher's first statement, which sums up what every key lacks, and of the least that can tell anything of demand: the
+ * waiting jobs, counted in their index. Both as in a pass, after its lock.
+ */
+export async function timeDeficits(db: Kysely<Database>): Promise<{ floor: number; deficits: number }> {
+  return db.transaction().execute(async (trx) => {
+    await lockMatching(trx, LIMITS);
+    const floor = await timeOf(() => sql`/* prepared */ select count(*) from jobs where wants_worker`.execute(trx));
+    return { floor, deficits: await timeOf(() => sumUpDemand(trx)) };
+  });
+}
+
+class TakenBack extends Error {}
+
+/** A whole pass as the scheduler does it, taken back at its end so that the next one finds the same. */
+export async function matchAndTakeBack(db: Kysely<Database>): Promise<void> {
+  const pass = db
+    .transaction()
+    .setIsolationLevel('read committed')
+    .execute(async (trx) => {
+      await lockMatching(trx, LIMITS);
+      const { reserved } = await matchDemand(trx, GATE);
+      const tasks = reserved.map(({ podName }) => ({ kind: 'provision-worker', subject: { type: 'worker', id: podName } }));
+      await enqueue(trx, tasks);
+      throw new TakenBack();
+    });
+  await pass.catch((error: unknown) => {
+    if (!(error instanceof TakenBack)) throw error;
+  });
+}
+
+/**
+ * The way of the predecessor: read all pending jobs, and for each count the active jobs and workers of its account and labels. False: it
+ * took longer than the limit and was given up.
+ */
+export async function matchOneByOne(db: Kysely<Database>, limitMs: number): Promise<boolean> {
+  const deadline = performance.now() + limitMs;
+  const { rows } = await sql<{ entity_id: number; job_labels: unknown }>`
+    select job_id, entity_id, job_labels from jobs where status = 'pending' order by created_at`.execute(db);
+  for (const { entity_id: entityId, job_labels: labels } of rows) {
+    if (performance.now() > deadline) return false;
+    for (const table of ['jobs', 'workers']) {
+      await sql`select count(*) from ${sql.table(table)}
+        where entity_id = ${entityId} and job_labels = ${JSON.stringify(labels)}::jsonb and status in ('pending', 'running')`.execute(db);
+    }
+  }
+  return true;
+}

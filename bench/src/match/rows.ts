@@ -1,0 +1,129 @@
+import type { Database } from '@paddock/db/tables';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+
+/** Row `n` belongs to one of 1 000 accounts, and to one of its three pools, so that all 3 000 pairs occur equally often. */
+const ENTITIES = 1_000;
+const POOLS = ['small', 'large', 'gpu'] as const;
+/** Numbers of waiting jobs and their workers begin here, beyond any history. */
+const FIRST_ACTIVE = 100_000_000;
+/** In hundredths: runners of which no job was ever heard. */
+const UNEXPLAINED_SHARE = 2;
+/** Of so many waiting jobs one has a worker on its way, and one worker runs a job. */
+const WAITING_PER_WORKER = 4;
+
+const entity = sql`(n % ${sql.lit(ENTITIES)} + 1)`;
+const pool = sql`(array[${sql.join(POOLS.map((name) => sql.lit(name)))}])[n / ${sql.lit(ENTITIES)} % ${sql.lit(POOLS.length)} + 1]`;
+const account = sql`'github', ${entity}, 'account-' || ${entity}, 'Organization', 1, ${entity}, jsonb_build_array('self-hosted', ${pool}), ${pool}, 'runner:1', 0, 1`;
+const ACCOUNT_COLUMNS = sql`provider, entity_id, entity_name, entity_type, app_id, installation_id, job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version`;
+const numbers = (first: number, count: number) => sql`generate_series(${sql.lit(first)}::bigint, ${sql.lit(first + count - 1)}::bigint) n`;
+
+/** The accounts, their installations, and three pools of which two have a cap. */
+export async function putAccounts(db: Kysely<Database>): Promise<void> {
+  const caps = { small: null, large: 5_000, gpu: 500 };
+  const pools = POOLS.map((name) => ({
+    name,
+    labels: ['self-hosted', name],
+    image: 'runner:1',
+    namespace: 'runners',
+    maxWorkers: caps[name],
+  }));
+  const content = JSON.stringify({ pools, entities: { '*': { maxWorkers: 20 } } });
+  await db.insertInto('pools_documents').values({ digest: 'bench', content, loaded_by: 'bench' }).execute();
+  await sql`insert into installations (entity_id, app_id, installation_id, login, entity_type, stated_at)
+    select n, 1, n, 'account-' || n, 'Organization', now() from ${numbers(1, ENTITIES)}`.execute(db);
+}
+
+/** So many finished jobs and as many finished workers. */
+export async function putHistory(db: Kysely<Database>, count: number): Promise<void> {
+  await withoutIndexes(db, async () => {
+    await insertJobs(db, { first: 1, count, age: 'second', values: sql`'completed', false, now()` });
+    const end = sql`now() - n * interval '1 second'`;
+    const isUnexplained = sql`n % 100 < ${sql.lit(UNEXPLAINED_SHARE)}`;
+    const values = sql`'completed', case when not ${isUnexplained} then ${end} end, case when ${isUnexplained} then ${end} end, ${end}, 'uid', ${end}`;
+    await insertWorkers(db, { first: 1, count, age: 'second', values });
+  });
+  await settle(db);
+}
+
+const pendingAssigned = (assignedAt: RawBuilder<unknown>) => sql`'pending', ${assignedAt}, null, null, 'uid', null`;
+
+/** So many waiting jobs, some of them with workers on their way, and some workers that run jobs. */
+export async function putActive(db: Kysely<Database>, waiting: number): Promise<void> {
+  await insertJobs(db, { first: FIRST_ACTIVE, count: waiting, age: 'millisecond', values: sql`'pending', true, null` });
+  const count = Math.floor(waiting / WAITING_PER_WORKER);
+  await insertWorkers(db, { first: FIRST_ACTIVE, count, age: 'millisecond', values: pendingAssigned(sql`null`) });
+  await insertWorkers(db, { first: 2 * FIRST_ACTIVE, count, age: 'millisecond', values: pendingAssigned(sql`now()`) });
+  await settle(db);
+}
+
+/** Takes everything away that putActive put. */
+export async function removeActive(db: Kysely<Database>): Promise<void> {
+  await sql`delete from jobs where job_id >= ${FIRST_ACTIVE}`.execute(db);
+  await sql`delete from workers where made_for_job_id >= ${FIRST_ACTIVE}`.execute(db);
+  await settle(db);
+}
+
+const CHANGES_AT_ONCE = 1_000;
+
+/** Lets so many further jobs, and as many workers, begin and end, some hundred at a time as ingress does: two changes of status each. */
+export async function changeStatuses(db: Kysely<Database>, changes: number): Promise<void> {
+  const values = sql`'pending', true, null`;
+  for (let done = 0; done < changes / 2; done += CHANGES_AT_ONCE) {
+    const first = 3 * FIRST_ACTIVE + done;
+    const range = { first, count: CHANGES_AT_ONCE, age: 'millisecond' as const };
+    await insertJobs(db, { ...range, values });
+    await insertWorkers(db, { ...range, values: pendingAssigned(sql`null`) });
+    const isAmong = (column: string) => sql`${sql.ref(column)} between ${first} and ${first + CHANGES_AT_ONCE - 1}`;
+    await sql`update jobs set status = 'running', wants_worker = false where ${isAmong('job_id')}`.execute(db);
+    await sql`update workers set status = 'running', assigned_at = now() where status = 'pending' and ${isAmong('made_for_job_id')}`.execute(
+      db,
+    );
+    await sql`update jobs set status = 'completed', completed_at = now() where ${isAmong('job_id')}`.execute(db);
+    await sql`update workers set status = 'completed', completed_at = now() where status = 'running' and ${isAmong('made_for_job_id')}`.execute(
+      db,
+    );
+  }
+  await settle(db);
+}
+
+interface Rows {
+  readonly first: number;
+  readonly count: number;
+  /** How far apart they were created. */
+  readonly age: 'second' | 'millisecond';
+  readonly values: RawBuilder<unknown>;
+}
+
+async function insertJobs(db: Kysely<Database>, { first, count, age, values }: Rows): Promise<void> {
+  await sql`insert into jobs (job_id, run_id, run_attempt, job_name, repo_id, repo_full_name, created_at, ${ACCOUNT_COLUMNS}, status, wants_worker, completed_at)
+    select n, n, 1, 'build', ${entity}, 'account-' || ${entity} || '/api', now() - n % 1000000 * interval ${sql.lit(`1 ${age}`)}, ${account}, ${values}
+    from ${numbers(first, count)}`.execute(db);
+}
+
+async function insertWorkers(db: Kysely<Database>, { first, count, age, values }: Rows): Promise<void> {
+  await sql`insert into workers (pod_name, made_for_job_id, namespace, created_at, ${ACCOUNT_COLUMNS},
+      status, assigned_at, unexplained_until, completed_at, pod_uid, pod_deleted_at)
+    select 'pdk-abc123-bench-' || n, n, 'runners', now() - n % 1000000 * interval ${sql.lit(`1 ${age}`)}, ${account}, ${values}
+    from ${numbers(first, count)}`.execute(db);
+}
+
+/** What autovacuum does after such changes, at a moment that we choose. */
+async function settle(db: Kysely<Database>): Promise<void> {
+  for (const table of ['jobs', 'workers', 'tasks']) await sql`vacuum (analyze) ${sql.table(table)}`.execute(db);
+}
+
+/** Inserts by the million go faster into tables without indexes and triggers. */
+async function withoutIndexes(db: Kysely<Database>, fill: () => Promise<void>): Promise<void> {
+  const { rows: indexes } = await sql<{ name: string; definition: string }>`
+    select indexname as name, indexdef as definition from pg_indexes
+    where schemaname = current_schema() and tablename in ('jobs', 'workers') and indexname not like '%_pkey'`.execute(db);
+  for (const { name } of indexes) await sql`drop index ${sql.table(name)}`.execute(db);
+  await setTriggers(db, 'disable');
+  await fill();
+  await setTriggers(db, 'enable');
+  for (const { definition } of indexes) await sql.raw(definition).execute(db);
+}
+
+async function setTriggers(db: Kysely<Database>, how: 'disable' | 'enable'): Promise<void> {
+  for (const table of ['jobs', 'workers']) await sql`alter table ${sql.table(table)} ${sql.raw(how)} trigger user`.execute(db);
+}
