@@ -1,0 +1,84 @@
+import { describe, expect, test } from '@jest/globals';
+import type { MatchingRules, PoolRule } from './matching-rules.ts';
+import { pickUnwanted, type Unregistered } from './pick-unwanted.ts';
+
+const LINUX: PoolRule = {
+  name: 'linux',
+  image: 'runner:1',
+  namespace: 'runners',
+  paused: false,
+  cap: null,
+  repositoryCap: null,
+  stopped: false,
+  trials: null,
+};
+
+const rulesWith = (given: Partial<MatchingRules> & { pool?: Partial<PoolRule>; cap?: number } = {}): MatchingRules => ({
+  version: 1,
+  pools: new Map([['linux', { ...LINUX, ...given.pool }]]),
+  entities: new Map([['acme', { cap: given.cap ?? null, weight: 1 }]]),
+  environmentStopped: false,
+  stoppedEntities: new Set(),
+  budgets: new Map(),
+  ...given,
+});
+
+const worker = (podName: string, given: Partial<Unregistered> = {}): Unregistered => ({
+  podName,
+  demandKey: 7,
+  entityId: 1,
+  login: 'Acme',
+  scopeRepoId: 0,
+  pool: 'linux',
+  stopping: false,
+  waiting: 3,
+  unassigned: 3,
+  ...given,
+});
+
+const three = (given: Partial<Unregistered> = {}) => ['newest', 'middle', 'oldest'].map((name) => worker(name, given));
+const live = (alive: number) => [{ demandKey: 7, entityId: 1, scopeRepoId: 0, pool: 'linux', alive }];
+const names = (picked: readonly Unregistered[]) => picked.map(({ podName }) => podName);
+
+describe('pickUnwanted', () => {
+  test('keeps what is wanted, at the caps too (P3)', () => {
+    expect(pickUnwanted(three(), live(3), rulesWith({ cap: 3, pool: { cap: 3 } }))).toEqual([]);
+  });
+
+  test('picks the newest, as many as are too many for the demand (C3)', () => {
+    expect(names(pickUnwanted(three({ waiting: 1 }), live(3), rulesWith()))).toEqual(['newest', 'middle']);
+  });
+
+  test.each([
+    ['the account’s cap', rulesWith({ cap: 2 })],
+    ['the pool’s cap', rulesWith({ pool: { cap: 2 } })],
+  ])('picks as many as exceed %s (C4)', (_name, rules) => {
+    expect(names(pickUnwanted(three(), live(3), rules))).toEqual(['newest']);
+  });
+
+  test('counts a worker once that is too many for two reasons', () => {
+    expect(names(pickUnwanted(three({ waiting: 2 }), live(3), rulesWith({ cap: 2, pool: { cap: 2 } })))).toEqual(['newest']);
+  });
+
+  test('keeps to a cap per repository only where runners register there (C4)', () => {
+    const rules = rulesWith({ pool: { repositoryCap: 1 } });
+    expect(names(pickUnwanted(three(), live(3), rules))).toEqual([]);
+    expect(names(pickUnwanted(three({ scopeRepoId: 5 }), live(3), rules))).toEqual(['newest', 'middle']);
+  });
+
+  test.each([
+    ['whose pool is paused', rulesWith({ pool: { paused: true } })],
+    ['whose pool has gone', rulesWith({ pools: new Map() })],
+    ['whose account is not allowed', rulesWith({ entities: new Map() })],
+    ['in a stopped environment', rulesWith({ environmentStopped: true })],
+    ['in a stopped pool', rulesWith({ pool: { stopped: true } })],
+    ['of a stopped account', rulesWith({ stoppedEntities: new Set([1]) })],
+  ])('picks all workers %s (C12)', (_name, rules) => {
+    expect(pickUnwanted(three(), live(3), rules)).toHaveLength(3);
+  });
+
+  test('picks what is stopping, which was no supply: the others stay', () => {
+    const mixed = [worker('stopping', { stopping: true, unassigned: 2, waiting: 2 }), ...three({ unassigned: 2, waiting: 2 }).slice(1)];
+    expect(names(pickUnwanted(mixed, live(3), rulesWith()))).toEqual(['stopping']);
+  });
+});
