@@ -1,6 +1,7 @@
 import { markPodsDeleted } from '@paddock/db/ended-pods';
 import { holdLease } from '@paddock/db/hold-lease';
 import { findInstance } from '@paddock/db/instance';
+import { noteFailure, noteSuccess, poolBreaker } from '@paddock/db/breakers';
 import type { Database } from '@paddock/db/tables';
 import { findMissingPods, findNamespaces, type PodTransition, recordPodStates, stopVanishedWorkers } from '@paddock/db/worker-pods';
 import type { Cluster } from '@paddock/kube/connect';
@@ -108,8 +109,21 @@ async function recordPods({ db, unexplainedGraceMs, events }: Following, pods: r
     await enqueue(trx, changed.flatMap(followUps));
     return changed;
   });
-  for (const transition of transitions) events.podChanged(transition);
+  for (const transition of transitions) {
+    events.podChanged(transition);
+    await noteHealth(db, transition);
+  }
 }
+
+/** Runners that fail before they have had a job speak against their pool, those that end well speak for it (C11). */
+async function noteHealth(db: Kysely<Database>, { podName, pool, status, failedIdle, isWatched }: PodTransition): Promise<void> {
+  const subject = poolBreaker(pool);
+  if (failedIdle)
+    await noteFailure(db, { subject, failureClass: RUNNER_FAILED, message: `the runner ${podName} failed before it had a job` });
+  if (isWatched && status === 'completed') await noteSuccess(db, [subject], RUNNER_FAILED);
+}
+
+const RUNNER_FAILED = 'runner_failed';
 
 function followUps({ podName, status }: PodTransition) {
   switch (status) {

@@ -44,10 +44,12 @@ describe('the scheduler as a process', () => {
     const worker = await waitFor('the worker to end', async () => (await world.workers()).find(({ status }) => status === 'completed'));
     expect(worker.exit_code).toBe(0);
     await waitFor('the Secret to go', () => world.kube.report().secretsLeft.length === 0);
-    const { text } = await get(scheduler.port, '/metrics');
-    for (const metric of ['paddock_workers_reserved_total', 'paddock_workers_registered_total', 'paddock_pods_created_total'])
-      expect(text).toContain(`${metric}{pool="linux"} 1`);
-    expect(text).toContain('paddock_job_to_pod_seconds_count{pool="linux"} 1');
+    // The last steps of provisioning may be under way when the worker has ended already.
+    const counted = ['workers_reserved_total', 'workers_registered_total', 'pods_created_total', 'job_to_pod_seconds_count'];
+    await waitFor('the metrics', async () => {
+      const { text } = await get(scheduler.port, '/metrics');
+      return counted.every((metric) => text.includes(`paddock_${metric}{pool="linux"} 1\n`));
+    });
     scheduler.kill('SIGTERM');
     expect(await scheduler.exited).toMatchObject({ code: 0 });
     expect(scheduler.lines().join('\n')).not.toMatch(/BEGIN RSA|[A-Za-z0-9+/]{120,}/);

@@ -1,3 +1,4 @@
+import { clusterBreaker, noteFailure } from '@paddock/db/breakers';
 import { currentPoolsDocument } from '@paddock/db/pools-documents';
 import { findWorkerToProvision, type WorkerToProvision } from '@paddock/db/workers';
 import type { Pool } from '@paddock/domain/pools-document';
@@ -52,11 +53,16 @@ async function provision(parts: Provisioning, worker: WorkerToProvision, task: T
   if (stoppingAt !== null) return done({ ended: 'stopping' });
 
   const there = await lookAtCluster(parts, worker, task);
-  if ('away' in there) return snooze(CLUSTER_AWAY_MS, there.away);
+  if ('away' in there) {
+    await noteFailure(parts.db, { subject: clusterBreaker(worker.cluster), failureClass: 'away', message: there.away });
+    return snooze(CLUSTER_AWAY_MS, there.away);
+  }
   if (there.pod !== undefined) return finishPod(parts, worker, { uid: there.pod.uid, isNew: false }, task);
 
   const pool = await findPool(parts, worker);
   if (pool === undefined) return fail(parts, worker, 'pool_unknown', `The pool ${worker.pool} is not in the configuration any more.`);
+  // A Secret that is there is from a run that did not come to its end.
+  let isWatched = true;
   if (!there.secret) {
     if (worker.registrationStartedAt !== null) {
       return fail(parts, worker, 'registration_interrupted', 'A registration was begun, and its JIT config is lost.');
@@ -64,8 +70,9 @@ async function provision(parts: Provisioning, worker: WorkerToProvision, task: T
     const registered = await registerRunner(parts, worker, pool, task, signal);
     if ('instead' in registered) return registered.instead;
     await putSecret(parts, worker, registered.jitConfig, task);
+    isWatched = registered.isWatched;
   }
-  return startPod(parts, worker, pool, task);
+  return startPod(parts, worker, pool, { task, isWatched });
 }
 
 const CLUSTER_AWAY_MS = 10_000;

@@ -1,12 +1,16 @@
-import { countFailingMinutes, recordAuthFailure } from '@paddock/db/auth-failures';
-import type { Database } from '@paddock/db/tables';
+import { recordAuthFailure } from '@paddock/db/auth-failures';
 import {
-  clearRegistrationStarted,
-  findUselessRegistrations,
-  markRegistrationStarted,
-  saveRegistration,
-  type WorkerToProvision,
-} from '@paddock/db/workers';
+  type BreakerSubject,
+  clusterBreaker,
+  githubBreaker,
+  installationBreaker,
+  noteFailure,
+  noteSuccess,
+  passBreakers,
+  poolBreaker,
+} from '@paddock/db/breakers';
+import type { Database } from '@paddock/db/tables';
+import { clearRegistrationStarted, markRegistrationStarted, saveRegistration, type WorkerToProvision } from '@paddock/db/workers';
 import type { Pool } from '@paddock/domain/pools-document';
 import type { GitHub } from '@paddock/github/connect';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
@@ -18,7 +22,6 @@ import type { Kysely } from 'kysely';
 import type { SchedulerEvents } from './events.ts';
 import { failWorker } from './fail-worker.ts';
 import { requireLease } from './lease.ts';
-import { registrationPause } from './registration-pause.ts';
 import { repairInstallation } from './repair-installation.ts';
 import { scopeOf } from './scope-of.ts';
 
@@ -29,8 +32,11 @@ export interface Registering {
   readonly events: SchedulerEvents;
 }
 
-/** Either the JIT config, which is a secret and stays in this run's memory, or how the task ends without one. */
-export type Registered = { readonly jitConfig: string } | { readonly instead: Outcome };
+/**
+ * Either the JIT config, which is a secret and stays in this run's memory, or how the task ends without one. `isWatched`: something failed
+ * lately that the pod's creation would prove to work again.
+ */
+export type Registered = { readonly jitConfig: string; readonly isWatched: boolean } | { readonly instead: Outcome };
 
 /**
  * Registers the worker's runner at GitHub, once: the mark in its row lets one run ask, ever. An answer that leaves open whether GitHub has
@@ -44,8 +50,10 @@ export async function registerRunner(
   signal: AbortSignal,
 ): Promise<Registered> {
   const { db, github, runnerGroups, events } = parts;
-  const pauseMs = registrationPause(await findUselessRegistrations(db, pool.name));
-  if (pauseMs > 0) return { instead: snooze(pauseMs, 'registrations came to nothing lately: the next one waits') };
+  const asked = [installationBreaker(worker.entityId), githubBreaker];
+  const made = [poolBreaker(pool.name), clusterBreaker(worker.cluster)];
+  const passage = await passBreakers(db, [...asked, ...made]);
+  if (passage.waitMs > 0) return { instead: snooze(passage.waitMs, `held back after failures: ${passage.message}`) };
 
   const correlation = worker.deliveryGuid === null ? {} : { correlationId: worker.deliveryGuid };
   const client = github.asInstallation(worker.appId, worker.installationId, { signal, ...correlation });
@@ -69,12 +77,13 @@ export async function registerRunner(
   const saved = await saveRegistration(db, worker.podName, { runnerId: jit.runnerId, labels: pool.labels });
   if (!saved) return { instead: done({ ended: 'the worker ended while it was being registered' }) };
   events.registered(worker);
-  return { jitConfig: jit.jitConfig };
+  if (passage.isWatched) await noteSuccess(db, asked);
+  return { jitConfig: jit.jitConfig, isWatched: passage.isWatched };
 }
 
 const LOOK_AGAIN_MS = 1_000;
 const GONE_REPOSITORY_MS = 15 * 60_000;
-const LONGEST_AUTH_PAUSE_MS = 15 * 60_000;
+const REFUSED_MS = 60_000;
 
 const groupOf = ({ runnerGroup, publicRepositories }: Pool) =>
   ({ name: runnerGroup, visibility: 'all', allowsPublicRepositories: publicRepositories }) as const;
@@ -86,6 +95,8 @@ async function afterFailure(
   marked: boolean,
 ): Promise<Outcome> {
   events.githubFailed(worker, failure);
+  const subject = faultOf(failure, worker);
+  if (subject !== undefined) await noteFailure(db, { subject, failureClass: failure.kind, message: failure.message });
   if (failure.kind === 'conflict' || (marked && mayHaveRegistered(failure))) {
     const message = `It is not known whether GitHub registered the runner: ${failure.message}`;
     await failWorker(db, worker.podName, { reason: 'registration_interrupted', message });
@@ -101,7 +112,7 @@ async function afterFailure(
       runnerGroups.forget(worker.login);
       await noteRefusal(db, worker, failure);
       if (await repaired(db, github, worker)) return snooze(LOOK_AGAIN_MS, `the installation was found anew after: ${failure.message}`);
-      return snooze(await refusalPause(db, worker), failure.message);
+      return snooze(REFUSED_MS, failure.message);
     case 'invalid':
       runnerGroups.forget(worker.login);
       throw new Error(`GitHub refused to register the runner ${worker.podName}: ${failure.message}`);
@@ -116,8 +127,8 @@ async function afterFailure(
 }
 
 /** Only the call for the JIT config registers anything, and only when it was not refused. */
-function mayHaveRegistered({ kind, operation }: GitHubFailure): boolean {
-  if (!operation.endsWith('/generate-jitconfig') && operation !== 'unknown') return false;
+function mayHaveRegistered({ kind, operation, neverSent = false }: GitHubFailure): boolean {
+  if (neverSent || (!operation.endsWith('/generate-jitconfig') && operation !== 'unknown')) return false;
   return kind === 'unavailable' || kind === 'timeout' || kind === 'network' || kind === 'unknown';
 }
 
@@ -147,8 +158,24 @@ async function repaired(db: Kysely<Database>, github: GitHub, worker: WorkerToPr
   }
 }
 
-/** How long to stay away after refusals in a row: 1, 2, 4, 8, then 15 minutes, in milliseconds. */
-async function refusalPause(db: Kysely<Database>, worker: WorkerToProvision): Promise<number> {
-  const minutes = 2 ** Math.min(Math.max((await countFailingMinutes(db, worker)) - 1, 0), 4);
-  return Math.min(minutes * 60_000, LONGEST_AUTH_PAUSE_MS);
+/** What a failure of GitHub's speaks against; undefined: nothing but this call. */
+function faultOf({ kind }: GitHubFailure, worker: WorkerToProvision): BreakerSubject | undefined {
+  switch (kind) {
+    case 'not_found':
+    case 'unauthorized':
+    case 'forbidden':
+      return installationBreaker(worker.entityId);
+    case 'invalid':
+      return poolBreaker(worker.pool);
+    case 'unavailable':
+    case 'timeout':
+    case 'network':
+    case 'unknown':
+      return githubBreaker;
+    case 'conflict':
+    case 'rate_limited':
+      return undefined;
+    default:
+      return kind satisfies never;
+  }
 }

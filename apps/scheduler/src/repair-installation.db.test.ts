@@ -44,28 +44,27 @@ describe('an installation that is refused is looked up as the App (A12)', () => 
     await seen.expectOneWorker();
   });
 
-  test('gone: it is asked for again after growing pauses, and costs no attempt (C9, P4)', async () => {
+  test('gone: after three refusals it is asked for once per pause, and that costs no attempt (C9, C11, P4)', async () => {
     const kim = await world.addUser('kim', ['tool']);
-    await world.queueJobOf(kim, 'tool');
+    for (let n = 0; n < 5; n += 1) await world.queueJobOf(kim, 'tool');
     await world.gitHub.uninstall(kim.installationId);
     await world.match();
-    const minutes: number[] = [];
+    const refusals: number[] = [];
     for (let n = 0; n < 3; n += 1) {
       await world.makeDue();
       await world.runTasks();
-      minutes.push(Math.round((await dueInMs()) / 60_000));
-      // As if that attempt had been some minutes ago.
-      const ago = new Date(Date.now() - (n + 1) * 300_000);
+      refusals.push((await events()).length);
       await world.db
-        .updateTable('installation_events')
-        .set({ received_at: ago })
-        .where('received_at', '>', new Date(Date.now() - 60_000))
+        .updateTable('breakers')
+        .set({ paused_until: new Date(0) })
         .execute();
     }
-    expect(minutes).toEqual([1, 2, 4]);
-    expect((await seen.tasks()).map(({ attempt }) => attempt)).toEqual([0]);
+    // Those that were begun side by side before the third refusal, then one trial each time.
+    expect(refusals[0]).toBeGreaterThanOrEqual(3);
+    expect(refusals[0]).toBeLessThanOrEqual(5);
+    expect(refusals.map((count) => count - (refusals[0] ?? 0))).toEqual([0, 1, 2]);
+    expect((await seen.tasks()).map(({ attempt }) => attempt)).toEqual([0, 0, 0, 0, 0]);
     expect(await installations()).toEqual([]);
-    expect(await events()).toHaveLength(3);
   });
 
   test('suspended: it is not called gone, and works again once it is not (C9)', async () => {

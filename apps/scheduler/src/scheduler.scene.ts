@@ -25,6 +25,8 @@ const NAMESPACE = 'runners';
 /** As the settings have it by default. */
 export const GATE = { unschedulableLimit: 2, trialEveryMs: 60_000 };
 
+const RESET = ['tasks', 'operations', 'workers', 'jobs', 'demand_keys', 'breakers', 'installation_events', 'pools_documents'] as const;
+
 /** A logger that says nothing. */
 export const SILENT = { error: () => SILENT, warn: () => SILENT, info: () => SILENT, debug: () => SILENT } as unknown as Parameters<
   typeof createEvents
@@ -128,9 +130,11 @@ export async function startSchedulerWorld({ kubelet = true, playRunners = true }
           .set({ due_at: new Date(0) })
           .where('status', '=', 'queued')
           .execute();
-        // Pauses between registrations that came to nothing are over too.
-        const long = new Date(Date.now() - 3_600_000);
-        await db.updateTable('workers').set({ completed_at: long }).where('status', '=', 'failed').execute();
+        await db
+          .updateTable('breakers')
+          .set({ paused_until: new Date(0), trial_until: null })
+          .where('pauses', '>', 0)
+          .execute();
         if ((await runDueTasks({ db, kinds, random: () => 0.5 })) === 0) return;
       }
     },
@@ -150,7 +154,7 @@ export async function startSchedulerWorld({ kubelet = true, playRunners = true }
       await gitHub.clearFaults();
       kube.clearFaults();
       kube.setQuota(null);
-      for (const table of ['tasks', 'operations', 'workers', 'jobs', 'demand_keys', 'installation_events', 'pools_documents'] as const) {
+      for (const table of RESET) {
         await db.deleteFrom(table).execute();
       }
       await putPools(db, examplePools());

@@ -1,3 +1,4 @@
+import { clusterBreaker, noteFailure, noteSuccess, poolBreaker } from '@paddock/db/breakers';
 import type { Database } from '@paddock/db/tables';
 import { isPending, savePod, type WorkerToProvision } from '@paddock/db/workers';
 import type { Pool } from '@paddock/domain/pools-document';
@@ -27,7 +28,12 @@ export async function putSecret({ cluster }: Starting, worker: WorkerToProvision
 }
 
 /** Creates the worker's pod on its Secret, then makes it the Secret's owner. */
-export async function startPod(parts: Starting, worker: WorkerToProvision, pool: Pool, task: Task): Promise<Outcome> {
+export async function startPod(
+  parts: Starting,
+  worker: WorkerToProvision,
+  pool: Pool,
+  { task, isWatched }: { task: Task; isWatched: boolean },
+): Promise<Outcome> {
   const { db, cluster } = parts;
   const place = { namespace: worker.namespace, name: worker.podName };
   // A run that stalled may wake up here after its successor has ended the row: a pod would be one too many.
@@ -38,6 +44,10 @@ export async function startPod(parts: Starting, worker: WorkerToProvision, pool:
   requireLease(task);
   const pod = runnerPod({ ...place, ...identityOf(worker), image: pool.image, template: pool.template });
   const { uid, outcome } = await createPod(cluster, pod);
+  if (isWatched) {
+    await noteSuccess(db, [poolBreaker(pool.name)], POD_REFUSED);
+    await noteSuccess(db, [clusterBreaker(worker.cluster)]);
+  }
   return finishPod(parts, worker, { uid, isNew: outcome === 'created' }, task);
 }
 
@@ -69,6 +79,9 @@ export async function afterKubeFailure({ db, events }: Starting, worker: WorkerT
   if (!(error instanceof KubeError)) return undefined;
   const { failure } = error;
   events.clusterFailed(worker, failure);
+  const isPoolsFault = failure.kind === 'invalid' || isRefusal(failure);
+  const subject = isPoolsFault ? poolBreaker(worker.pool) : clusterBreaker(worker.cluster);
+  await noteFailure(db, { subject, failureClass: isPoolsFault ? POD_REFUSED : 'away', message: failure.message });
   if (failure.kind === 'invalid') {
     await failWorker(db, worker.podName, { reason: 'pod_refused', message: failure.message });
     return done({ ended: 'pod_refused' });
@@ -77,6 +90,8 @@ export async function afterKubeFailure({ db, events }: Starting, worker: WorkerT
 }
 
 const REFUSED_MS = 30_000;
+/** The pool's failures of which a created pod is the contrary. */
+const POD_REFUSED = 'pod_refused';
 
 /** A namespace that is not there is a 404 of the creation. */
 const isRefusal = ({ kind }: KubeFailure): boolean => ['forbidden', 'unauthorized', 'too_many_requests', 'not_found'].includes(kind);

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Database, EntityType } from './tables.ts';
 
 /** An attempt to authenticate at GitHub, or to use what authentication gave us, that GitHub refused (C9). */
@@ -45,22 +45,4 @@ export async function recordAuthFailure(db: Kysely<Database>, source: 'scheduler
       payload: JSON.stringify(payload),
     })
     .execute();
-}
-
-/**
- * In how many minutes of the last hour GitHub refused this App at this account, since what is known of the installation last changed:
- * calls that failed side by side count once, so this is the number of attempts in a row.
- */
-export async function countFailingMinutes(
-  db: Kysely<Database>,
-  { entityId, appId }: Pick<AuthFailure, 'entityId' | 'appId'>,
-): Promise<number> {
-  const { rows } = await sql<{ minutes: number }>`
-    select count(distinct date_trunc('minute', e.received_at)) as minutes
-    from installation_events e
-    where e.entity_id = ${entityId} and e.app_id = ${appId} and e.event in ('auth_attempt.404', 'auth_attempt.other_error')
-      and e.received_at > now() - interval '1 hour'
-      and e.received_at > coalesce(
-        (select i.updated_at from installations i where i.entity_id = ${entityId} and i.app_id = ${appId}), '-infinity')`.execute(db);
-  return rows[0]?.minutes ?? 0;
 }

@@ -1,14 +1,10 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
+import type { Json, JsonColumn, JsonColumnWithDefault, Nullable } from './columns.ts';
+import type { OperationsTable, TaskCountsTable, TasksTable } from './queue-tables.ts';
 
 export type Status = 'pending' | 'running' | 'completed' | 'failed';
 export type EntityType = 'Organization' | 'User';
 type Provider = 'github' | 'gitlab' | 'azdo';
-
-type Json = unknown;
-/** JSONB is written as text, so that what came over the wire can be stored without a detour through JavaScript values. */
-type JsonColumn<T> = ColumnType<T, string, string>;
-type JsonColumnWithDefault<T> = ColumnType<T, string | undefined, string>;
-type Nullable<T> = ColumnType<T | null, T | null | undefined, T | null>;
 
 /** `{ version: 1, message }` for everything but pod diagnostics, which are version 2. */
 export type FailureInfo = { version: 1; message: string } | ({ version: 2 } & Record<string, Json>);
@@ -166,6 +162,18 @@ export interface RegistrationBudgetsTable {
   noted_at: Generated<Date>;
 }
 
+export interface BreakersTable {
+  subject_type: 'pool' | 'installation' | 'github' | 'cluster';
+  subject_id: string;
+  failure_class: string;
+  failures: number;
+  pauses: Generated<number>;
+  paused_until: Nullable<Date>;
+  trial_until: Nullable<Date>;
+  message: string;
+  failed_at: Generated<Date>;
+}
+
 export interface PoolsDocumentsTable {
   version: GeneratedAlways<number>;
   digest: string;
@@ -186,70 +194,6 @@ export interface SchedulesTable {
   last_tick_at: Date;
   taken_by: string;
   taken_at: Generated<Date>;
-}
-
-/** One run that did not end well: when, which attempt it was, and what it said. */
-export interface TaskFailure {
-  attempt: number;
-  at: string;
-  reason: 'error' | 'timeout' | 'crash' | 'poison' | 'snooze';
-  message: string;
-}
-
-export interface TasksTable {
-  id: Generated<string>;
-  kind: string;
-  subject_type: string;
-  subject_id: string;
-  subject_name: Nullable<string>;
-  payload: JsonColumnWithDefault<Json>;
-  origin: Generated<'MANUAL' | 'AUTOMATIC'>;
-  requested_by: Nullable<string>;
-  delivery_guid: Nullable<string>;
-  status: Generated<'queued' | 'running'>;
-  attempt: Generated<number>;
-  max_attempts: number;
-  crashes: Generated<number>;
-  max_crashes: number;
-  failures: JsonColumnWithDefault<TaskFailure[]>;
-  queued_at: Generated<Date>;
-  due_at: Generated<Date>;
-  started_at: Nullable<Date>;
-  locked_by: Nullable<string>;
-  locked_at: Nullable<Date>;
-  fence: Generated<number>;
-}
-
-export interface OperationsTable {
-  id: string;
-  kind: string;
-  subject_type: string;
-  subject_id: string;
-  subject_name: Nullable<string>;
-  payload: JsonColumn<Json>;
-  origin: 'MANUAL' | 'AUTOMATIC';
-  requested_by: Nullable<string>;
-  delivery_guid: Nullable<string>;
-  status: 'OK' | 'ERROR';
-  attempt: number;
-  max_attempts: number;
-  crashes: number;
-  failures: JsonColumn<TaskFailure[]>;
-  queued_at: Date;
-  started_at: Nullable<Date>;
-  finished_at: Generated<Date>;
-  expires_at: Date;
-  output: ColumnType<Json, string | null | undefined, string | null>;
-  failure_reason: Nullable<'poison' | 'attempts' | 'crashes' | 'timeout' | 'cancelled'>;
-  failure_message: Nullable<string>;
-}
-
-export interface TaskCountsTable {
-  hour: Date;
-  kind: string;
-  outcome: 'OK' | 'ERROR';
-  failure_reason: Nullable<string>;
-  ended: number;
 }
 
 export interface DeliveryListingsTable {
@@ -289,6 +233,7 @@ export interface Database {
   demand_keys: DemandKeysTable;
   stopped_making: StoppedMakingTable;
   registration_budgets: RegistrationBudgetsTable;
+  breakers: BreakersTable;
   pools_documents: PoolsDocumentsTable;
   leases: LeasesTable;
   schedules: SchedulesTable;

@@ -26,6 +26,10 @@ export interface PodTransition {
   status: Status;
   /** It ended well, nobody has heard of its job, and we were not stopping it (C3). */
   unexplained: boolean;
+  /** It failed, no job was ever known on it, and we were not stopping it: its template or image may be at fault. */
+  failedIdle: boolean;
+  /** Runners of the pool have failed so lately. */
+  isWatched: boolean;
   /** From the row's making to the pod's first Running, in seconds. */
   startSeconds: number | null;
 }
@@ -73,6 +77,8 @@ export async function recordPodStates(
     from locked l
     where w.pod_name = l."podName" and w.status in ('pending', 'running')
     returning w.pod_name as "podName", w.k8s_pool as pool, l.was, w.status, w.unexplained_until is not null as unexplained,
+      w.status = 'failed' and w.assigned_at is null and w.stopping_at is null as "failedIdle",
+      exists (select from breakers b where b.subject_type = 'pool' and b.subject_id = w.k8s_pool) as "isWatched",
       extract(epoch from w.running_at - w.created_at)::float8 as "startSeconds"`.execute(trx);
   return rows;
 }

@@ -134,28 +134,6 @@ export async function failUnstartedWorker(
   return numUpdatedRows === 1n;
 }
 
-/** Registrations that led to no pod lately, for a pool. */
-export interface UselessRegistrations {
-  readonly count: number;
-  /** Age of the newest, in milliseconds. */
-  readonly newestAgeMs: number;
-}
-
-/**
- * Counts what the last five minutes' registrations came to nothing for: any that was interrupted, for then GitHub or the cluster is ill,
- * and those of the pool whose pod was refused. Undefined if there were none.
- */
-export async function findUselessRegistrations(db: Kysely<Database>, pool: string): Promise<UselessRegistrations | undefined> {
-  const { rows } = await sql<UselessRegistrations>`
-    select count(*) as count, (extract(epoch from now() - max(completed_at)) * 1000)::float8 as "newestAgeMs"
-    from workers
-    where status = 'failed' and registration_started_at is not null and registration_gone_at is null
-      and completed_at > now() - interval '5 minutes'
-      and (stop_reason = 'registration_interrupted' or (stop_reason = 'pod_refused' and k8s_pool = ${pool}))
-    having count(*) > 0`.execute(db);
-  return rows[0];
-}
-
 /** Workers that wait for a pod without anybody at work on it: their task has ended in an error, or was discarded. */
 export async function findForgottenWorkers(
   db: Kysely<Database>,

@@ -65,6 +65,18 @@ describe('classifyGitHubError', () => {
     expect(classifyGitHubError(failed(503, { 'retry-after': '7' }))).toMatchObject({ kind: 'unavailable', retryAfterMs: 7000 });
   });
 
+  test.each([
+    ['ECONNREFUSED', true],
+    ['ENOTFOUND', true],
+    ['UND_ERR_CONNECT_TIMEOUT', true],
+    ['ECONNRESET', undefined],
+    ['UND_ERR_HEADERS_TIMEOUT', undefined],
+  ])('a call that failed with %s: certainly never sent is %s', (code, neverSent) => {
+    const cause = new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) });
+    const error = new RequestError('fetch failed', 500, { request, cause });
+    expect(classifyGitHubError(error).neverSent).toBe(neverSent);
+  });
+
   test('no answer is a network failure, or a timeout by the name of its cause', () => {
     const network = new RequestError('connect ECONNREFUSED', 500, { request });
     expect(classifyGitHubError(network)).toMatchObject({ kind: 'network' });

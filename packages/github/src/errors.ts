@@ -19,6 +19,8 @@ export type GitHubFailure = {
   readonly status?: number;
   /** How long to wait before the next call, when GitHub said so. */
   readonly retryAfterMs?: number;
+  /** No connection came about: GitHub certainly knows nothing of the call. */
+  readonly neverSent?: boolean;
   /** For people. Holds no token and no JIT config. */
   readonly message: string;
   /** Method and path, such as `POST /orgs/acme/actions/runners/generate-jitconfig`. */
@@ -36,7 +38,10 @@ export function classifyGitHubError(error: unknown, now: number = Date.now()): G
   if (!(error instanceof RequestError)) return classifyThrown(error);
   const operation = describeOperation(error.request);
   // Octokit reports a call without an answer as status 500 without a response.
-  if (error.response === undefined) return { kind: isTimeout(error) ? 'timeout' : 'network', message: redact(error.message), operation };
+  if (error.response === undefined) {
+    const kind = isTimeout(error) ? 'timeout' : 'network';
+    return { kind, message: redact(error.message), operation, ...(hasCode(error, NEVER_SENT_CODES) ? { neverSent: true } : {}) };
+  }
   const base = { status: error.status, message: redact(error.message), operation };
   if (isRateLimited(error.status, error.response.headers)) {
     return { ...base, kind: 'rate_limited', retryAfterMs: waitOf(error.response.headers, now) };
@@ -95,17 +100,25 @@ function kindOfStatus(status: number): GitHubFailureKind {
  * A request that ran into its time limit: the platform names the cause (`AbortSignal.timeout`), and undici's own limits carry codes.
  * Looked at by shape, for a DOMException is an Error in some realms only.
  */
-function isTimeout(error: unknown): boolean {
+const isTimeout = (error: unknown): boolean =>
+  someCause(error, (cause) => 'name' in cause && cause.name === 'TimeoutError') || hasCode(error, TIMEOUT_CODES);
+
+const hasCode = (error: unknown, codes: ReadonlySet<string>): boolean =>
+  someCause(error, (cause) => 'code' in cause && typeof cause.code === 'string' && codes.has(cause.code));
+
+function someCause(error: unknown, is: (cause: object) => boolean): boolean {
   let cause = error;
   while (typeof cause === 'object' && cause !== null) {
-    if ('name' in cause && cause.name === 'TimeoutError') return true;
-    if ('code' in cause && typeof cause.code === 'string' && TIMEOUT_CODES.has(cause.code)) return true;
+    if (is(cause)) return true;
     cause = 'cause' in cause ? cause.cause : undefined;
   }
   return false;
 }
 
 const TIMEOUT_CODES = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+
+/** The name was not found, or nobody listened there, or there was no way. */
+const NEVER_SENT_CODES = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
 
 function describeOperation(request: { readonly method: string; readonly url: string }): string {
   const path = URL.canParse(request.url) ? new URL(request.url).pathname : request.url;

@@ -1,4 +1,5 @@
-import type { Database, TaskFailure } from '@paddock/db/tables';
+import type { TaskFailure } from '@paddock/db/queue-tables';
+import type { Database } from '@paddock/db/tables';
 import { type Kysely, sql } from 'kysely';
 
 /** A task as people see it, through its whole life (F1). */

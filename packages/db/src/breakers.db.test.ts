@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { sql } from 'kysely';
+import { githubBreaker, installationBreaker, noteFailure, noteSuccess, passBreakers, poolBreaker } from './breakers.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(() => sql`truncate breakers`.execute(database.db));
+
+const linux = poolBreaker('linux');
+const fail = (failureClass = 'forbidden', subject = linux) =>
+  noteFailure(database.db, { subject, failureClass, message: `${failureClass}!` });
+const failTimes = async (times: number, failureClass?: string) => {
+  for (let n = 0; n < times; n++) await fail(failureClass);
+};
+const pass = (...subjects: Parameters<typeof passBreakers>[1]) => passBreakers(database.db, subjects);
+/** How long each breaker was paused for, in seconds. */
+const pauses = async () =>
+  (
+    await sql<{
+      seconds: number;
+    }>`select extract(epoch from paused_until - failed_at)::float8 as seconds from breakers where pauses > 0`.execute(database.db)
+  ).rows.map(({ seconds }) => seconds);
+const endPauses = () => sql`update breakers set paused_until = now() where paused_until > now()`.execute(database.db);
+
+describe('breakers (C11)', () => {
+  test('the third failure of a class opens one, for that subject only', async () => {
+    expect(await pass(linux)).toEqual({ waitMs: 0, message: '', isWatched: false });
+    await failTimes(2);
+    await fail('not_found');
+    expect(await pass(linux, githubBreaker)).toEqual({ waitMs: 0, message: '', isWatched: true });
+    await fail();
+    expect(await pass(linux, githubBreaker)).toEqual({ waitMs: expect.any(Number), message: 'forbidden!', isWatched: true });
+    expect(await pauses()).toEqual([30]);
+    expect(await pass(githubBreaker, poolBreaker('windows'), installationBreaker(7))).toMatchObject({ waitMs: 0 });
+  });
+
+  test('a success between failures begins the count anew', async () => {
+    await failTimes(2);
+    await noteSuccess(database.db, [linux]);
+    await failTimes(2);
+    expect(await pass(linux)).toMatchObject({ waitMs: 0 });
+  });
+
+  test('failures of what was begun before a pause do not prolong it', async () => {
+    await failTimes(16);
+    const rows = await database.db.selectFrom('breakers').select(['pauses', 'failures']).execute();
+    expect(rows).toEqual([{ pauses: 1, failures: 0 }]);
+  });
+
+  test('after a pause one of all who ask may try; when its trial fails the next pause is twice as long, 15 minutes at most', async () => {
+    await failTimes(3);
+    for (const seconds of [60, 120, 240, 480, 900, 900]) {
+      await endPauses();
+      const asked = await Promise.all(Array.from({ length: 8 }, () => pass(linux)));
+      expect(asked.filter(({ waitMs }) => waitMs === 0)).toHaveLength(1);
+      expect(await pass(linux)).toMatchObject({ waitMs: 5_000, message: 'forbidden!' });
+      await fail();
+      expect(await pauses()).toEqual([seconds]);
+    }
+  });
+
+  test('a trial that dies leaves the next one to somebody else', async () => {
+    await failTimes(3);
+    await endPauses();
+    expect(await pass(linux)).toMatchObject({ waitMs: 0 });
+    await sql`update breakers set trial_until = now()`.execute(database.db);
+    expect(await pass(linux)).toMatchObject({ waitMs: 0 });
+  });
+
+  test('nobody tries one breaker while another holds the same work back', async () => {
+    await failTimes(3);
+    await endPauses();
+    for (let n = 0; n < 3; n++) await fail('unavailable', githubBreaker);
+    expect(await pass(linux, githubBreaker)).toMatchObject({ message: 'unavailable!' });
+    expect(await pass(linux)).toMatchObject({ waitMs: 0 });
+  });
+
+  test('a success closes it, of one class or of all', async () => {
+    await failTimes(3, 'refused');
+    await failTimes(3, 'runner_failed');
+    await noteSuccess(database.db, [linux], 'refused');
+    expect(await pass(linux)).toMatchObject({ message: 'runner_failed!' });
+    await noteSuccess(database.db, [linux, githubBreaker]);
+    expect(await pass(linux)).toEqual({ waitMs: 0, message: '', isWatched: false });
+  });
+
+  test('failures, passages and successes side by side never wait for each other in a circle', async () => {
+    const subjects = [linux, installationBreaker(7), githubBreaker];
+    const rounds = Array.from({ length: 60 }, async (_, n) => {
+      const mixed = n % 2 === 0 ? subjects : subjects.toReversed();
+      if (n % 3 === 0) return noteSuccess(database.db, mixed);
+      if (n % 3 === 1) return pass(...mixed);
+      for (const subject of mixed) await fail('unavailable', subject);
+    });
+    await expect(Promise.all(rounds)).resolves.toHaveLength(60);
+  });
+});
