@@ -1,6 +1,6 @@
 import type { Outcome } from '@paddock/domain/outcomes';
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
-import { prepared } from './prepared.ts';
+import { CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
+import { preparedText } from './prepared.ts';
 import type { Database, EntityType } from './tables.ts';
 
 export interface EventToAppend {
@@ -22,11 +22,7 @@ export interface EventToAppend {
 export async function appendEvents(trx: Transaction<Database>, events: readonly EventToAppend[]): Promise<void> {
   if (events.length === 0) return;
   const rows = events.map((event) => ({ ...toRow(event), source: event.source, outcome: event.outcome }));
-  await sql`${prepared} ${appendingEvents(
-    sql`select * from rows from (jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as (
-      ${EVENT_COLUMNS}, source text, outcome text)) with ordinality as given(${EVENT_NAMES}, source, outcome, position)`,
-    events.map(({ payload }) => payload),
-  )}`.execute(trx);
+  await trx.executeQuery(CompiledQuery.raw(APPEND_EVENTS, [JSON.stringify(rows), jsonArray(events.map(({ payload }) => payload))]));
 }
 
 const COLUMNS = {
@@ -43,12 +39,10 @@ const COLUMNS = {
 } as const;
 
 /** The columns of an event as `toRow` gives them, by name and type. */
-export const EVENT_COLUMNS = sql.raw(
-  Object.entries(COLUMNS)
-    .map(([name, type]) => `${name} ${type}`)
-    .join(', '),
-);
-export const EVENT_NAMES = sql.raw(Object.keys(COLUMNS).join(', '));
+export const EVENT_COLUMNS = Object.entries(COLUMNS)
+  .map(([name, type]) => `${name} ${type}`)
+  .join(', ');
+export const EVENT_NAMES = Object.keys(COLUMNS).join(', ');
 
 /** What is known of an event before it is stored. */
 export function toRow(event: Omit<EventToAppend, 'source' | 'outcome' | 'payload'>): Record<keyof typeof COLUMNS, unknown> {
@@ -68,13 +62,23 @@ export function toRow(event: Omit<EventToAppend, 'source' | 'outcome' | 'payload
 
 /**
  * The query that appends, for other statements. `events` has the columns of an event, its source and outcome, and the position of its
- * payload, from 1. Payloads, which are JSON already, go over as one JSON array: nothing in them has to be escaped, and a prepared statement
- * takes any number of them.
+ * payload, from 1, in the parameter that `jsonArray` fills.
  */
-export const appendingEvents = (events: RawBuilder<unknown>, payloads: readonly string[]): RawBuilder<unknown> => sql`
+export const appendingEvents = (events: string, payloads: `$${number}`): string => `
     insert into installation_events (source, outcome, ${EVENT_NAMES}, payload)
-    select source, outcome, ${EVENT_NAMES}, ${`[${payloads.join(',')}]`}::jsonb -> (position - 1)::integer
+    select source, outcome, ${EVENT_NAMES}, ${payloads}::jsonb -> (position - 1)::integer
     from (${events}) events order by position`;
+
+/** Payloads are JSON already: as one JSON array nothing in them has to be escaped, and a prepared statement takes any number of them. */
+export const jsonArray = (payloads: readonly string[]): string => `[${payloads.join(',')}]`;
+
+const APPEND_EVENTS = preparedText(
+  appendingEvents(
+    `select * from rows from (jsonb_to_recordset($1::jsonb) as (${EVENT_COLUMNS}, source text, outcome text))
+      with ordinality as given(${EVENT_NAMES}, source, outcome, position)`,
+    '$2',
+  ),
+);
 
 /** Those of the deliveries that reached us, whatever GitHub's log says of them. */
 export async function findStoredDeliveries(db: Kysely<Database>, guids: readonly string[]): Promise<Set<string>> {

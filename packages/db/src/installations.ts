@@ -1,6 +1,6 @@
 import type { Account } from '@paddock/domain/payload-fields';
-import { type RawBuilder, sql, type Transaction } from 'kysely';
-import { prepared } from './prepared.ts';
+import { CompiledQuery, sql, type Transaction } from 'kysely';
+import { preparedText } from './prepared.ts';
 import type { Database } from './tables.ts';
 
 /** GitHub's statement about an installation as a whole. `statedAt` is the payload's own instant, null the time of its arrival. */
@@ -65,13 +65,11 @@ export async function noteInstallations(trx: Transaction<Database>, mentions: re
     entity_type: account.type,
     stated_at: statedAt,
   }));
-  const given = sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given(
-    entity_id bigint, app_id bigint, installation_id bigint, entity_name text, entity_type entity_type_enum, stated_at timestamptz)`;
-  await sql`${prepared} ${notingInstallations(given)}`.execute(trx);
+  await trx.executeQuery(CompiledQuery.raw(NOTE_INSTALLATIONS, [JSON.stringify(rows)]));
 }
 
 /** The same as a query for other statements; `given` has (entity_id, app_id, installation_id, entity_name, entity_type, stated_at). */
-export const notingInstallations = (given: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+export const notingInstallations = (given: string): string => `
     insert into installations as e (entity_id, app_id, installation_id, login, entity_type, stated_at)
     select m.entity_id, m.app_id, m.installation_id, m.entity_name, m.entity_type, to_timestamp(0)
     from (
@@ -93,3 +91,8 @@ export const notingInstallations = (given: RawBuilder<unknown>): RawBuilder<unkn
       deleted_at = case when e.installation_id = excluded.installation_id then e.deleted_at end,
       updated_at = now()
     where excluded.installation_id >= e.installation_id`;
+
+const NOTE_INSTALLATIONS = preparedText(
+  notingInstallations(`jsonb_to_recordset($1::jsonb) as given(
+      entity_id bigint, app_id bigint, installation_id bigint, entity_name text, entity_type entity_type_enum, stated_at timestamptz)`),
+);

@@ -1,7 +1,7 @@
 import type { DeliveredStatement } from '@paddock/domain/fold-job-statements';
 import type { PlacedJob } from '@paddock/domain/place-job';
-import { type RawBuilder, sql, type Transaction } from 'kysely';
-import { prepared } from './prepared.ts';
+import { CompiledQuery, type Transaction } from 'kysely';
+import { preparedText } from './prepared.ts';
 import type { Database, Status } from './tables.ts';
 
 /** A job's folded facts and its pool; without a pool it is stored only if it has a row already or runs on a worker of ours (B7). */
@@ -77,7 +77,6 @@ const currentRow = Object.keys(next)
   .map((column) => `e.${column}`)
   .join(', ');
 const nextRow = Object.values(next).join(', ');
-const conflictAction = sql.raw(`do update set ${assignments} where (${currentRow}) is distinct from (${nextRow})`);
 
 /**
  * The one statement that writes what GitHub says of jobs (A5, A6): a row is inserted, moved forward, filled in, or left alone. Saying the
@@ -86,12 +85,13 @@ const conflictAction = sql.raw(`do update set ${assignments} where (${currentRow
  * `jobs` holds each job once, sorted by id: rows are locked in that order by everybody, and before any worker. Only the INSERT locks any,
  * one after the other; locking those that exist beforehand would be a second order, and deadlocks. Workers are only read here.
  *
- * These are the statement's queries; the last, `stored`, has a row for each job: (job_id, before, changed, worker, is_unbound). What exists
- * is looked up row by row (`limit 1` keeps it so): a plan that is made once must be right for tables of any size.
+ * These are the statement's queries, as text that is put together once; the last, `stored`, has a row for each job: (job_id, before,
+ * changed, worker, is_unbound). What exists is looked up row by row (`limit 1` keeps it so): a plan that is made once must be right for
+ * tables of any size.
  */
-export const storingJobs = (jobs: readonly JobToStore[], poolsVersion: number): RawBuilder<unknown> => sql`
+export const STORING_JOBS = `
     stated as (
-      select * from jsonb_to_recordset(${JSON.stringify(jobs.map(toRow))}::jsonb) as stated(
+      select * from jsonb_to_recordset($1::jsonb) as stated(
         job_id bigint, status status_enum, entity_id bigint, entity_name text, entity_type text, repo_id bigint, repo_full_name text,
         app_id bigint, installation_id bigint, job_labels jsonb, k8s_pool text, k8s_image text, scope_repo_id bigint, run_id bigint,
         run_attempt integer, job_name text, workflow_name text, html_url text, conclusion text, runner_name text, runner_id bigint,
@@ -117,10 +117,10 @@ export const storingJobs = (jobs: readonly JobToStore[], poolsVersion: number): 
       select job_id, status, status = 'pending', entity_id, entity_name, entity_type, repo_id, repo_full_name, app_id,
         coalesce(installation_id,
           (select i.installation_id from installations i where i.entity_id = placed.entity_id and i.app_id = placed.app_id), 0),
-        job_labels, pool, image, scope, ${poolsVersion}, run_id, run_attempt, job_name, workflow_name,
+        job_labels, pool, image, scope, $2, run_id, run_attempt, job_name, workflow_name,
         html_url, conclusion, runner_name, runner_id, worker, queued_at, started_at, completed_at, delivery_guid
       from placed where pool is not null order by job_id
-      on conflict (job_id) ${conflictAction}
+      on conflict (job_id) do update set ${assignments} where (${currentRow}) is distinct from (${nextRow})
       returning job_id, xmax = 0 as is_new
     ), stored as (
       -- A row that came into being since the statement began is not among those read, yet it was there before.
@@ -129,10 +129,18 @@ export const storingJobs = (jobs: readonly JobToStore[], poolsVersion: number): 
       from placed left join written using (job_id)
     )`;
 
+/** The values of $1 and $2 in STORING_JOBS. */
+export const jobParameters = (jobs: readonly JobToStore[], poolsVersion: number): unknown[] => [
+  JSON.stringify(jobs.map(toRow)),
+  poolsVersion,
+];
+
+const STORE_JOBS = preparedText(`with ${STORING_JOBS}
+    select job_id as "jobId", before, changed, worker, is_unbound as "isUnbound" from stored`);
+
 /** Stores what GitHub says of jobs, and nothing else. */
 export async function storeJobs(trx: Transaction<Database>, jobs: readonly JobToStore[], poolsVersion: number): Promise<StoredJob[]> {
-  const { rows } = await sql<StoredJob>`${prepared} with ${storingJobs(jobs, poolsVersion)}
-    select job_id as "jobId", before, changed, worker, is_unbound as "isUnbound" from stored`.execute(trx);
+  const { rows } = await trx.executeQuery<StoredJob>(CompiledQuery.raw(STORE_JOBS, jobParameters(jobs, poolsVersion)));
   return rows;
 }
 

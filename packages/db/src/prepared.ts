@@ -11,6 +11,9 @@ const MARK = '/* prepared */';
  */
 export const prepared = sql.raw(MARK);
 
+/** The same for a text that is put together once, so that nothing of it is done again with every run. */
+export const preparedText = (text: string): string => `${MARK} ${text}`;
+
 const names = new Map<string, string>();
 
 /** PostgreSQL cuts names at 63 bytes; a digest of the text is short, and the same in every process. */

@@ -3,12 +3,12 @@ import { jobOutcomes, type JobResult } from '@paddock/domain/job-outcomes';
 import type { Outcome } from '@paddock/domain/outcomes';
 import { placeJob } from '@paddock/domain/place-job';
 import type { ParsedDelivery } from '@paddock/domain/parse-delivery';
-import { type Kysely, sql } from 'kysely';
-import { appendingEvents, EVENT_COLUMNS, EVENT_NAMES, toRow } from './installation-events.ts';
+import { CompiledQuery, type Kysely } from 'kysely';
+import { appendingEvents, EVENT_COLUMNS, EVENT_NAMES, jsonArray, toRow } from './installation-events.ts';
 import { notingInstallations } from './installations.ts';
-import { type StoredJob, storingJobs } from './jobs.ts';
+import { jobParameters, type StoredJob, STORING_JOBS } from './jobs.ts';
 import type { CurrentPools } from './pools-documents.ts';
-import { prepared } from './prepared.ts';
+import { preparedText } from './prepared.ts';
 import type { DeliveryToRecord } from './record-deliveries.ts';
 import type { Database } from './tables.ts';
 
@@ -21,6 +21,18 @@ export interface StoredJobDelivery extends StoredJob {
   readonly place: JobResult['place'];
   readonly outcome: Outcome;
 }
+
+// Installations are locked after the jobs: the count makes the one wait for the other.
+const STORE_JOB_DELIVERIES = preparedText(`with ${STORING_JOBS}, given as materialized (
+      select * from rows from (jsonb_to_recordset($3::jsonb) as (${EVENT_COLUMNS}, stated_at timestamptz, outcomes jsonb))
+        with ordinality as given(${EVENT_NAMES}, stated_at, outcomes, position)
+    ), told as materialized (
+      select given.*, before, changed, worker, is_unbound,
+        outcomes ->> (coalesce(before::text, 'none') || case when changed then ' changed' else '' end) as outcome
+      from given join stored using (job_id)
+    ), noted as (${notingInstallations('(select * from given where (select count(*) from told) > 0) given')}
+    ), appended as (${appendingEvents("select 'webhook' as source, * from told", '$4')})
+    select job_id as "jobId", before, changed, worker, is_unbound as "isUnbound", outcome from told order by position`);
 
 /**
  * Stores deliveries of jobs, of which no job may have two runners among them: the jobs, what they mention of installations, and an event
@@ -44,18 +56,8 @@ export async function storeJobDeliveries(
   const payloads = batch.map((delivery) =>
     'ignored' in placeOf(delivery) ? (delivery.reduced?.() ?? delivery.payload) : delivery.payload,
   );
-  // Installations are locked after the jobs: the count makes the one wait for the other.
-  const { rows } = await sql<Omit<StoredJobDelivery, 'place'>>`${prepared} with ${storingJobs(toStore, pools.version)},
-    given as materialized (
-      select * from rows from (jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as (${EVENT_COLUMNS}, stated_at timestamptz, outcomes jsonb))
-        with ordinality as given(${EVENT_NAMES}, stated_at, outcomes, position)
-    ), told as materialized (
-      select given.*, before, changed, worker, is_unbound,
-        outcomes ->> (coalesce(before::text, 'none') || case when changed then ' changed' else '' end) as outcome
-      from given join stored using (job_id)
-    ), noted as (${notingInstallations(sql`(select * from given where (select count(*) from told) > 0) given`)}),
-    appended as (${appendingEvents(sql`select 'webhook' as source, * from told`, payloads)})
-    select job_id as "jobId", before, changed, worker, is_unbound as "isUnbound", outcome from told order by position`.execute(db);
+  const values = [...jobParameters(toStore, pools.version), JSON.stringify(events), jsonArray(payloads)];
+  const { rows } = await db.executeQuery<Omit<StoredJobDelivery, 'place'>>(CompiledQuery.raw(STORE_JOB_DELIVERIES, values));
   if (rows.length !== batch.length) throw new Error(`Of ${batch.length} deliveries ${rows.length} were stored.`);
   return batch.flatMap((delivery, index) => {
     const row = rows[index];
