@@ -11,7 +11,8 @@ import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
 import { type FailReason, failWorker } from './fail-worker.ts';
 import { requireLease } from './lease.ts';
-import { type Registering, registerRunner } from './register-runner.ts';
+import { registerRunner } from './register-runner.ts';
+import type { Registering } from './registering.ts';
 import { adoptSecret, afterKubeFailure, finishPod, putSecret, type Starting, startPod } from './start-pod.ts';
 
 export type Provisioning = Registering & Starting;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { sql } from 'kysely';
-import { githubBreaker, installationBreaker, noteFailure, noteSuccess, passBreakers, poolBreaker } from './breakers.ts';
+import { githubBreaker, holdBack, installationBreaker, noteFailure, noteSuccess, passBreakers, poolBreaker } from './breakers.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -86,6 +86,22 @@ describe('breakers (C11)', () => {
     expect(await pass(linux)).toMatchObject({ message: 'runner_failed!' });
     await noteSuccess(database.db, [linux, githubBreaker]);
     expect(await pass(linux)).toEqual({ waitMs: 0, message: '', isWatched: false });
+  });
+
+  test('whoever asks to be left alone is, and then tried by one', async () => {
+    const limited = { subject: installationBreaker(7), failureClass: 'rate_limited', message: 'slow down' };
+    await holdBack(database.db, limited, 77_000);
+    await holdBack(database.db, limited, 1_000);
+    const [row] = await database.db
+      .selectFrom('breakers')
+      .select(sql<boolean>`paused_until > now() + interval '10 s'`.as('long'))
+      .execute();
+    expect(row).toEqual({ long: true });
+    expect(await pass(installationBreaker(7))).toMatchObject({ message: 'slow down' });
+    expect(await pass(installationBreaker(8))).toMatchObject({ waitMs: 0 });
+    await endPauses();
+    const asked = await Promise.all(Array.from({ length: 4 }, () => pass(installationBreaker(7))));
+    expect(asked.filter(({ waitMs }) => waitMs === 0)).toHaveLength(1);
   });
 
   test('failures, passages and successes side by side never wait for each other in a circle', async () => {

@@ -48,6 +48,17 @@ export async function noteFailure(db: Kysely<Database>, { subject, failureClass,
       where b.paused_until is null or b.paused_until <= now()`.execute(db);
 }
 
+/** Opens a breaker for as long as somebody asked to be left alone; afterwards one trial shows whether the others may go on. */
+export async function holdBack(db: Kysely<Database>, { subject, failureClass, message }: Failure, pauseMs: number): Promise<void> {
+  const until = sql`now() + ${pauseMs}::float8 * interval '1 millisecond'`;
+  await sql`
+    insert into breakers as b (subject_type, subject_id, failure_class, failures, pauses, paused_until, message)
+    values (${subject.type}, ${subject.id}, ${failureClass}, 0, 1, ${until}, ${message})
+    on conflict (subject_type, subject_id, failure_class) do update
+      set pauses = greatest(b.pauses, 1), paused_until = greatest(b.paused_until, excluded.paused_until),
+        trial_until = null, message = excluded.message, failed_at = now()`.execute(db);
+}
+
 export interface Passage {
   /** How long to wait before asking again, in milliseconds; 0: go on, as the one trial if a breaker was open. */
   readonly waitMs: number;

@@ -1,0 +1,115 @@
+import { recordAuthFailure } from '@paddock/db/auth-failures';
+import { type BreakerSubject, githubBreaker, holdBack, installationBreaker, noteFailure, poolBreaker } from '@paddock/db/breakers';
+import type { Database } from '@paddock/db/tables';
+import { clearRegistrationStarted, type WorkerToProvision } from '@paddock/db/workers';
+import type { GitHub } from '@paddock/github/connect';
+import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
+import { done, type Outcome, snooze } from '@paddock/queue/outcome';
+import type { Kysely } from 'kysely';
+import { failWorker } from './fail-worker.ts';
+import type { Registering } from './registering.ts';
+import { repairInstallation } from './repair-installation.ts';
+
+const LOOK_AGAIN_MS = 1_000;
+const REFUSED_MS = 60_000;
+const RATE_LIMITED_MS = 60_000;
+
+/**
+ * What a failed call of GitHub's means for a worker's task, with everything that follows from it written down: the row ends where nobody can
+ * know whether its runner was registered; a breaker counts what speaks against GitHub, the account or the pool. `marked`: the row says that
+ * its registration has begun.
+ */
+export async function afterGitHubFailure(
+  { db, github, runnerGroups, events }: Registering,
+  worker: WorkerToProvision,
+  failure: GitHubFailure,
+  marked: boolean,
+): Promise<Outcome> {
+  events.githubFailed(worker, failure);
+  const subject = faultOf(failure, worker);
+  if (subject !== undefined) await noteFailure(db, { subject, failureClass: failure.kind, message: failure.message });
+  if (failure.kind === 'conflict' || (marked && mayHaveRegistered(failure))) {
+    const message = `It is not known whether GitHub registered the runner: ${failure.message}`;
+    await failWorker(db, worker.podName, { reason: 'registration_interrupted', message });
+    return done({ ended: 'registration_interrupted' });
+  }
+  if (marked) await clearRegistrationStarted(db, worker.podName);
+  switch (failure.kind) {
+    case 'rate_limited': {
+      const { retryAfterMs: waitMs = RATE_LIMITED_MS, message } = failure;
+      await holdBack(db, { subject: installationBreaker(worker.entityId), failureClass: failure.kind, message }, waitMs);
+      return snooze(waitMs, message);
+    }
+    case 'not_found':
+    case 'unauthorized':
+    case 'forbidden':
+      runnerGroups.forget(worker.login);
+      await noteRefusal(db, worker, failure);
+      if (await repaired(db, github, worker)) return snooze(LOOK_AGAIN_MS, `the installation was found anew after: ${failure.message}`);
+      return snooze(REFUSED_MS, failure.message);
+    case 'invalid':
+      runnerGroups.forget(worker.login);
+      throw new Error(`GitHub refused to register the runner ${worker.podName}: ${failure.message}`);
+    case 'unavailable':
+    case 'timeout':
+    case 'network':
+    case 'unknown':
+      throw new Error(`GitHub could not be asked to register the runner ${worker.podName}: ${failure.message}`);
+    default:
+      return failure.kind satisfies never;
+  }
+}
+
+/** Only the call for the JIT config registers anything, and only when it was not refused. */
+function mayHaveRegistered({ kind, operation, neverSent = false }: GitHubFailure): boolean {
+  if (neverSent || (!operation.endsWith('/generate-jitconfig') && operation !== 'unknown')) return false;
+  return kind === 'unavailable' || kind === 'timeout' || kind === 'network' || kind === 'unknown';
+}
+
+/** Keeps what later explains why an installation stopped working (C9). */
+async function noteRefusal(db: Kysely<Database>, worker: WorkerToProvision, failure: GitHubFailure): Promise<void> {
+  await recordAuthFailure(db, 'scheduler', {
+    operation: failure.operation,
+    httpStatus: failure.status ?? 0,
+    message: failure.message,
+    appId: worker.appId,
+    installationId: worker.installationId,
+    entityId: worker.entityId,
+    entityType: worker.entityType,
+    entityName: worker.login,
+    jobId: worker.madeForJobId,
+    deliveryGuid: worker.deliveryGuid,
+  });
+}
+
+/** A look-up that fails too changes nothing: the refusal before it says why. */
+async function repaired(db: Kysely<Database>, github: GitHub, worker: WorkerToProvision): Promise<boolean> {
+  try {
+    return await repairInstallation(db, github, worker);
+  } catch (error) {
+    if (classifyGitHubError(error).operation === 'unknown') throw error;
+    return false;
+  }
+}
+
+/** What a failure of GitHub's speaks against; undefined: nothing but this call. */
+function faultOf({ kind }: GitHubFailure, worker: WorkerToProvision): BreakerSubject | undefined {
+  switch (kind) {
+    case 'not_found':
+    case 'unauthorized':
+    case 'forbidden':
+      return installationBreaker(worker.entityId);
+    case 'invalid':
+      return poolBreaker(worker.pool);
+    case 'unavailable':
+    case 'timeout':
+    case 'network':
+    case 'unknown':
+      return githubBreaker;
+    case 'conflict':
+    case 'rate_limited':
+      return undefined;
+    default:
+      return kind satisfies never;
+  }
+}
