@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { clientConfig } from '@paddock/db/connect';
 import { createMetrics } from '@paddock/runtime/metrics';
+import { resumeMaking, stopMaking } from '@paddock/db/stopped-making';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -19,7 +20,8 @@ afterAll(() => testDb.drop());
 beforeEach(() => clear());
 
 async function clear(): Promise<void> {
-  for (const table of ['tasks', 'jobs', 'workers', 'demand_keys', 'pools_documents'] as const) await testDb.db.deleteFrom(table).execute();
+  for (const table of ['tasks', 'jobs', 'workers', 'demand_keys', 'pools_documents', 'stopped_making'] as const)
+    await testDb.db.deleteFrom(table).execute();
   await putPools(testDb.db, examplePools());
 }
 
@@ -161,18 +163,53 @@ function start(tickMs: number): () => Promise<void> {
   };
 }
 
+const listening = () =>
+  waitFor('the listener', async () => {
+    const { rows } = await sql`select from pg_stat_activity where query like 'listen %' and datname = current_database()`.execute(
+      testDb.db,
+    );
+    return rows.length > 0;
+  });
+
 describe('runMatching', () => {
   test('makes a worker at once for a job that is announced, long before the tick (A7, C1)', async () => {
     const stop = start(600_000);
-    await waitFor('the listener', async () => {
-      const { rows } = await sql`select from pg_stat_activity where query like 'listen %' and datname = current_database()`.execute(
-        testDb.db,
-      );
-      return rows.length > 0;
-    });
+    await listening();
     await putJob(testDb.db);
     const made = await waitFor('the worker', async () => (await workers())[0]);
     expect(made.status).toBe('pending');
+    await stop();
+  });
+
+  test('heeds a stop, and makes the worker at once when it ends, long before the tick (A7, C12)', async () => {
+    const everything = { type: 'environment' } as const;
+    await stopMaking(testDb.db, everything, 'ada');
+    const stop = start(600_000);
+    await listening();
+    await putJob(testDb.db);
+    await waitFor('the reason', async () => {
+      const key = await testDb.db.selectFrom('demand_keys').select('wait_reason').executeTakeFirst();
+      return key?.wait_reason === 'making_stopped';
+    });
+    await resumeMaking(testDb.db, everything);
+    const made = await waitFor('the worker', async () => (await workers())[0]);
+    expect(made.status).toBe('pending');
+    await stop();
+  });
+
+  test('makes more at once when a node takes a worker that none took before (A7, C4)', async () => {
+    const hour = sql<Date>`now() - interval '1 hour'`;
+    for (let n = 0; n < 3; n += 1) await putJob(testDb.db);
+    await matchOnce(testDb.db, GATE);
+    const full = { registration_started_at: hour, unschedulable_at: hour, created_at: hour };
+    await testDb.db.updateTable('workers').set(full).execute();
+    for (let n = 0; n < 3; n += 1) await putJob(testDb.db);
+    const stop = start(600_000);
+    await listening();
+    await waitFor('the trial', async () => (await workers()).length === 4);
+    await testDb.db.updateTable('workers').set({ unschedulable_at: null }).execute();
+    await waitFor('the others', async () => (await workers()).length === 6);
+    expect((await workers()).map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 'pending'));
     await stop();
   });
 

@@ -5,10 +5,9 @@ import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { sql, type Updateable } from 'kysely';
 import { countWaitingByReason } from './demand.ts';
 import { matchDemand } from './match-demand.ts';
+import { emptyMatchingTables, GATE, LIMITS, matchOnce } from './matching.scene.ts';
 import { lockMatching } from './matching-lock.ts';
 import type { Database } from './tables.ts';
-
-const LIMITS = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000, idleTimeoutMs: 20_000 };
 
 let testDb: TestDatabase;
 beforeAll(async () => {
@@ -16,18 +15,11 @@ beforeAll(async () => {
 });
 afterAll(() => testDb.drop());
 beforeEach(async () => {
-  for (const table of ['jobs', 'workers', 'demand_keys', 'installations', 'pools_documents'] as const)
-    await testDb.db.deleteFrom(table).execute();
+  await emptyMatchingTables(testDb.db);
   await putPools(testDb.db, examplePools());
 });
 
-const GATE = { unschedulableLimit: 2, trialEveryMs: 60_000 };
-
-const match = (most = 1_000) =>
-  testDb.db.transaction().execute(async (trx) => {
-    await lockMatching(trx, LIMITS);
-    return matchDemand(trx, { ...GATE, most });
-  });
+const match = (most = 1_000) => matchOnce(testDb.db, { most });
 
 const reserve = async () => (await match()).reserved;
 const workers = () => testDb.db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute();

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { emptyMatchingTables, findReasons, matchAll } from './matching.scene.ts';
+import { noteRegistrationBudget, type RegistrationBudget } from './registration-budgets.ts';
+
+let testDb: TestDatabase;
+beforeAll(async () => {
+  testDb = await createTestDatabase();
+});
+afterAll(() => testDb.drop());
+beforeEach(async () => {
+  await emptyMatchingTables(testDb.db);
+  await putPools(testDb.db, examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
+});
+
+const INSTALLATION = 51_000_001;
+const soon = () => new Date(Date.now() + 1_800_000);
+const past = () => new Date(Date.now() - 1_000);
+const note = (given: Partial<RegistrationBudget>) =>
+  noteRegistrationBudget(testDb.db, { installationId: INSTALLATION, remaining: 100, resetAt: soon(), ...given });
+const stored = () =>
+  testDb.db.selectFrom('registration_budgets').select(['remaining', 'reset_at', 'paused_until']).executeTakeFirstOrThrow();
+
+async function putJobs(count: number): Promise<void> {
+  for (let n = 0; n < count; n += 1) await putJob(testDb.db, n % 2 === 0 ? {} : { k8s_pool: 'gpu' });
+}
+
+describe('noteRegistrationBudget (P4)', () => {
+  test('keeps the lowest figure of a window, and the newest window, in whatever order answers come', async () => {
+    const [earlier, later] = [new Date('2026-01-01T01:00:00Z'), new Date('2026-01-01T02:00:00Z')];
+    const answers = [
+      { remaining: 7, resetAt: earlier },
+      { remaining: 9, resetAt: later },
+      { remaining: 8, resetAt: later },
+    ];
+    for (const order of [answers, answers.toReversed()]) {
+      await testDb.db.deleteFrom('registration_budgets').execute();
+      for (const answer of order) await note(answer);
+      expect(await stored()).toEqual({ remaining: 8, reset_at: later, paused_until: null });
+    }
+  });
+
+  test('keeps the longer pause', async () => {
+    await note({ retryAfterMs: 600_000 });
+    const before = await stored();
+    await note({ retryAfterMs: 1_000 });
+    await note({});
+    expect((await stored()).paused_until).toEqual(before.paused_until);
+  });
+});
+
+describe('the matcher (C4, P4)', () => {
+  test('reserves no more than GitHub lets the installation register, counting what waits for its registration', async () => {
+    await putJobs(5);
+    await note({ remaining: 3 });
+    expect(await matchAll(testDb.db, { most: 2 })).toBe(3);
+    expect(await findReasons(testDb.db)).toEqual({ gpu: 'github_budget', linux: 'github_budget' });
+  });
+
+  test('reserves nothing during a pause, says why, and goes on after it', async () => {
+    await putJobs(1);
+    await note({ retryAfterMs: 600_000 });
+    expect(await matchAll(testDb.db)).toBe(0);
+    expect(await findReasons(testDb.db)).toEqual({ linux: 'github_budget' });
+    await testDb.db.updateTable('registration_budgets').set({ paused_until: past() }).execute();
+    expect(await matchAll(testDb.db)).toBe(1);
+    expect(await findReasons(testDb.db)).toEqual({ linux: null });
+  });
+
+  test('takes a budget for full again once its hour is over, and does not bind what it knows nothing of', async () => {
+    await putJobs(2);
+    await note({ remaining: 0, resetAt: past() });
+    await note({ installationId: INSTALLATION + 1, remaining: 0 });
+    expect(await matchAll(testDb.db)).toBe(2);
+  });
+
+  test('goes by the installation of today, not by that of the job (A12)', async () => {
+    const today = { entity_id: 90_000_001, app_id: 1001, installation_id: INSTALLATION + 7, login: 'acme', stated_at: new Date() };
+    await testDb.db
+      .insertInto('installations')
+      .values({ ...today, entity_type: 'Organization' })
+      .execute();
+    await putJobs(1);
+    await note({ installationId: INSTALLATION + 7, remaining: 0 });
+    expect(await matchAll(testDb.db)).toBe(0);
+    expect(await findReasons(testDb.db)).toEqual({ linux: 'github_budget' });
+  });
+
+  test('lets no other account wait for it', async () => {
+    await putJobs(1);
+    await putJob(testDb.db, { entity_id: 90_000_002, entity_name: 'globex', installation_id: INSTALLATION + 1 });
+    await note({ remaining: 0 });
+    expect(await matchAll(testDb.db)).toBe(1);
+  });
+});

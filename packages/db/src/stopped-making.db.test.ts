@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { putWorker } from '@paddock/testing/worker-rows';
+import { emptyMatchingTables, findReasons, matchOnce } from './matching.scene.ts';
+import { findStoppedMaking, type MakingSubject, resumeMaking, stopMaking } from './stopped-making.ts';
+
+let testDb: TestDatabase;
+beforeAll(async () => {
+  testDb = await createTestDatabase();
+});
+afterAll(() => testDb.drop());
+
+const GLOBEX = { entity_id: 90_000_002, entity_name: 'globex' };
+
+beforeEach(async () => {
+  await emptyMatchingTables(testDb.db);
+  await putPools(testDb.db, examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
+});
+
+const everything: MakingSubject = { type: 'environment' };
+const linux: MakingSubject = { type: 'pool', name: 'linux' };
+const acme: MakingSubject = { type: 'entity', entityId: 90_000_001 };
+
+describe('stopping the making of workers (C12)', () => {
+  test.each([
+    ['the environment', everything, { gpu: 'making_stopped', linux: 'making_stopped' }],
+    ['a pool', linux, { gpu: null, linux: 'making_stopped' }],
+    ['an account', acme, { gpu: null, linux: 'making_stopped' }],
+  ])('holds for %s from the next pass on, says so, and ends with it', async (_name, subject, reasons) => {
+    await putJob(testDb.db);
+    await putJob(testDb.db, { k8s_pool: 'gpu', ...GLOBEX });
+    expect(await stopMaking(testDb.db, subject, 'ada')).toBe(true);
+    const stopped = Object.values(reasons).filter((reason) => reason !== null).length;
+    expect((await matchOnce(testDb.db)).reserved).toHaveLength(2 - stopped);
+    expect(await findReasons(testDb.db)).toEqual(reasons);
+
+    expect(await resumeMaking(testDb.db, subject)).toBe(true);
+    expect((await matchOnce(testDb.db)).reserved).toHaveLength(stopped);
+    expect(await findReasons(testDb.db)).toEqual({ gpu: null, linux: null });
+  });
+
+  test('gives back what nobody has begun to register, and leaves the other workers alone (P2)', async () => {
+    const begun = await putWorker(testDb.db, { registration_started_at: new Date() });
+    await putWorker(testDb.db);
+    await putJob(testDb.db);
+    await putJob(testDb.db);
+    await stopMaking(testDb.db, linux, 'ada');
+    expect((await matchOnce(testDb.db)).ended).toHaveLength(1);
+    const alive = await testDb.db.selectFrom('workers').select('pod_name').where('status', '=', 'pending').execute();
+    expect(alive).toEqual([{ pod_name: begun.pod_name }]);
+  });
+
+  test('does not hold back a job that has a worker already', async () => {
+    await putWorker(testDb.db, { registration_started_at: new Date() });
+    await putJob(testDb.db);
+    await stopMaking(testDb.db, everything, 'ada');
+    await matchOnce(testDb.db);
+    expect(await findReasons(testDb.db)).toEqual({ linux: null });
+  });
+
+  test('is a fact once, however often it is asked for, and one stop does not end with another', async () => {
+    expect(await stopMaking(testDb.db, linux, 'ada')).toBe(true);
+    expect(await stopMaking(testDb.db, linux, 'grace')).toBe(false);
+    expect(await stopMaking(testDb.db, acme, 'grace')).toBe(true);
+    expect(await findStoppedMaking(testDb.db)).toEqual([
+      { subject: linux, stoppedBy: 'ada', stoppedAt: expect.any(Date) },
+      { subject: acme, stoppedBy: 'grace', stoppedAt: expect.any(Date) },
+    ]);
+    await putJob(testDb.db);
+    expect(await resumeMaking(testDb.db, linux)).toBe(true);
+    expect(await resumeMaking(testDb.db, linux)).toBe(false);
+    expect(await resumeMaking(testDb.db, everything)).toBe(false);
+    expect((await matchOnce(testDb.db)).reserved).toEqual([]);
+  });
+});
