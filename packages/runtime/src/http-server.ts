@@ -13,7 +13,8 @@ export interface HttpServer {
 
 /** Listens; port 0 picks a free one. */
 export async function listenHttp(handler: RequestListener, { port, host }: { port: number; host: string }): Promise<HttpServer> {
-  const server = createServer(handler);
+  // Node looks twice a minute only for requests that take too long to arrive.
+  const server = createServer({ connectionsCheckingInterval: 1_000 }, handler);
   // Longer than load balancers keep idle connections (60 s): else one is closed just as the next request is sent on it.
   server.keepAliveTimeout = 65_000;
   await new Promise<void>((listening, failed) => {

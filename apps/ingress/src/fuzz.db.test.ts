@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { waitFor } from '@paddock/testing/wait-for';
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { hostileRequest, type HostileRequest } from './hostile.scene.ts';
+import { type Ingress, jobDelivery, signed, startIngress } from './ingress.scene.ts';
+import { sendRaw } from './raw-request.scene.ts';
+
+/** A failure tells its seed; with this variable it comes again. */
+const SEED = Number(process.env['PADDOCK_FUZZ_SEED'] ?? Date.now() % 2 ** 31);
+/** How often each property is tried; more by hand. */
+const RUNS = Number(process.env['PADDOCK_FUZZ_RUNS'] ?? 250);
+const LONGEST_MS = 40_000;
+const bounds = { seed: SEED, numRuns: RUNS, interruptAfterTimeLimit: LONGEST_MS, endOnFailure: false };
+
+const MAX_BODY_BYTES = 400_000;
+
+const expectTruth = ({ isSigned }: HostileRequest, statuses: readonly number[]) => {
+  const refused = [400, 401, 404, 405, 408, 413, 417, 431];
+  const allowed = new Set(isSigned ? [100, 200, 503, ...refused] : [100, ...refused]);
+  expect(statuses.filter((status) => !allowed.has(status))).toEqual([]);
+};
+
+describe(`hostile requests, PADDOCK_FUZZ_SEED=${SEED}`, () => {
+  let database: TestDatabase;
+  let ingress: Ingress;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const env = {
+      PADDOCK_MAX_BODY_BYTES: String(MAX_BODY_BYTES),
+      PADDOCK_MAX_HELD_BYTES: '4000000',
+      PADDOCK_BODY_TIMEOUT_MS: '1000',
+      // A leak of what is sent here would end the process.
+      NODE_OPTIONS: '--max-old-space-size=128',
+    };
+    ingress = await startIngress({ url: database.url, schema: database.schema, env });
+    await ingress.untilReady();
+  });
+  afterAll(async () => {
+    await ingress.end('SIGKILL');
+    await database.drop();
+  });
+  /** Whatever was sent: the process lives, holds nothing any more, and takes what is right. */
+  const expectWell = async () => {
+    const held = async () => (await ingress.metric('paddock_held_bytes')) + (await ingress.metric('paddock_requests_in_flight'));
+    await waitFor('nothing held', async () => (await held()) === 0);
+    expect(await ingress.deliver(await signed('ping', {}))).toMatchObject({ status: 200, text: 'ok' });
+    expect(ingress.lines().filter((line) => line.includes('"refusal":"internal"'))).toEqual([]);
+  };
+  const storedGuids = async () => {
+    const rows = await database.db.selectFrom('installation_events').select('delivery_guid').execute();
+    return new Set(rows.map((row) => row.delivery_guid));
+  };
+
+  test('headers, bodies, encodings and wrong types: never a crash, a 5xx but 503, or a row without a signature (B1, B3, B5, B9)', async () => {
+    const answered = new Map<string, boolean>();
+    await fc.assert(
+      fc.asyncProperty(hostileRequest, async (request) => {
+        const head = request.headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+        const start = `POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${request.body.length}\r\n${head}\r\n`;
+        const statuses = await sendRaw(ingress.port ?? 0, [Buffer.from(start, 'latin1'), request.body], 'wait');
+        expectTruth(request, statuses);
+        expect(statuses.filter((status) => status !== 100)).toHaveLength(1);
+        answered.set(request.guid, statuses.includes(200));
+      }),
+      bounds,
+    );
+    const stored = await storedGuids();
+    for (const [guid, isAccepted] of answered) expect({ guid, isStored: stored.has(guid) }).toEqual({ guid, isStored: isAccepted });
+    // Both happened, or this test has shown nothing.
+    expect(new Set(answered.values())).toEqual(new Set([true, false]));
+    await expectWell();
+  });
+
+  test('broken, slow and strange connections: every one ends, and none does harm (B5)', async () => {
+    const split = fc.tuple(
+      hostileRequest,
+      fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 4 }),
+      fc.constantFrom('wait', 'close', 'break'),
+    );
+    const start = fc.constantFrom(
+      'POST / HTTP/1.1\r\nhost: x\r\n',
+      'POST /webhooks/github?a=%E0%A4%A HTTP/1.1\r\nhost: x\r\n',
+      'POST http://x/webhooks/github HTTP/1.1\r\nhost: x\r\n',
+      `POST /${'x'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n`,
+      'POST / HTTP/1.0\r\n',
+      'POST / HTTP/9.9\r\n',
+      'PUT / HTTP/1.1\r\nhost: x\r\n',
+      'BREW / HTTP/1.1\r\nhost: x\r\n',
+      'GET /readyz HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\n',
+      'CONNECT x:1 HTTP/1.1\r\nhost: x\r\n',
+      'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n',
+      '\r\n\u0000\u0001',
+    );
+    const length = fc.constantFrom('exact', 'more', 'less', 'none', 'negative', 'chunked', 'chunked badly', 'both');
+    const connection = fc.tuple(split, start, length).map(([[request, cuts, end], line, framing]) => {
+      const head = request.headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+      // Who waits for the other side asks it to close: else it keeps the connection for the next request.
+      const close = end === 'wait' ? 'connection: close\r\n' : '';
+      const wire = Buffer.concat([Buffer.from(line + close + head, 'latin1'), framed(framing, request.body)]);
+      const places = cuts.map((cut) => Math.floor(cut * wire.length)).toSorted((a, b) => a - b);
+      const parts = [0, ...places].map((from, index) => wire.subarray(from, places[index] ?? wire.length));
+      return { request, parts, end, line, framing };
+    });
+    await fc.assert(
+      // Side by side, since a broken one is given up only when its time is over.
+      fc.asyncProperty(fc.array(connection, { minLength: 10, maxLength: 30 }), async (connections) => {
+        const answers = await Promise.all(connections.map(async ({ parts, end }) => sendRaw(ingress.port ?? 0, parts, end)));
+        const wrong = connections.filter(({ request, line }, index) => {
+          const statuses = answers[index] ?? [];
+          const isAccepted = statuses.includes(200) && !request.isSigned && line.startsWith('POST');
+          return isAccepted || statuses.some((status) => status >= 500 && status !== 503);
+        });
+        expect(wrong.map(({ line, framing, end }) => ({ line, framing, end }))).toEqual([]);
+      }),
+      { ...bounds, numRuns: Math.ceil(RUNS / 20) },
+    );
+    await expectWell();
+  });
+
+  test('numbers beyond 2^53 are kept to the digit, or refused (B9)', async () => {
+    const digits = fc.tuple(
+      fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }),
+      fc.option(fc.nat()),
+      fc.option(fc.integer({ min: -1_100, max: 1_100 })),
+    );
+    const number = digits.map(
+      ([whole, fraction, exponent]) => `${whole}${fraction === null ? '' : `.${fraction}`}${exponent === null ? '' : `e${exponent}`}`,
+    );
+    await fc.assert(
+      fc.asyncProperty(number, fc.uuid(), async (text, guid) => {
+        expect(await ingress.deliver(await signed('ping', `{"n":${text}}`, { guid }))).toMatchObject({ status: 200 });
+        const { rows } = await sql`
+          select case jsonb_typeof(payload -> 'n') when 'number' then (payload ->> 'n')::numeric = ${text}::numeric
+            else payload_repaired and payload ->> 'n' = ${text} end as "isExact"
+          from installation_events where delivery_guid = ${guid}`.execute(database.db);
+        expect(rows).toEqual([{ isExact: true }]);
+      }),
+      { ...bounds, numRuns: Math.ceil(RUNS / 5) },
+    );
+    for (const field of ['id', 'run_id', 'run_attempt', 'runner_id']) {
+      const { headers, body } = await jobDelivery('queued', 900, { [field]: 5 });
+      const text = body.replace(`"${field}":5`, `"${field}":9007199254740993`);
+      expect(text).toContain('9007199254740993');
+      expect(await ingress.deliver(await signed('workflow_job', text, { guid: headers['x-github-delivery'] ?? '' }))).toMatchObject({
+        status: 400,
+      });
+    }
+    expect(await database.db.selectFrom('jobs').select('job_id').where('job_id', '=', 900).execute()).toEqual([]);
+    await expectWell();
+  });
+
+  test('memory does not grow with what is sent, stored or refused (B6)', async () => {
+    const large = JSON.stringify({ text: 'x'.repeat(MAX_BODY_BYTES - 20) });
+    const right = await signed('push', large);
+    const wrong = { ...right, body: right.body.replace('x', 'y') };
+    // 256 MB, of which nothing may be left: held strings would end the process, held bytes are counted here.
+    for (let round = 0; round < 20; round++) {
+      await Promise.all(Array.from({ length: 32 }, (_, index) => ingress.deliver(index === 0 ? right : wrong)));
+    }
+    const used = async () => (await ingress.metric('nodejs_heap_size_used_bytes')) + (await ingress.metric('nodejs_external_memory_bytes'));
+    await waitFor('memory that was given back', async () => (await used()) < 120_000_000);
+    expect(await ingress.metric('paddock_deliveries_refused_total{reason="bad_signature"}')).toBeGreaterThanOrEqual(20 * 31);
+    await expectWell();
+  });
+});
+
+/** The rest of a request: the header of its length, and the body in that frame. */
+function framed(how: string, body: Buffer): Buffer {
+  const plain = (length: number | string) => Buffer.concat([Buffer.from(`content-length: ${length}\r\n\r\n`), body]);
+  const chunked = (size: string, more = '') =>
+    Buffer.concat([Buffer.from(`${more}transfer-encoding: chunked\r\n\r\n${size}\r\n`), body, Buffer.from('\r\n0\r\n\r\n')]);
+  switch (how) {
+    case 'exact':
+      return plain(body.length);
+    case 'more':
+      return plain(body.length + 10);
+    case 'less':
+      return plain(Math.max(0, body.length - 10));
+    case 'negative':
+      return plain('-1');
+    case 'chunked':
+      return chunked(body.length.toString(16));
+    case 'chunked badly':
+      return chunked('zz');
+    case 'both':
+      return chunked(body.length.toString(16), `content-length: ${body.length}\r\n`);
+    default:
+      return Buffer.concat([Buffer.from('\r\n'), body]);
+  }
+}

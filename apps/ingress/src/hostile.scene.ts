@@ -1,0 +1,176 @@
+import { createHmac } from 'node:crypto';
+import { createRequire } from 'node:module';
+import fc from 'fast-check';
+import { APP, SECRET } from './ingress.scene.ts';
+
+/** One request as it goes over the wire, and whether its signature is right. */
+export interface HostileRequest {
+  readonly guid: string;
+  readonly isSigned: boolean;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: Buffer;
+}
+
+const require = createRequire(import.meta.url);
+const published = require('@octokit/webhooks-examples') as readonly { readonly name: string; readonly examples: readonly object[] }[];
+const HANDLED = new Set(['workflow_job', 'installation', 'installation_repositories', 'ping']);
+const examples = published
+  .filter(({ name }) => HANDLED.has(name))
+  .flatMap(({ name, examples: of }) => of.map((example) => ({ name, example })));
+
+/** Where what we read stands, in the payloads of the events that are handled. */
+const PATHS = `
+  action workflow_job repository installation organization organization.id sender sender.id account target_type
+  workflow_job.id workflow_job.run_id workflow_job.run_attempt workflow_job.name workflow_job.workflow_name workflow_job.html_url
+  workflow_job.labels workflow_job.labels.0 workflow_job.conclusion workflow_job.runner_name workflow_job.runner_id workflow_job.status
+  workflow_job.steps workflow_job.created_at workflow_job.started_at workflow_job.completed_at
+  repository.id repository.full_name repository.private repository.owner repository.owner.id repository.owner.login repository.owner.type
+  installation.id installation.account installation.account.id installation.account.login installation.account.type
+  installation.repository_selection installation.suspended_at installation.updated_at
+`
+  .trim()
+  .split(/\s+/);
+
+/** JSON text, for much of what is hostile has no JavaScript value. */
+const strangeJson = fc.oneof(
+  fc.constantFrom(
+    'null',
+    'true',
+    '""',
+    '[]',
+    '{}',
+    '0',
+    '-1',
+    '-0',
+    '0.5',
+    '1e400',
+    '-1e999999',
+    '1e-400',
+    '9007199254740992',
+    '9007199254740993',
+  ),
+  fc.constantFrom(
+    '123456789012345678901234567890.000000000000000001',
+    '"\\u0000"',
+    '"\\ud800"',
+    '"\\udc00\\ud800"',
+    '"2026-13-45T99:99:99Z"',
+    '"-271821-04-20T00:00:00Z"',
+  ),
+  fc.constantFrom(
+    '{"__proto__":{"id":1}}',
+    '{"constructor":1}',
+    '[null]',
+    '[[]]',
+    `"${'x'.repeat(70_000)}"`,
+    `[${'"label",'.repeat(5_000)}"label"]`,
+    '"queued"',
+    '"waiting"',
+    '"constructor"',
+  ),
+  fc.constantFrom(`${'['.repeat(400)}${']'.repeat(400)}`, `${'{"a":'.repeat(2_000)}1${'}'.repeat(2_000)}`),
+  fc.json(),
+);
+
+const payloadText = fc
+  .tuple(fc.constantFrom(...examples), fc.array(fc.tuple(fc.constantFrom(...PATHS), strangeJson), { maxLength: 3 }))
+  .map(([{ name, example }, changes]) => {
+    let text = JSON.stringify(example);
+    for (const [path, value] of changes) text = replaceAt(text, path, value);
+    return { event: name, text };
+  });
+
+/** `value` is JSON text, taken as it is; where the path does not lead anywhere nothing changes. */
+function replaceAt(json: string, path: string, value: string): string {
+  const mark = '\u0001here\u0001';
+  const root: unknown = JSON.parse(json);
+  const names = path.split('.');
+  const last = names.pop() ?? '';
+  let at = root;
+  for (const name of names) at = typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[name] : undefined;
+  if (typeof at !== 'object' || at === null) return json;
+  (at as Record<string, unknown>)[last] = mark;
+  return JSON.stringify(root).replace(JSON.stringify(mark), () => value);
+}
+
+const bytes = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array));
+const body = fc.oneof(
+  { weight: 6, arbitrary: payloadText.map(({ event, text }) => ({ event, bytes: Buffer.from(text) })) },
+  { weight: 1, arbitrary: payloadText.map(({ event, text }) => ({ event, bytes: Buffer.from(text, 'latin1') })) },
+  { weight: 1, arbitrary: payloadText.map(({ event, text }) => ({ event, bytes: Buffer.from(text, 'utf16le') })) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(payloadText, fc.nat())
+      .map(([{ event, text }, cut]) => ({ event, bytes: Buffer.from(text).subarray(0, cut % text.length) })),
+  },
+  { weight: 1, arbitrary: bytes.map((array) => ({ event: 'ping', bytes: array })) },
+  // Valid JSON in which a text holds bytes that are no UTF-8.
+  {
+    weight: 1,
+    arbitrary: bytes.map((array) => ({
+      event: 'ping',
+      bytes: Buffer.concat([Buffer.from('{"zen":"'), Buffer.from(array.filter((byte) => byte >= 128)), Buffer.from('"}')]),
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .constantFrom('['.repeat(300_000), `{"a":${'1'.repeat(200_000)}}`, `{"a":[${'{},'.repeat(100_000)}0]}`, '\ufeff{}')
+      .map((text) => ({ event: 'push', bytes: Buffer.from(text) })),
+  },
+);
+
+const oddEvent = fc.constantFrom(
+  'workflow_job',
+  'push',
+  'Ping',
+  'ping ',
+  'constructor',
+  '__proto__',
+  '',
+  'x'.repeat(200),
+  'installation_target',
+);
+const oddHeader = fc.tuple(
+  fc.constantFrom(
+    'content-type',
+    'content-encoding',
+    'x-github-event',
+    'x-github-delivery',
+    'x-hub-signature',
+    'x-hub-signature-256',
+    'x-github-hook-installation-target-id',
+    'x-forwarded-for',
+    'cookie',
+    'expect',
+  ),
+  fc.constantFrom(
+    '',
+    'gzip',
+    'application/x-www-form-urlencoded',
+    '100-continue',
+    'nonsense',
+    '7',
+    '-7',
+    '7, 8',
+    'sha256=',
+    `sha256=${'0'.repeat(64)}`,
+    'a'.repeat(5_000),
+    '\u00e9',
+  ),
+);
+
+/** Deliveries that GitHub would never send, each with a GUID of its own; about half of them are rightly signed. */
+export const hostileRequest: fc.Arbitrary<HostileRequest> = fc
+  .tuple(fc.uuid(), body, fc.boolean(), fc.option(oddEvent, { freq: 5 }), fc.array(oddHeader, { maxLength: 2 }), fc.boolean())
+  .map(([guid, { event, bytes: sent }, isSigned, otherEvent, more, isDefiled]) => {
+    const key = isSigned ? SECRET : `${SECRET}?`;
+    const headers: [string, string][] = [
+      ['x-github-event', otherEvent ?? event],
+      ['x-github-delivery', guid],
+      ['x-github-hook-installation-target-id', String(APP)],
+      ['x-hub-signature-256', `sha256=${createHmac('sha256', key).update(sent).digest('hex')}`],
+    ];
+    return { guid, isSigned, headers: isDefiled ? [...headers, ...more] : headers, body: sent };
+  });
