@@ -200,7 +200,7 @@ create table jobs (
   updated_at timestamp with time zone default now() not null,
   constraint jobs_entity_type_check CHECK ((entity_type = ANY (ARRAY['Organization'::text, 'User'::text]))),
   constraint jobs_pkey PRIMARY KEY (job_id)
-) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05);
+) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.005, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_insert_scale_factor=0.005, autovacuum_vacuum_insert_threshold=5000, autovacuum_analyze_scale_factor=0.05);
 
 create table leases (
   name text not null,
@@ -378,7 +378,7 @@ create table workers (
   constraint workers_entity_type_check CHECK ((entity_type = ANY (ARRAY['Organization'::text, 'User'::text]))),
   constraint workers_pkey PRIMARY KEY (pod_name),
   constraint workers_pod_name_check CHECK ((pod_name ~ '^[a-z0-9]([a-z0-9-]{0,58}[a-z0-9])?$'::text))
-) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05);
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.005, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_insert_scale_factor=0.005, autovacuum_vacuum_insert_threshold=5000, autovacuum_analyze_scale_factor=0.05);
 
 CREATE INDEX delivery_listings_by_app ON delivery_listings USING btree (app_id, newest_at DESC);
 

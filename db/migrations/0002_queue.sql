@@ -81,5 +81,9 @@ create trigger tasks_inserted after insert on tasks
   referencing new table as new_rows for each statement execute function notify_task_event();
 
 alter table tasks set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500, autovacuum_analyze_scale_factor = 0.05);
-alter table jobs set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
-alter table workers set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
+-- The matcher counts in indexes alone as long as their pages are known to be visible, so new rows are vacuumed too, and the share that may
+-- wait for it is small: these tables are nearly all history, and what is hot in them is not.
+alter table jobs set (autovacuum_vacuum_scale_factor = 0.005, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_insert_scale_factor = 0.005,
+  autovacuum_vacuum_insert_threshold = 5000, autovacuum_analyze_scale_factor = 0.05);
+alter table workers set (autovacuum_vacuum_scale_factor = 0.005, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_insert_scale_factor = 0.005,
+  autovacuum_vacuum_insert_threshold = 5000, autovacuum_analyze_scale_factor = 0.05);

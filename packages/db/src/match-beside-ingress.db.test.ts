@@ -43,15 +43,15 @@ async function deliver(shift: number): Promise<void> {
 
 test('matching beside ingress that writes the same jobs and workers ends without a deadlock and within the caps (B6, C5)', async () => {
   await putPools(testDb.db, pools.document);
-  let isDelivering = true;
+  const delivered = new AbortController();
   const match = async () => {
-    while (isDelivering) {
+    while (!delivered.signal.aborted) {
       await matchOnce(testDb.db, { most: 7 });
       const alive = (await workers()).filter(({ status }) => status === 'pending' || status === 'running');
       expect(alive.length).toBeLessThanOrEqual(30);
     }
   };
-  const delivering = Promise.all([0, 13, 26].map(deliver)).finally(() => (isDelivering = false));
+  const delivering = Promise.all([0, 13, 26].map(deliver)).finally(() => delivered.abort());
   await Promise.all([delivering, match(), match()]);
   await matchAll(testDb.db);
   // All jobs have ended, so nothing waits and nobody who was not yet registered is kept for them.
