@@ -46,9 +46,10 @@ async function reserve(trx: Transaction<Database>, { most, ...gate }: Required<M
   if (demand.length === 0) return [];
   const isLacking = demand.some(({ lacking }) => lacking > 0);
   const live: LiveWorkers[] = isLacking ? await countLiveWorkers(trx) : [];
-  const caps = capsOf(demand, live, await findMatchingRules(trx, gate));
+  const rules = await findMatchingRules(trx, gate);
+  const caps = capsOf(demand, live, rules);
   const jobTimes = await findJobTimes(trx, findRivals(caps));
-  const plans = planWorkers(demand, live, { caps, jobTimes, most });
+  const plans = planWorkers(demand, live, { caps, jobTimes, most: Math.min(most, rules.breakers.everywhere?.trials ?? most) });
   const wanted = [...plans].filter(([, { made }]) => made > 0).map(([demandKey, { made }]) => ({ demandKey, count: made }));
   const reserved = await reserveWorkers(trx, wanted);
   const made = Map.groupBy(reserved, ({ demandKey }) => demandKey);

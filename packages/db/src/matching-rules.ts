@@ -1,5 +1,7 @@
-import type { MatchingRules, PoolRule } from '@paddock/domain/matching-rules';
+import type { Breakers, MatchingRules, OpenBreaker, PoolRule } from '@paddock/domain/matching-rules';
+import type { WaitReason } from '@paddock/domain/wait-reasons';
 import { type Kysely, sql } from 'kysely';
+import type { BreakerSubject } from './breakers.ts';
 import { prepared } from './prepared.ts';
 import type { Database } from './tables.ts';
 
@@ -17,6 +19,7 @@ interface Row {
   environmentStopped: boolean;
   stoppedEntities: number[];
   budgets: Record<string, number>;
+  breakers: { type: BreakerSubject['type']; id: string; failureClass: string; trials: 0 | 1 }[];
 }
 
 /**
@@ -43,20 +46,29 @@ export async function findMatchingRules(db: Kysely<Database>, gate: CapacityGate
       from document cross join jsonb_array_elements(content -> 'pools') p left join short on short.k8s_pool = p ->> 'name'
     ),
     unregistered as (
-      select installation_id, count(*) as reserved from workers
-      where status = 'pending' and registration_started_at is null and pod_uid is null group by installation_id
+      select installation_id, entity_id, k8s_pool, cluster from workers
+      where status = 'pending' and registration_started_at is null and pod_uid is null
     ),
     budgets as (
       select jsonb_object_agg(installation_id::text,
         case when paused_until > now() then 0 else greatest(remaining - coalesce(reserved, 0), 0) end) as budgets
-      from registration_budgets left join unregistered using (installation_id)
+      from registration_budgets
+      left join (select installation_id, count(*) as reserved from unregistered group by installation_id) u using (installation_id)
       where paused_until > now() or reset_at > now()
+    ),
+    breakers as (
+      select jsonb_agg(jsonb_build_object('type', subject_type, 'id', subject_id, 'failureClass', failure_class,
+        'trials', case when exists (
+          select from unregistered u
+          where case subject_type when 'pool' then u.k8s_pool = subject_id when 'installation' then u.entity_id::text = subject_id
+            when 'cluster' then u.cluster = subject_id else true end) then 0 else 1 end) order by failed_at) as breakers
+      from breakers where pauses > 0
     )
     select (select version from document), coalesce((select pools from pools), '[]') as pools,
       coalesce((select content -> 'entities' from document), '{}') as entities,
       exists (select from stopped_making where subject_type = 'environment') as "environmentStopped",
       (select coalesce(jsonb_agg(subject_id::bigint), '[]') from stopped_making where subject_type = 'entity') as "stoppedEntities",
-      coalesce((select budgets from budgets), '{}') as budgets`.execute(db);
+      coalesce((select budgets from budgets), '{}') as budgets, coalesce((select breakers from breakers), '[]') as breakers`.execute(db);
   const [row] = rows;
   if (row === undefined) throw new Error('PostgreSQL answered a select of one row with none.');
   const entities = Object.entries(row.entities).map(([login, { maxWorkers, weight }]) => {
@@ -68,9 +80,41 @@ export async function findMatchingRules(db: Kysely<Database>, gate: CapacityGate
     entities: new Map(entities),
     environmentStopped: row.environmentStopped,
     stoppedEntities: new Set(row.stoppedEntities),
+    breakers: toBreakers(row.breakers),
     budgets: new Map(Object.entries(row.budgets).map(([installation, allowed]) => [Number(installation), allowed])),
   };
 }
+
+/** Of several for one subject the last that failed tells the reason. */
+function toBreakers(rows: Row['breakers']): Breakers {
+  const pools = new Map<string, OpenBreaker>();
+  const entities = new Map<number, OpenBreaker>();
+  let everywhere: OpenBreaker | undefined;
+  for (const { type, id, failureClass, trials } of rows) {
+    switch (type) {
+      case 'pool':
+        pools.set(id, { trials, reason: 'pool_failing' });
+        break;
+      case 'installation':
+        entities.set(Number(id), { trials, reason: INSTALLATION_REASONS.get(failureClass) ?? 'installation_refused' });
+        break;
+      case 'github':
+        everywhere = { trials, reason: 'github_unavailable' };
+        break;
+      case 'cluster':
+        everywhere = { trials, reason: 'cluster_unavailable' };
+        break;
+      default:
+        throw new Error(`A breaker guards something unknown: ${String(type satisfies never)}`);
+    }
+  }
+  return { everywhere, pools, entities };
+}
+
+const INSTALLATION_REASONS: ReadonlyMap<string, WaitReason> = new Map([
+  ['not_found', 'installation_gone'],
+  ['rate_limited', 'github_budget'],
+]);
 
 /** Of accounts that name none. */
 const USUAL_CAP = 20;

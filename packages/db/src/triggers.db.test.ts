@@ -3,6 +3,7 @@ import { putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { noteFailure, noteSuccess, poolBreaker } from './breakers.ts';
 import { queueEventChannel, taskEventChannel } from './schema-name.ts';
 
 let database: TestDatabase;
@@ -103,6 +104,14 @@ describe('notifications of freed capacity (A7)', () => {
   test('a new pools document notifies: caps may have changed', async () => {
     await database.db.insertInto('pools_documents').values({ digest: 'd', content: '{}', loaded_by: 'test' }).execute();
     expect(await notified()).toEqual(['paddock_queue_event pools_documents']);
+  });
+
+  test('a breaker that closes notifies, one that counts does not (C11)', async () => {
+    const failure = { subject: poolBreaker('linux'), failureClass: 'pod_refused', message: 'quota' };
+    await noteFailure(database.db, failure);
+    expect(await notified()).toEqual([]);
+    await noteSuccess(database.db, [failure.subject]);
+    expect(await notified()).toEqual(['paddock_queue_event breakers']);
   });
 });
 

@@ -20,6 +20,20 @@ export interface EntityRule {
   readonly weight: number;
 }
 
+/** An open breaker: how many more may be reserved under it, 1 while nobody stands for the trial, else 0. */
+export interface OpenBreaker {
+  readonly trials: 0 | 1;
+  readonly reason: WaitReason;
+}
+
+export interface Breakers {
+  /** GitHub's, or the cluster's: of everything. */
+  readonly everywhere: OpenBreaker | undefined;
+  readonly pools: ReadonlyMap<string, OpenBreaker>;
+  /** By account. */
+  readonly entities: ReadonlyMap<number, OpenBreaker>;
+}
+
 /** Everything that can keep a waiting job without a worker, as it stands at one instant. */
 export interface MatchingRules {
   /** The version of the pools document; undefined while none was ever loaded. */
@@ -29,6 +43,8 @@ export interface MatchingRules {
   readonly entities: ReadonlyMap<string, EntityRule>;
   readonly environmentStopped: boolean;
   readonly stoppedEntities: ReadonlySet<number>;
+  /** What fails time and again, and holds back all but one trial (C11). */
+  readonly breakers: Breakers;
   /** By installation: how many more runners may be registered before GitHub's budget is full again; absent where it binds nobody. */
   readonly budgets: ReadonlyMap<number, number>;
 }

@@ -20,6 +20,7 @@ const rulesWith = (given: Partial<MatchingRules> & { pool?: Partial<PoolRule>; c
   environmentStopped: false,
   stoppedEntities: new Set(),
   budgets: new Map(),
+  breakers: { everywhere: undefined, pools: new Map(), entities: new Map() },
   ...given,
 });
 
@@ -54,6 +55,16 @@ describe('pickUnwanted', () => {
     ['the pool’s cap', rulesWith({ pool: { cap: 2 } })],
   ])('picks as many as exceed %s (C4)', (_name, rules) => {
     expect(names(pickUnwanted(three(), live(3), rules))).toEqual(['newest']);
+  });
+
+  const breaker = { trials: 0, reason: 'pool_failing' } as const;
+  const none = { everywhere: undefined, pools: new Map(), entities: new Map() };
+  test.each([
+    ['the pool', { ...none, pools: new Map([['linux', breaker]]) }],
+    ['the account', { ...none, entities: new Map([[1, breaker]]) }],
+    ['everything', { ...none, everywhere: breaker }],
+  ])('leaves one for the trial while a breaker of %s is open (C11)', (_name, breakers) => {
+    expect(names(pickUnwanted(three(), live(3), rulesWith({ breakers })))).toEqual(['newest', 'middle']);
   });
 
   test('counts a worker once that is too many for two reasons', () => {

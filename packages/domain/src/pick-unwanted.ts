@@ -12,10 +12,11 @@ export interface Unregistered extends Place {
 }
 
 /**
- * The reservations that have become too many: their demand has gone, a cap was lowered, nothing may be made there any more, or the account
- * is not allowed any more. The list is the newest first, and they go in that order, only as many as it takes.
+ * The reservations that have become too many: their demand has gone, a cap was lowered, nothing may be made there any more, the account is
+ * not allowed any more, or all but one wait behind an open breaker. The list is the newest first, and they go in that order, only as many as it takes.
  */
 export function pickUnwanted<W extends Unregistered>(newestFirst: readonly W[], live: readonly LiveWorkers[], rules: MatchingRules): W[] {
+  const { breakers } = rules;
   const counts = new Map<string, number>();
   const add = (key: string, by: number): void => void counts.set(key, (counts.get(key) ?? 0) + by);
   const count = (worker: Omit<LiveWorkers, 'alive'>, by: number): void => {
@@ -23,6 +24,16 @@ export function pickUnwanted<W extends Unregistered>(newestFirst: readonly W[], 
   };
   for (const workers of live) count(workers, workers.alive);
   const isBeyond = (key: string, cap: number | null | undefined): boolean => typeof cap === 'number' && (counts.get(key) ?? 0) > cap;
+  // Under an open breaker one reservation stands for the trial; the others would only hold caps.
+  for (const { entityId, pool } of newestFirst) for (const key of reservedUnder(entityId, pool)) add(key, 1);
+  const isHeldBack = ({ entityId, pool }: Unregistered): boolean => {
+    const [all, ofPool, ofEntity] = reservedUnder(entityId, pool);
+    return (
+      (breakers.everywhere !== undefined && isBeyond(all, 1)) ||
+      (breakers.pools.has(pool) && isBeyond(ofPool, 1)) ||
+      (breakers.entities.has(entityId) && isBeyond(ofEntity, 1))
+    );
+  };
   return newestFirst.filter((worker) => {
     const spare = `spare ${worker.demandKey}`;
     if (!counts.has(spare)) counts.set(spare, worker.unassigned - worker.waiting);
@@ -31,12 +42,16 @@ export function pickUnwanted<W extends Unregistered>(newestFirst: readonly W[], 
       worker.stopping ||
       isBeyond(spare, 0) ||
       blockedBy(rules, worker) !== undefined ||
+      isHeldBack(worker) ||
       isBeyond(`entity ${worker.entityId}`, entityRuleOf(rules, worker.login)?.cap) ||
       isBeyond(`pool ${worker.pool}`, pool?.cap) ||
       (worker.scopeRepoId !== 0 && isBeyond(`key ${worker.demandKey}`, pool?.repositoryCap));
     if (!isUnwanted) return false;
     count(worker, -1);
+    for (const key of reservedUnder(worker.entityId, worker.pool)) add(key, -1);
     if (!worker.stopping) add(spare, -1);
     return true;
   });
 }
+
+const reservedUnder = (entityId: number, pool: string) => ['reserved', `reserved pool ${pool}`, `reserved entity ${entityId}`] as const;

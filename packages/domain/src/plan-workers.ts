@@ -1,4 +1,4 @@
-import { blockedBy, entityRuleOf, type MatchingRules, type Place } from './matching-rules.ts';
+import { blockedBy, entityRuleOf, type MatchingRules, type OpenBreaker, type Place } from './matching-rules.ts';
 import { type LiveWorkers, type Room, type Share, shareRoom, type Shortage } from './share-room.ts';
 import type { WaitReason } from './wait-reasons.ts';
 
@@ -22,6 +22,12 @@ export interface KeyPlan {
   readonly cap: number | null;
 }
 
+/** How many more workers something allows, and why not more. */
+interface Limit {
+  readonly room: number;
+  readonly reason: WaitReason | null;
+}
+
 /** The caps over some demand, with what is left of them. */
 export type Caps = ReturnType<typeof capsOf>;
 
@@ -30,7 +36,7 @@ export function capsOf(demand: readonly KeyDemand[], live: readonly LiveWorkers[
   const ofEntity = sumBy(live, ({ entityId }) => entityId);
   const ofPool = sumBy(live, ({ pool }) => pool);
   const ofKey = sumBy(live, ({ demandKey }) => demandKey);
-  const blocks = new Map(demand.map((key) => [key.demandKey, blockedBy(rules, key) ?? budgetBlock(key, rules)]));
+  const blocks = new Map(demand.map((key) => [key.demandKey, blockedBy(rules, key) ?? failureBlock(rules) ?? budgetBlock(key, rules)]));
   const open = demand.filter(({ demandKey, lacking }) => lacking > 0 && blocks.get(demandKey) === undefined);
   const logins = new Map(demand.map(({ entityId, login }) => [entityId, login]));
   const entityRule = (entityId: number) => entityRuleOf(rules, logins.get(entityId) ?? '');
@@ -38,25 +44,33 @@ export function capsOf(demand: readonly KeyDemand[], live: readonly LiveWorkers[
   for (const { entityId, installationId } of open) {
     budgets.set(entityId, Math.min(budgets.get(entityId) ?? Infinity, rules.budgets.get(installationId) ?? Infinity));
   }
-  const budget = (entityId: number): number => budgets.get(entityId) ?? Infinity;
-  const underCap = (entityId: number): number => left(entityRule(entityId)?.cap, ofEntity.get(entityId));
-  const trials = (pool: string): number => rules.pools.get(pool)?.trials ?? Infinity;
-  const underPoolCap = (pool: string): number => left(rules.pools.get(pool)?.cap, ofPool.get(pool));
+  const entityLimit = (entityId: number): Limit =>
+    tightest([
+      { room: left(entityRule(entityId)?.cap, ofEntity.get(entityId)), reason: 'at_entity_cap' },
+      { room: budgets.get(entityId) ?? Infinity, reason: 'github_budget' },
+      limitOf(rules.breakers.entities.get(entityId)),
+    ]);
+  const poolLimit = (pool: string): Limit =>
+    tightest([
+      { room: left(rules.pools.get(pool)?.cap, ofPool.get(pool)), reason: 'at_pool_cap' },
+      { room: rules.pools.get(pool)?.trials ?? Infinity, reason: 'no_capacity' },
+      limitOf(rules.breakers.pools.get(pool)),
+    ]);
   const repositoryCap = ({ scopeRepoId, pool }: Pick<KeyDemand, 'scopeRepoId' | 'pool'>): number | null =>
     scopeRepoId === 0 ? null : (rules.pools.get(pool)?.repositoryCap ?? null);
   const room: Room = {
-    entity: (entityId) => Math.min(underCap(entityId), budget(entityId)),
-    pool: (pool) => Math.min(underPoolCap(pool), trials(pool)),
+    entity: (entityId) => entityLimit(entityId).room,
+    pool: (pool) => poolLimit(pool).room,
     key: (key) => left(repositoryCap(key), ofKey.get(key.demandKey)),
   };
-  const tightest = (key: KeyDemand): number | null => {
+  const tightestCap = (key: KeyDemand): number | null => {
     const caps = [entityRule(key.entityId)?.cap, rules.pools.get(key.pool)?.cap, repositoryCap(key)].filter(
       (cap) => typeof cap === 'number',
     );
     return caps.length === 0 ? null : Math.min(...caps);
   };
   const weight = (entityId: number): number => entityRule(entityId)?.weight ?? 1;
-  return { open, blocks, room, budget, underCap, trials, underPoolCap, tightest, weight };
+  return { open, blocks, room, entityLimit, poolLimit, tightestCap, weight };
 }
 
 /**
@@ -90,10 +104,10 @@ export function planWorkers(
     const { room } = caps;
     if (share.allowed >= key.lacking) return null;
     if ((allowed.ofEntity.get(key.entityId) ?? 0) >= room.entity(key.entityId)) {
-      return caps.budget(key.entityId) < caps.underCap(key.entityId) ? 'github_budget' : 'at_entity_cap';
+      return caps.entityLimit(key.entityId).reason;
     }
     if ((allowed.ofPool.get(key.pool) ?? 0) >= room.pool(key.pool)) {
-      return caps.trials(key.pool) < caps.underPoolCap(key.pool) ? 'no_capacity' : 'at_pool_cap';
+      return caps.poolLimit(key.pool).reason;
     }
     return share.allowed >= room.key(shortageOf(key, [])) ? 'at_repository_cap' : null;
   };
@@ -101,10 +115,13 @@ export function planWorkers(
     demand.map((key) => {
       const share = shares.get(key.demandKey) ?? { allowed: 0, made: 0 };
       const block = key.lacking > 0 ? caps.blocks.get(key.demandKey) : undefined;
-      return [key.demandKey, { made: share.made, cap: caps.tightest(key), waitReason: block ?? reasonFor(key, share) }];
+      return [key.demandKey, { made: share.made, cap: caps.tightestCap(key), waitReason: block ?? reasonFor(key, share) }];
     }),
   );
 }
+
+const failureBlock = ({ breakers: { everywhere } }: MatchingRules): WaitReason | undefined =>
+  everywhere?.trials === 0 ? everywhere.reason : undefined;
 
 const budgetBlock = ({ installationId }: KeyDemand, { budgets }: MatchingRules): WaitReason | undefined =>
   budgets.get(installationId) === 0 ? 'github_budget' : undefined;
@@ -117,6 +134,12 @@ const shortageOf = ({ demandKey, entityId, scopeRepoId, pool, lacking }: KeyDema
   lacking,
   jobTimes,
 });
+
+/** Of equals the first. */
+const tightest = (limits: readonly Limit[]): Limit => limits.reduce((tight, limit) => (limit.room < tight.room ? limit : tight));
+
+const limitOf = (breaker: OpenBreaker | undefined): Limit =>
+  breaker === undefined ? { room: Infinity, reason: null } : { room: breaker.trials, reason: breaker.reason };
 
 const left = (cap: number | null | undefined, used = 0): number => (typeof cap === 'number' ? Math.max(0, cap - used) : Infinity);
 

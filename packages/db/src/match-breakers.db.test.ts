@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import {
+  type BreakerSubject,
+  clusterBreaker,
+  githubBreaker,
+  installationBreaker,
+  noteFailure,
+  noteSuccess,
+  poolBreaker,
+} from './breakers.ts';
+import { emptyMatchingTables, matchAll, matchOnce } from './matching.scene.ts';
+
+let testDb: TestDatabase;
+beforeAll(async () => {
+  testDb = await createTestDatabase();
+});
+afterAll(() => testDb.drop());
+beforeEach(async () => {
+  await testDb.db.deleteFrom('breakers').execute();
+  await emptyMatchingTables(testDb.db);
+  await putPools(testDb.db, examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
+});
+
+const ACME = 1;
+const GLOBEX = 2;
+const putJobs = async (count: number, entityId: number, pool: string) => {
+  for (let n = 0; n < count; n += 1) await putJob(testDb.db, { entity_id: entityId, entity_name: `account-${entityId}`, k8s_pool: pool });
+};
+const open = async (subject: BreakerSubject, failureClass = 'forbidden') => {
+  for (let n = 0; n < 3; n += 1) await noteFailure(testDb.db, { subject, failureClass, message: 'no' });
+};
+/** Of each key, by account and pool: its live workers, and why there are no more. */
+const keys = async () => {
+  const rows = await testDb.db.selectFrom('demand_keys').selectAll().orderBy('entity_id').orderBy('k8s_pool').execute();
+  return rows.map((key) => [key.entity_id, key.k8s_pool, key.unassigned, key.wait_reason]);
+};
+
+describe('matching under open breakers (C11)', () => {
+  beforeEach(async () => {
+    for (const entityId of [ACME, GLOBEX]) for (const pool of ['gpu', 'linux']) await putJobs(3, entityId, pool);
+  });
+
+  test('a failing pool gets one worker for the trial, whoever’s, and all others go on', async () => {
+    await open(poolBreaker('gpu'));
+    await matchAll(testDb.db);
+    const [ofAcme, ...others] = await keys();
+    expect([ofAcme, others[1]]).toEqual([
+      [ACME, 'gpu', expect.any(Number), 'pool_failing'],
+      [GLOBEX, 'gpu', expect.any(Number), 'pool_failing'],
+    ]);
+    expect(Number(ofAcme?.[2]) + Number(others[1]?.[2])).toBe(1);
+    expect([others[0], others[2]]).toEqual([
+      [ACME, 'linux', 3, null],
+      [GLOBEX, 'linux', 3, null],
+    ]);
+  });
+
+  test.each([
+    ['not_found', 'installation_gone'],
+    ['forbidden', 'installation_refused'],
+    ['unauthorized', 'installation_refused'],
+    ['rate_limited', 'github_budget'],
+  ])('an account whose calls end with %s waits for %s, and no other', async (failureClass, reason) => {
+    await open(installationBreaker(ACME), failureClass);
+    await matchAll(testDb.db);
+    const [gpu, linux, ...others] = await keys();
+    expect([gpu?.[3], linux?.[3]]).toEqual([reason, reason]);
+    expect(Number(gpu?.[2]) + Number(linux?.[2])).toBe(1);
+    expect(others).toEqual([
+      [GLOBEX, 'gpu', 3, null],
+      [GLOBEX, 'linux', 3, null],
+    ]);
+  });
+
+  test.each([
+    [githubBreaker, 'github_unavailable'],
+    [clusterBreaker('default'), 'cluster_unavailable'],
+  ])('one worker in all while %j is away', async (subject, reason) => {
+    await open(subject, 'unavailable');
+    expect(await matchAll(testDb.db)).toBe(1);
+    expect((await keys()).map((key) => key[3])).toEqual([reason, reason, reason, reason]);
+  });
+
+  test('reservations that were made before go back but for one, and come again when it has closed', async () => {
+    expect(await matchAll(testDb.db)).toBe(12);
+    await open(poolBreaker('linux'));
+    expect((await matchOnce(testDb.db)).ended).toHaveLength(5);
+    expect((await matchOnce(testDb.db)).ended).toEqual([]);
+    await noteSuccess(testDb.db, [poolBreaker('linux')]);
+    expect(await matchAll(testDb.db)).toBe(5);
+    expect((await keys()).map((key) => key[3])).toEqual([null, null, null, null]);
+  });
+});
