@@ -1,4 +1,5 @@
 import type { DeliveredStatement } from '@paddock/domain/fold-job-statements';
+import { storableLabels } from '@paddock/domain/labels';
 import type { PlacedJob } from '@paddock/domain/place-job';
 import { CompiledQuery, type Transaction } from 'kysely';
 import { preparedText } from './prepared.ts';
@@ -155,7 +156,7 @@ function toRow({ facts, place }: JobToStore): Readonly<Record<string, unknown>> 
     repo_full_name: facts.repoFullName,
     app_id: facts.appId,
     installation_id: facts.installationId,
-    job_labels: facts.labels,
+    job_labels: storableLabels(facts.labels),
     k8s_pool: place?.pool,
     k8s_image: place?.image,
     scope_repo_id: place?.scopeRepoId,

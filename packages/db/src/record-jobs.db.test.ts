@@ -223,6 +223,15 @@ describe('the statement that writes jobs', () => {
     expect(await job()).toMatchObject({ status: 'completed', conclusion: 'success', k8s_pod: 'pdk-aaaaaa-small-1' });
   });
 
+  test('labels that no index could hold are cut in the row, and are no reason to refuse the job (B7, B9)', async () => {
+    await addWorker('pdk-aaaaaa-small-1');
+    const labels = Array.from({ length: 100 }, () => crypto.randomUUID().repeat(3));
+    await record({ ...running, labels });
+    const stored = (await job())?.job_labels;
+    expect(stored).toHaveLength(17);
+    expect(labels).toEqual(expect.arrayContaining(stored ?? []));
+  });
+
   test('a job that fits no pool and runs elsewhere gets no row; one that has a row is moved although its pool has gone', async () => {
     expect((await record({ ...completed, ...foreign })).get(900)).toMatchObject({ changed: false, before: undefined });
     expect(await job()).toBeUndefined();

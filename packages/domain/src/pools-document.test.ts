@@ -61,6 +61,12 @@ describe('the pools document', () => {
     ]);
   });
 
+  test('a label set that no index could hold is refused', () => {
+    const labels = Array.from({ length: 10 }, (_, index) => `${index}${'é'.repeat(100)}`);
+    expect(problemsOf({ pools: [pool('a', labels)], entities: {} })).toEqual([expect.stringContaining('may have 2000 bytes of labels')]);
+    expect(problemsOf({ pools: [pool('a', labels.slice(1))], entities: {} })).toBeUndefined();
+  });
+
   test('a cap per repository is refused where runners register at the organisation (C4)', () => {
     const capped = pool('a', ['x'], { maxWorkersPerRepository: 2 });
     expect(problemsOf({ pools: [capped], entities: {} })?.join()).toContain('a cap per repository needs registration: repository');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { normaliseLabels } from './labels.ts';
+import { MOST_LABEL_BYTES, normaliseLabels, storableLabels } from './labels.ts';
 
 const NAME = /^[a-z]([a-z0-9-]{0,28}[a-z0-9])?$/;
 
@@ -19,7 +19,11 @@ const pool = z.strictObject({
     .array(z.string().min(1).max(256))
     .min(1, 'needs at least one label')
     .max(100, 'may have at most 100 labels')
-    .transform(normaliseLabels),
+    .transform(normaliseLabels)
+    .refine(
+      (labels) => storableLabels(labels).length === labels.length,
+      `may have ${MOST_LABEL_BYTES} bytes of labels, counting 4 more for each`,
+    ),
   image: z.string().min(1),
   namespace: z.string().regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'must be a Kubernetes namespace'),
   /** Decides between pools of equally many labels; the higher wins. */
