@@ -7,6 +7,8 @@ import { repairJsonText } from '@paddock/domain/repair-json-text';
 
 /** PostgreSQL's parser has a stack of 2 MB; GitHub nests about ten deep. */
 const DEEPEST = 500;
+/** Objects and arrays; GitHub's largest payloads have some ten thousand. 26 MB of empty arrays would take 700 MB once they are parsed. */
+const MOST_CONTAINERS = 1_000_000;
 
 /** Turns a verified body into what is stored, or says what is wrong with it. `reduces`: bodies of jobs that no pool serves are cut down. */
 export function decodeDelivery(
@@ -15,9 +17,10 @@ export function decodeDelivery(
 ): DeliveryToRecord | { readonly problem: string } {
   // Bytes that are no UTF-8 become U+FFFD here, as the escapes that JSONB cannot hold do below (B9).
   const { text: payload, isRepaired } = repairJsonText(bytes.toString('utf8'));
+  const problem = whyTooBig(payload);
+  if (problem !== undefined) return { problem };
   const body = parseJson(payload);
   if (body === undefined) return { problem: 'The body is not JSON.' };
-  if (isDeeper(payload, DEEPEST)) return { problem: `The body is nested deeper than ${DEEPEST} levels.` };
   const parsed = parseDelivery(event, body);
   if (parsed.kind === 'malformed') return { problem: `The delivery cannot be used: ${parsed.problem}.` };
   const isJob = parsed.kind === 'job' || parsed.kind === 'waiting_job';
@@ -48,8 +51,13 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Whether valid JSON text is nested deeper. What has fewer brackets altogether cannot be, and that is found out in a tenth of the time. */
-const isDeeper = (json: string, most: number): boolean => countOf('{', json) + countOf('[', json) > most && depthOf(json) > most;
+/** Why JSON text is not to be parsed. What has few brackets altogether is found harmless in a tenth of the time of a closer look. */
+function whyTooBig(json: string): string | undefined {
+  if (countOf('{', json) + countOf('[', json) <= DEEPEST) return undefined;
+  const { depth, containers } = measure(json);
+  if (depth > DEEPEST) return `The body is nested deeper than ${DEEPEST} levels.`;
+  return containers > MOST_CONTAINERS ? `The body has more than ${MOST_CONTAINERS} objects and arrays.` : undefined;
+}
 
 function countOf(character: string, text: string): number {
   let count = 0;
@@ -57,10 +65,11 @@ function countOf(character: string, text: string): number {
   return count;
 }
 
-/** How deep valid JSON text is nested. */
-function depthOf(json: string): number {
+/** How deep valid JSON text is nested, and how many objects and arrays it has; of other text whatever comes of it. */
+function measure(json: string): { depth: number; containers: number } {
   let depth = 0;
   let deepest = 0;
+  let containers = 0;
   let isText = false;
   for (let index = 0; index < json.length; index++) {
     const unit = json.charCodeAt(index);
@@ -68,10 +77,12 @@ function depthOf(json: string): number {
       if (unit === BACKSLASH) index++;
       else if (unit === QUOTE) isText = false;
     } else if (unit === QUOTE) isText = true;
-    else if (unit === OPEN_BRACKET || unit === OPEN_BRACE) deepest = Math.max(deepest, ++depth);
-    else if (unit === CLOSE_BRACKET || unit === CLOSE_BRACE) depth--;
+    else if (unit === OPEN_BRACKET || unit === OPEN_BRACE) {
+      containers++;
+      deepest = Math.max(deepest, ++depth);
+    } else if (unit === CLOSE_BRACKET || unit === CLOSE_BRACE) depth--;
   }
-  return deepest;
+  return { depth: deepest, containers };
 }
 
 const QUOTE = 34;

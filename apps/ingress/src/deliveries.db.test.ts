@@ -28,7 +28,7 @@ pools:
 entities: { '*': {} }
 `;
 const SECRETS = { SECRET_7: 'secret of 7', OLD_SECRET_7: 'older secret of 7', SECRET_8: 'secret of 8' };
-const LIMIT = 300_000;
+const LIMIT = 3_100_000;
 
 const sign = (
   payload: unknown,
@@ -161,6 +161,15 @@ describe('deliveries over HTTP', () => {
       await expectNothingStored();
     },
   );
+
+  test('a body of very many objects is 400 before any of them is made; brackets in a text are none (B5, B6)', async () => {
+    expect(await send(await sign(`{"a":[${'{},'.repeat(1_000_000)}0]}`))).toMatchObject({
+      status: 400,
+      text: 'The body has more than 1000000 objects and arrays.',
+    });
+    await expectNothingStored();
+    expect(await send(await sign({ zen: '[{'.repeat(1_000_000) }))).toMatchObject({ status: 200 });
+  });
 
   test('a body above the limit is 413, whether it says its length or not (B1)', async () => {
     const delivery = await sign(JSON.stringify({ text: 'x'.repeat(LIMIT) }));
