@@ -133,7 +133,7 @@ create table installation_events (
   received_at timestamp with time zone default now() not null,
   constraint installation_events_pkey PRIMARY KEY (id),
   constraint installation_events_source_check CHECK ((source = ANY (ARRAY['webhook'::text, 'scheduler'::text, 'reconciler'::text])))
-);
+) with (toast_tuple_target=4096);
 
 create table installations (
   entity_id bigint not null,
@@ -428,7 +428,7 @@ CREATE INDEX workers_pod_kept ON workers USING btree (completed_at) WHERE ((comp
 
 CREATE INDEX workers_registration_left ON workers USING btree (completed_at) WHERE ((status = 'failed'::status_enum) AND (registration_started_at IS NOT NULL) AND (registration_gone_at IS NULL));
 
-CREATE INDEX workers_unassigned ON workers USING btree (demand_key) WHERE ((status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum])) AND (assigned_at IS NULL) AND (stopping_at IS NULL));
+CREATE INDEX workers_unassigned ON workers USING btree (demand_key) INCLUDE (made_for_job_id) WHERE ((status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum])) AND (assigned_at IS NULL) AND (stopping_at IS NULL));
 
 CREATE INDEX workers_unexplained ON workers USING btree (unexplained_until) INCLUDE (demand_key) WHERE ((unexplained_until IS NOT NULL) AND (assigned_at IS NULL));
 

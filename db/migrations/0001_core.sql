@@ -124,7 +124,7 @@ create table workers (
 
 -- What the matcher counts against caps, and of it what it counts as supply.
 create index workers_alive on workers (demand_key) include (entity_id, scope_repo_id, k8s_pool) where status in ('pending', 'running');
-create index workers_unassigned on workers (demand_key)
+create index workers_unassigned on workers (demand_key) include (made_for_job_id)
   where status in ('pending', 'running') and assigned_at is null and stopping_at is null;
 create index workers_unregistered on workers (created_at desc, pod_name)
   where status = 'pending' and registration_started_at is null and pod_uid is null;
@@ -154,7 +154,14 @@ create table installation_events (
   payload jsonb not null,
   payload_repaired boolean not null default false,
   received_at timestamptz not null default now()
-);
+-- Payloads are compressed, and then short enough to stay in their row: two rows and an entry in a second index less for each (ADR 0008).
+) with (toast_tuple_target = 4096);
+do $$
+begin
+  alter table installation_events alter column payload set compression lz4;
+exception when feature_not_supported then
+  null; -- This server was built without lz4; it uses its own method, at more CPU time.
+end $$;
 create index installation_events_by_installation on installation_events (installation_id, entity_id);
 create index installation_events_by_entity on installation_events (entity_id, received_at desc);
 create index installation_events_by_delivery on installation_events (delivery_guid) where delivery_guid is not null;

@@ -110,8 +110,9 @@ export async function findJobTimes(db: Kysely<Database>, keys: readonly JobsOfKe
 export const oldestUncovered = (keys: readonly JobsOfKey[]) => sql`
   wanted as (select * from jsonb_to_recordset(${JSON.stringify(keys)}::jsonb) as wanted("demandKey" bigint, count integer)),
   covered as (
-    select made_for_job_id from workers join wanted on "demandKey" = demand_key
-    where status in ('pending', 'running') and assigned_at is null and stopping_at is null and made_for_job_id is not null
+    select made_for_job_id from workers
+    where demand_key = any (array(select "demandKey" from wanted)) and made_for_job_id is not null
+      and status in ('pending', 'running') and assigned_at is null and stopping_at is null
   ),
   oldest as (
     select j.* from wanted cross join lateral (

@@ -3,29 +3,30 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { prepared } from './prepared.ts';
 import type { Database } from './tables.ts';
 
+interface Row extends Omit<Unregistered, 'podName' | 'stopping'> {
+  workers: { podName: string; stopping: boolean; createdAt: number }[];
+}
+
 /** Reservations that nobody has begun to register at GitHub, the newest first, with demand and supply of their keys. */
 export async function findUnregisteredWorkers(db: Kysely<Database>): Promise<Unregistered[]> {
-  const { rows } = await sql<Unregistered>`${prepared}
-    with unregistered as materialized (
-      select pod_name, demand_key, entity_id, entity_name, app_id, scope_repo_id, k8s_pool, stopping_at, created_at
+  // Grouped by key, so that nothing is joined whose number was unknown when the plan was made.
+  const { rows } = await sql<Row>`${prepared}
+    with keys as materialized (
+      select demand_key, entity_id, scope_repo_id, k8s_pool, min(entity_name) as entity_name,
+        json_agg(json_build_object('podName', pod_name, 'stopping', stopping_at is not null, 'createdAt', extract(epoch from created_at))) as workers
       from workers where status = 'pending' and registration_started_at is null and pod_uid is null
-    ),
-    keys as (
-      select demand_key, (select count(*) from jobs j where j.demand_key = u.demand_key and wants_worker) as waiting,
-        (select count(*) from workers w where w.demand_key = u.demand_key and status in ('pending', 'running')
-          and assigned_at is null and stopping_at is null) as unassigned
-      from (select distinct demand_key from unregistered) u
+      group by demand_key, entity_id, scope_repo_id, k8s_pool
     )
-    select u.pod_name as "podName", u.demand_key as "demandKey", u.entity_id as "entityId", coalesce(i.login, u.entity_name) as login,
-      u.scope_repo_id as "scopeRepoId", u.k8s_pool as pool, u.stopping_at is not null as stopping, k.waiting, k.unassigned
-    from unregistered u
-    join keys k using (demand_key)
+    select u.demand_key as "demandKey", u.entity_id as "entityId", coalesce(i.login, u.entity_name) as login, u.scope_repo_id as "scopeRepoId",
+      u.k8s_pool as pool, u.workers, (select count(*) from jobs j where j.demand_key = u.demand_key and wants_worker) as waiting,
+      (select count(*) from workers w where w.demand_key = u.demand_key and status in ('pending', 'running')
+        and assigned_at is null and stopping_at is null) as unassigned
+    from keys u
     left join lateral (
-      select login from installations
-      where entity_id = u.entity_id and deleted_at is null order by app_id = u.app_id desc, stated_at desc limit 1
-    ) i on true
-    order by u.created_at desc, u.pod_name`.execute(db);
-  return rows;
+      select login from installations where entity_id = u.entity_id and deleted_at is null order by stated_at desc limit 1
+    ) i on true`.execute(db);
+  const unregistered = rows.flatMap(({ workers, ...key }) => workers.map((worker) => Object.assign(worker, key)));
+  return unregistered.toSorted((a, b) => b.createdAt - a.createdAt || (a.podName < b.podName ? -1 : 1));
 }
 
 /**
