@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
+import { putWorker } from '@paddock/testing/worker-rows';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { hostileRequest, type HostileRequest } from './hostile.scene.ts';
+import { hostileRequest, type HostileRequest, OWNER, WORKER } from './hostile.scene.ts';
 import { type Ingress, jobDelivery, signed, startIngress } from './ingress.scene.ts';
 import { sendRaw } from './raw-request.scene.ts';
 
@@ -15,6 +16,14 @@ const LONGEST_MS = 40_000;
 const bounds = { seed: SEED, numRuns: RUNS, interruptAfterTimeLimit: LONGEST_MS, endOnFailure: false };
 
 const MAX_BODY_BYTES = 400_000;
+
+// Most examples' jobs fit, and one worker may be named by any of them, so that what is wrong in them reaches the rows.
+const CONFIG = `
+github: { apps: [{ id: 7, webhookSecret: { env: HOOK_SECRET } }] }
+pools:
+  - { name: all, labels: [self-hosted, linux, k8s, ubuntu-latest, gpu, db-app, dc-03], image: runner:1, namespace: runners, publicRepositories: true }
+entities: { '*': {} }
+`;
 
 const expectTruth = ({ isSigned }: HostileRequest, statuses: readonly number[]) => {
   const refused = [400, 401, 404, 405, 408, 413, 417, 431];
@@ -35,8 +44,9 @@ describe(`hostile requests, PADDOCK_FUZZ_SEED=${SEED}`, () => {
       // A leak of what is sent here would end the process.
       NODE_OPTIONS: '--max-old-space-size=128',
     };
-    ingress = await startIngress({ url: database.url, schema: database.schema, env });
+    ingress = await startIngress({ url: database.url, schema: database.schema, config: CONFIG, env });
     await ingress.untilReady();
+    await putWorker(database.db, { pod_name: WORKER, entity_id: OWNER });
   });
   afterAll(async () => {
     await ingress.end('SIGKILL');
@@ -69,6 +79,8 @@ describe(`hostile requests, PADDOCK_FUZZ_SEED=${SEED}`, () => {
     );
     const stored = await storedGuids();
     for (const [guid, isAccepted] of answered) expect({ guid, isStored: stored.has(guid) }).toEqual({ guid, isStored: isAccepted });
+    const jobs = await database.db.selectFrom('jobs').select('k8s_pod').execute();
+    expect(jobs.length).toBeGreaterThan(0);
     // Both happened, or this test has shown nothing.
     expect(new Set(answered.values())).toEqual(new Set([true, false]));
     await expectWell();

@@ -11,6 +11,10 @@ export interface HostileRequest {
   readonly body: Buffer;
 }
 
+/** A worker that these requests may name, of the account of most examples. */
+export const WORKER = 'pdk-fuzzed-all-1';
+export const OWNER = 38302899;
+
 const require = createRequire(import.meta.url);
 const published = require('@octokit/webhooks-examples') as readonly { readonly name: string; readonly examples: readonly object[] }[];
 const HANDLED = new Set(['workflow_job', 'installation', 'installation_repositories', 'ping']);
@@ -67,6 +71,8 @@ const strangeJson = fc.oneof(
     '"queued"',
     '"waiting"',
     '"constructor"',
+    `"${WORKER}"`,
+    JSON.stringify(Array.from({ length: 100 }, (_, index) => createHmac('sha512', String(index)).digest('hex'))),
   ),
   fc.constantFrom(`${'['.repeat(400)}${']'.repeat(400)}`, `${'{"a":'.repeat(2_000)}1${'}'.repeat(2_000)}`),
   fc.json(),
