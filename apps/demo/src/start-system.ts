@@ -17,6 +17,8 @@ const SHORT_TIMES = {
   PADDOCK_REDELIVERY_SPACING_MS: '2000',
   PADDOCK_UNEXPLAINED_GRACE_MS: '15000',
   PADDOCK_MATCH_TICK_MS: '1000',
+  // The simulated GitHub has no secondary limits.
+  PADDOCK_REGISTRATIONS_PER_MINUTE: '1000000',
 };
 
 export interface System {

@@ -58,6 +58,13 @@ export const settings = {
     min: 1_000,
     max: 86_400_000,
   }),
+  registrationsPerMinute: integer({
+    env: 'PADDOCK_REGISTRATIONS_PER_MINUTE',
+    doc: 'Most workers that are made for one installation in a minute; GitHub allows 900 points, and a registration costs 5',
+    default: 180,
+    min: 1,
+    max: 1_000_000,
+  }),
   unexplainedGraceMs: integer({
     env: 'PADDOCK_UNEXPLAINED_GRACE_MS',
     doc: 'How long a worker that ended without a known job stands against a waiting one: two cycles of redelivery and a minute',

@@ -66,8 +66,16 @@ await main(async () => {
     events: executorEvents(metrics, log),
     ...executorRules(config),
   });
-  const { matchTickMs: tickMs, forgottenAfterMs, unschedulableLimit, unschedulableTrialMs: trialEveryMs } = config;
-  const matching = { db, config: ownConfig, schema, tickMs, forgottenAfterMs, gate: { unschedulableLimit, trialEveryMs }, events };
+  const { matchTickMs: tickMs, forgottenAfterMs, unschedulableLimit, unschedulableTrialMs: trialEveryMs, registrationsPerMinute } = config;
+  const matching = {
+    db,
+    config: ownConfig,
+    schema,
+    tickMs,
+    forgottenAfterMs,
+    settings: { unschedulableLimit, trialEveryMs, registrationsPerMinute },
+    events,
+  };
   const { unexplainedGraceMs, leaseMs, leaseRenewMs: renewMs, namespacesRefreshMs: namespacesMs } = config;
   const following = { db, cluster, events, holder, unexplainedGraceMs, leaseMs, renewMs, namespacesMs };
   const onceFit = (part: (signal: AbortSignal) => Promise<void>) => async (signal: AbortSignal) => {

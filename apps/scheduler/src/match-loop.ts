@@ -1,7 +1,7 @@
 import { countWaitingByReason } from '@paddock/db/demand';
 import { listen, type ListenOptions } from '@paddock/db/listen';
 import { queueEventChannel } from '@paddock/db/schema-name';
-import type { CapacityGate } from '@paddock/db/matching-rules';
+import type { MatchingSettings } from '@paddock/db/matching-rules';
 import type { Database } from '@paddock/db/tables';
 import { findForgottenWorkers } from '@paddock/db/workers';
 import { enqueue } from '@paddock/queue/enqueue';
@@ -19,17 +19,17 @@ export interface Matching {
   readonly schema: string;
   readonly tickMs: number;
   readonly forgottenAfterMs: number;
-  readonly gate: CapacityGate;
+  readonly settings: MatchingSettings;
   readonly events: SchedulerEvents;
 }
 
 /** Matches demand with supply whenever a notification says that something changed, and every `tickMs` without one (C1). */
 export async function runMatching(parts: Matching, signal: AbortSignal): Promise<void> {
-  const { db, config, schema, tickMs, forgottenAfterMs, gate, events } = parts;
+  const { db, config, schema, tickMs, forgottenAfterMs, settings, events } = parts;
   const wake = createWake();
   const match = async (): Promise<void> => {
     const began = performance.now();
-    const matched = await matchOnce(db, gate);
+    const matched = await matchOnce(db, settings);
     events.matched(matched, (performance.now() - began) / 1_000);
     // A pass makes so many at most: what is left over is the next one's.
     if (matched.reserved > 0) wake.ring();

@@ -1,4 +1,4 @@
-import type { CapacityGate } from '@paddock/db/matching-rules';
+import type { MatchingSettings } from '@paddock/db/matching-rules';
 import { lockMatching, type MatchingLimits } from '@paddock/db/matching-lock';
 import { matchDemand } from '@paddock/db/match-demand';
 import type { Database } from '@paddock/db/tables';
@@ -20,13 +20,13 @@ const LIMITS: MatchingLimits = { lockTimeoutMs: 10_000, statementTimeoutMs: 15_0
  * and enqueues the provisioning of each in the same transaction. Nothing outside of PostgreSQL is called. One pass at a time runs in an
  * environment, however many replicas call (C5). Throws what PostgreSQL throws; nothing is kept then.
  */
-export async function matchOnce(db: Kysely<Database>, gate: CapacityGate, limits: MatchingLimits = LIMITS): Promise<Matched> {
+export async function matchOnce(db: Kysely<Database>, settings: MatchingSettings, limits: MatchingLimits = LIMITS): Promise<Matched> {
   return db
     .transaction()
     .setIsolationLevel('read committed')
     .execute(async (trx) => {
       await lockMatching(trx, limits);
-      const { ended, reserved } = await matchDemand(trx, gate);
+      const { ended, reserved } = await matchDemand(trx, settings);
       await enqueue(trx, reserved.map(provisionTask));
       return { reserved: reserved.length, ended: ended.length, pools: reserved.map(({ pool }) => pool) };
     });

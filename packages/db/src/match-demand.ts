@@ -4,12 +4,12 @@ import type { LiveWorkers } from '@paddock/domain/share-room';
 import type { Transaction } from 'kysely';
 import { findDemand, findJobTimes, forgetRestingKeys, type KeyState, saveKeyStates, sumUpDemand } from './demand.ts';
 import { countLiveWorkers } from './live-workers.ts';
-import { type CapacityGate, findMatchingRules } from './matching-rules.ts';
+import { type MatchingSettings, findMatchingRules } from './matching-rules.ts';
 import { type ReservedWorker, reserveWorkers } from './reserve-workers.ts';
 import type { Database } from './tables.ts';
 import { findUnregisteredWorkers, giveBackWorkers } from './unregistered-workers.ts';
 
-export interface MatchingOptions extends CapacityGate {
+export interface MatchingOptions extends MatchingSettings {
   /** Workers that one pass makes at most; without it what keeps the transaction short. */
   readonly most?: number;
 }
@@ -24,29 +24,29 @@ const MOST_PER_PASS = 1_000;
  */
 export async function matchDemand(
   trx: Transaction<Database>,
-  { most = MOST_PER_PASS, ...gate }: MatchingOptions,
+  { most = MOST_PER_PASS, ...settings }: MatchingOptions,
 ): Promise<{ ended: string[]; reserved: ReservedWorker[] }> {
   const totals = await sumUpDemand(trx);
-  const ended = totals.hasUnregistered ? await giveBack(trx, gate) : [];
-  const reserved = totals.keys > 0 ? await reserve(trx, { most, ...gate }) : [];
+  const ended = totals.hasUnregistered ? await giveBack(trx, settings) : [];
+  const reserved = totals.keys > 0 ? await reserve(trx, { most, ...settings }) : [];
   if (totals.hasStored) await forgetRestingKeys(trx);
   return { ended, reserved };
 }
 
-async function giveBack(trx: Transaction<Database>, gate: CapacityGate): Promise<string[]> {
-  const unwanted = pickUnwanted(await findUnregisteredWorkers(trx), await countLiveWorkers(trx), await findMatchingRules(trx, gate));
+async function giveBack(trx: Transaction<Database>, settings: MatchingSettings): Promise<string[]> {
+  const unwanted = pickUnwanted(await findUnregisteredWorkers(trx), await countLiveWorkers(trx), await findMatchingRules(trx, settings));
   return giveBackWorkers(
     trx,
     unwanted.map(({ podName }) => podName),
   );
 }
 
-async function reserve(trx: Transaction<Database>, { most, ...gate }: Required<MatchingOptions>): Promise<ReservedWorker[]> {
+async function reserve(trx: Transaction<Database>, { most, ...settings }: Required<MatchingOptions>): Promise<ReservedWorker[]> {
   const demand = await findDemand(trx);
   if (demand.length === 0) return [];
   const isLacking = demand.some(({ lacking }) => lacking > 0);
   const live: LiveWorkers[] = isLacking ? await countLiveWorkers(trx) : [];
-  const rules = await findMatchingRules(trx, gate);
+  const rules = await findMatchingRules(trx, settings);
   const caps = capsOf(demand, live, rules);
   const jobTimes = await findJobTimes(trx, findRivals(caps));
   const plans = planWorkers(demand, live, { caps, jobTimes, most: Math.min(most, rules.breakers.everywhere?.trials ?? most) });

@@ -5,11 +5,14 @@ import type { BreakerSubject } from './breakers.ts';
 import { prepared } from './prepared.ts';
 import type { Database } from './tables.ts';
 
-export interface CapacityGate {
+/** What the settings say. */
+export interface MatchingSettings {
   /** So many workers of a pool that no node takes, and no more are made. */
   readonly unschedulableLimit: number;
   /** How often one more is tried nevertheless, in milliseconds. */
   readonly trialEveryMs: number;
+  /** Most registrations of one installation in a minute: GitHub's secondary limit. */
+  readonly registrationsPerMinute: number;
 }
 
 interface Row {
@@ -26,17 +29,17 @@ interface Row {
  * What the pools document in force, the stops, the cluster's capacity and GitHub's budgets allow. The document is read leniently: it may
  * be that of a newer version, as long as what is read here means the same.
  */
-export async function findMatchingRules(db: Kysely<Database>, gate: CapacityGate): Promise<MatchingRules> {
+export async function findMatchingRules(db: Kysely<Database>, settings: MatchingSettings): Promise<MatchingRules> {
   const { rows } = await sql<Row>`${prepared}
     with document as (select version, content from pools_documents order by version desc limit 1),
     short as (
       select k8s_pool, 1 - least(1, (
         select count(*) from workers newest
-        where newest.created_at > now() - ${gate.trialEveryMs}::float8 * interval '1 millisecond' and newest.k8s_pool = waiting.k8s_pool)
+        where newest.created_at > now() - ${settings.trialEveryMs}::float8 * interval '1 millisecond' and newest.k8s_pool = waiting.k8s_pool)
       ) as trials
       from workers waiting
       where unschedulable_at is not null and status = 'pending' and stopping_at is null
-      group by k8s_pool having count(*) >= ${gate.unschedulableLimit}::integer
+      group by k8s_pool having count(*) >= ${settings.unschedulableLimit}::integer
     ),
     pools as (
       select jsonb_agg(jsonb_build_object(
@@ -49,12 +52,20 @@ export async function findMatchingRules(db: Kysely<Database>, gate: CapacityGate
       select installation_id, entity_id, k8s_pool, cluster from workers
       where status = 'pending' and registration_started_at is null and pod_uid is null
     ),
-    budgets as (
-      select jsonb_object_agg(installation_id::text,
-        case when paused_until > now() then 0 else greatest(remaining - coalesce(reserved, 0), 0) end) as budgets
+    -- A reservation is registered within moments, so those of the last minute stand for its registrations.
+    recent as (
+      select installation_id, ${settings.registrationsPerMinute}::integer - count(*) as allowed
+      from workers where created_at > now() - interval '1 minute' group by installation_id
+    ),
+    told as (
+      select installation_id, case when paused_until > now() then 0 else remaining - coalesce(reserved, 0) end as allowed
       from registration_budgets
       left join (select installation_id, count(*) as reserved from unregistered group by installation_id) u using (installation_id)
       where paused_until > now() or reset_at > now()
+    ),
+    budgets as (
+      select jsonb_object_agg(installation_id::text, greatest(0, least(told.allowed, recent.allowed))) as budgets
+      from told full join recent using (installation_id)
     ),
     breakers as (
       select jsonb_agg(jsonb_build_object('type', subject_type, 'id', subject_id, 'failureClass', failure_class,
@@ -81,6 +92,7 @@ export async function findMatchingRules(db: Kysely<Database>, gate: CapacityGate
     environmentStopped: row.environmentStopped,
     stoppedEntities: new Set(row.stoppedEntities),
     breakers: toBreakers(row.breakers),
+    usualBudget: settings.registrationsPerMinute,
     budgets: new Map(Object.entries(row.budgets).map(([installation, allowed]) => [Number(installation), allowed])),
   };
 }

@@ -93,4 +93,17 @@ describe('the matcher (C4, P4)', () => {
     await note({ remaining: 0 });
     expect(await matchAll(testDb.db)).toBe(1);
   });
+
+  test('makes no more workers of one installation in a minute than the secondary limit allows, and goes on in the next', async () => {
+    await putJobs(5);
+    await putJob(testDb.db, { entity_id: 7, entity_name: 'globex', installation_id: 7 });
+    expect(await matchAll(testDb.db, { registrationsPerMinute: 3 })).toBe(3 + 1);
+    expect(await findReasons(testDb.db)).toMatchObject({ gpu: 'github_budget' });
+    await testDb.db
+      .updateTable('workers')
+      .set({ created_at: new Date(Date.now() - 61_000) })
+      .execute();
+    expect(await matchAll(testDb.db, { registrationsPerMinute: 3 })).toBe(2);
+    expect(await findReasons(testDb.db)).toMatchObject({ gpu: null });
+  });
 });

@@ -45,8 +45,10 @@ export interface MatchingRules {
   readonly stoppedEntities: ReadonlySet<number>;
   /** What fails time and again, and holds back all but one trial (C11). */
   readonly breakers: Breakers;
-  /** By installation: how many more runners may be registered before GitHub's budget is full again; absent where it binds nobody. */
+  /** By installation: how many more runners may be registered now. */
   readonly budgets: ReadonlyMap<number, number>;
+  /** The same of installations of which nothing special is known. */
+  readonly usualBudget: number;
 }
 
 /** Whose worker it is, and where. */

@@ -20,6 +20,7 @@ const rulesWith = (given: Partial<MatchingRules> & { pool?: Partial<PoolRule>; c
   environmentStopped: false,
   stoppedEntities: new Set(),
   budgets: new Map(),
+  usualBudget: 180,
   breakers: { everywhere: undefined, pools: new Map(), entities: new Map() },
   ...given,
 });

@@ -42,7 +42,7 @@ export function capsOf(demand: readonly KeyDemand[], live: readonly LiveWorkers[
   const entityRule = (entityId: number) => entityRuleOf(rules, logins.get(entityId) ?? '');
   const budgets = new Map<number, number>();
   for (const { entityId, installationId } of open) {
-    budgets.set(entityId, Math.min(budgets.get(entityId) ?? Infinity, rules.budgets.get(installationId) ?? Infinity));
+    budgets.set(entityId, Math.min(budgets.get(entityId) ?? Infinity, rules.budgets.get(installationId) ?? rules.usualBudget));
   }
   const entityLimit = (entityId: number): Limit =>
     tightest([
