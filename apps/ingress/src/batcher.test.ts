@@ -58,21 +58,21 @@ describe('the batcher', () => {
   });
 
   test('beside a batch that is being written another one begins once it is worth it, and never more than may (B6)', async () => {
-    const { batcher, writes } = start({ maxBatch: 20, writers: 2 });
-    const items = Array.from({ length: 40 }, (_, index) => String(index));
+    const { batcher, writes } = start({ maxBatch: 50, writers: 2 });
+    const items = Array.from({ length: 1 + 32 + 50 + 3 }, (_, index) => String(index));
     const results = items.map((item) => batcher.add(item));
     const sizes = () => writes.map(({ batch }) => batch.length);
-    expect(sizes()).toEqual([1, 16]);
+    expect(sizes()).toEqual([1, 32]);
     writes[0]?.succeed();
     await settle();
-    expect(sizes()).toEqual([1, 16, 20]);
+    expect(sizes()).toEqual([1, 32, 50]);
     // Three are left: too few for a second writer.
     writes[1]?.succeed();
     await settle();
-    expect(sizes()).toEqual([1, 16, 20]);
+    expect(sizes()).toEqual([1, 32, 50]);
     writes[2]?.succeed();
     await settle();
-    expect(sizes()).toEqual([1, 16, 20, 3]);
+    expect(sizes()).toEqual([1, 32, 50, 3]);
     writes[3]?.succeed();
     expect(await Promise.all(results)).toEqual(items.map((item) => `${item}!`));
   });

@@ -14,7 +14,8 @@ import { CONNECTIONS, VARIANTS } from './variants.ts';
 const ROUNDS = 5;
 /** No further round is begun after this; a median of fewer is still one. */
 const ENOUGH_MS = 150_000;
-const WARM_UP = { connections: 16, deliveries: 1_000 };
+/** Until then the services' code is still being compiled. */
+const WARM_UP = { connections: 16, deliveries: 5_000 };
 
 type Say = (line: string) => void;
 
