@@ -35,6 +35,7 @@ export function createEvents(log: Logger, metrics: Metrics) {
     ['pool'],
   );
   const waiting = metrics.gauge('paddock_jobs_waiting', 'Jobs without a worker, by pool and reason', ['pool', 'reason']);
+  const lacking = metrics.gauge('paddock_workers_lacking', 'Workers that waiting jobs lack and that are held back');
   const matchSeconds = metrics.histogram('paddock_match_duration_seconds', 'How long passes of the matcher took', LATENCY_BUCKETS);
   const githubFailures = metrics.counter('paddock_github_failures_total', 'Calls of GitHub that failed while provisioning, by kind', [
     'kind',
@@ -42,8 +43,9 @@ export function createEvents(log: Logger, metrics: Metrics) {
   const clusterFailures = metrics.counter('paddock_cluster_failures_total', 'Calls of the cluster that failed, by kind', ['kind']);
 
   return {
-    matched({ reserved: made, ended: given, pools }: Matched, seconds: number) {
+    matched({ reserved: made, ended: given, lacking: left, pools }: Matched, seconds: number) {
       matchSeconds.observe(seconds);
+      lacking.set(left);
       for (const pool of pools) reserved.inc({ pool });
       if (made + given > 0) log.info('demand matched', { reserved: made, ended: given });
     },

@@ -9,6 +9,8 @@ import { provisionTask } from './tasks.ts';
 export interface Matched {
   readonly reserved: number;
   readonly ended: number;
+  /** Workers that waiting jobs still lack; `demand_keys` says why. */
+  readonly lacking: number;
   /** Pools of the workers that were reserved, each as often as it got one. */
   readonly pools: readonly string[];
 }
@@ -26,8 +28,8 @@ export async function matchOnce(db: Kysely<Database>, settings: MatchingSettings
     .setIsolationLevel('read committed')
     .execute(async (trx) => {
       await lockMatching(trx, limits);
-      const { ended, reserved } = await matchDemand(trx, settings);
+      const { ended, reserved, lacking } = await matchDemand(trx, settings);
       await enqueue(trx, reserved.map(provisionTask));
-      return { reserved: reserved.length, ended: ended.length, pools: reserved.map(({ pool }) => pool) };
+      return { reserved: reserved.length, ended: ended.length, lacking, pools: reserved.map(({ pool }) => pool) };
     });
 }

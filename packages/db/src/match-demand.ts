@@ -9,6 +9,14 @@ import { type ReservedWorker, reserveWorkers } from './reserve-workers.ts';
 import type { Database } from './tables.ts';
 import { findUnregisteredWorkers, giveBackWorkers } from './unregistered-workers.ts';
 
+export interface MatchedDemand {
+  /** Names of the reservations that ended. */
+  readonly ended: readonly string[];
+  readonly reserved: readonly ReservedWorker[];
+  /** Workers that waiting jobs still lack; `demand_keys` says why. */
+  readonly lacking: number;
+}
+
 export interface MatchingOptions extends MatchingSettings {
   /** Workers that one pass makes at most; without it what keeps the transaction short. */
   readonly most?: number;
@@ -25,12 +33,12 @@ const MOST_PER_PASS = 1_000;
 export async function matchDemand(
   trx: Transaction<Database>,
   { most = MOST_PER_PASS, ...settings }: MatchingOptions,
-): Promise<{ ended: string[]; reserved: ReservedWorker[] }> {
+): Promise<MatchedDemand> {
   const totals = await sumUpDemand(trx);
   const ended = totals.hasUnregistered ? await giveBack(trx, settings) : [];
   const reserved = totals.keys > 0 ? await reserve(trx, { most, ...settings }) : [];
   if (totals.hasStored) await forgetRestingKeys(trx);
-  return { ended, reserved };
+  return { ended, reserved, lacking: Math.max(0, totals.lacking - reserved.length) };
 }
 
 async function giveBack(trx: Transaction<Database>, settings: MatchingSettings): Promise<string[]> {
