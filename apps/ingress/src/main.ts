@@ -11,6 +11,7 @@ import { createMetrics } from '@paddock/runtime/metrics';
 import { printConfigIfAsked } from '@paddock/runtime/read-config';
 import { run } from '@paddock/runtime/run';
 import { createBatcher } from './batcher.ts';
+import { checkPools } from './check-pools.ts';
 import { readIngressConfig, settings } from './config.ts';
 import { createIngressEvents } from './events.ts';
 import { createListener } from './http.ts';
@@ -28,6 +29,10 @@ const MAX_BATCH_BYTES = 8_388_608;
 const LONGEST_READ_MS = 35_000;
 
 await main(async () => {
+  if (process.argv.includes('--check-pools')) {
+    process.stdout.write(`${checkPools(process.env)}\n`);
+    return;
+  }
   const config = readIngressConfig(process.env);
   if (printConfigIfAsked(process.argv, settings, config)) return;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { normaliseLabels } from './labels.ts';
-import { entityRule, type Pool, poolFor, poolsDocument } from './pools-document.ts';
+import { entityRule, type Pool, poolFor, poolsDocument, sharedLabels } from './pools-document.ts';
 
 const pool = (name: string, labels: string[], more: Partial<Pool> = {}) => ({
   name,
@@ -51,6 +51,17 @@ describe('the pool for a job (B4)', () => {
     const b = pool('b', ['x', 'b']);
     expect(poolFor(documentOf(b, a).pools, ['x'])?.name).toBe('a');
     expect(poolFor(documentOf(a, { ...b, priority: 1 }).pools, ['x'])?.name).toBe('b');
+  });
+});
+
+describe('label sets that fit several pools (B4)', () => {
+  test('are told with their pools, the one that serves them first, each set once', () => {
+    const { pools } = documentOf(pool('b', ['x', 'y', 'b']), pool('a', ['x', 'Y', 'a', 'c']), pool('d', ['x', 'd']), pool('e', ['e']));
+    expect(sharedLabels(pools)).toEqual([
+      { labels: ['x', 'y'], pools: ['b', 'a'] },
+      { labels: ['x'], pools: ['d', 'b', 'a'] },
+    ]);
+    expect(sharedLabels(documentOf(pool('a', ['x']), pool('b', ['y'])).pools)).toEqual([]);
   });
 });
 

@@ -62,11 +62,22 @@ export type Pool = PoolsDocument['pools'][number];
  * The pool for a job's labels: all of them are in the pool's set, compared without case. Of several the one with the fewest labels, then
  * the highest priority, then the first name. A job without labels fits none (B4).
  */
-export function poolFor(pools: readonly Pool[], jobLabels: readonly string[]): Pool | undefined {
+export const poolFor = (pools: readonly Pool[], jobLabels: readonly string[]): Pool | undefined => poolsFor(pools, jobLabels)[0];
+
+/** All pools that a job with these labels fits, the one that serves it first. */
+function poolsFor(pools: readonly Pool[], jobLabels: readonly string[]): Pool[] {
   const wanted = normaliseLabels(jobLabels);
-  if (wanted.length === 0) return undefined;
-  const fitting = pools.filter((candidate) => wanted.every((label) => candidate.labels.includes(label)));
-  return fitting.toSorted(byPreference)[0];
+  if (wanted.length === 0) return [];
+  return pools.filter((candidate) => wanted.every((label) => candidate.labels.includes(label))).toSorted(byPreference);
+}
+
+/** The largest label sets that fit several pools, with the names of these pools, the one that serves such jobs first. */
+export function sharedLabels(pools: readonly Pool[]): { labels: readonly string[]; pools: readonly string[] }[] {
+  const sets = pools.flatMap((one, index) =>
+    pools.slice(index + 1).map((other) => one.labels.filter((label) => other.labels.includes(label))),
+  );
+  const byKey = new Map(sets.filter((labels) => labels.length > 0).map((labels) => [labels.join('\n'), labels]));
+  return [...byKey.values()].map((labels) => ({ labels, pools: poolsFor(pools, labels).map(({ name }) => name) }));
 }
 
 const byPreference = (a: Pool, b: Pool): number =>
