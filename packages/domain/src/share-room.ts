@@ -47,11 +47,34 @@ export interface Share {
 /** One worker that may be made. */
 interface Claim {
   readonly shortage: Shortage;
+  readonly account: Account;
   readonly time: number;
   /** Of its repository (or of the organisation), counted over all pools, when this one is made. */
   ownShare: number;
   /** Workers per weight that its account has of the pool when this one is made. */
   poolShare: number;
+  /** Its place among all claims on the pool: 0 is the first to get one. */
+  rank: number;
+  isGranted: boolean;
+}
+
+interface Account {
+  readonly entityId: number;
+  readonly room: number;
+  /** In the order in which the account wants them. */
+  claims: readonly Claim[];
+  /** So many it has asked for, and so many of those are granted. */
+  asked: number;
+  granted: number;
+}
+
+/** A pool's room, with all claims on it by rank. */
+interface Places {
+  readonly ranked: readonly Claim[];
+  readonly room: number;
+  taken: number;
+  /** The highest rank that is granted; -1 if none. */
+  last: number;
 }
 
 /**
@@ -60,27 +83,57 @@ interface Claim {
  * - an account spends its cap on the repository that has the fewest workers, and there on the oldest job;
  * - a pool gives its room to the account that has the least of it by its weight, and of equals to the oldest job.
  *
- * What a full pool refuses, the account asks for elsewhere, until nobody is refused any more. In the end no key lacks a worker while its
- * account, its pool and the key itself have room, and no account could have had a worker that went to one with more.
+ * What a full pool refuses, the account asks for elsewhere, until nobody is refused any more: a stable allocation, which is one and the
+ * same whoever asks first. In the end no key lacks a worker while its account, its pool and the key itself have room, and no account could
+ * have had a worker that went to one with more. Each claim is asked for once at most, so the cost is that of sorting them.
  */
 export function shareRoom(sharing: Sharing): ReadonlyMap<number, Share> {
-  const refused = new Set<Claim>();
-  const claims = claimsOf(sharing);
-  for (;;) {
-    const granted = claims.flatMap(({ entityId, ordered }) => {
-      const room = sharing.room.entity(entityId);
-      const open = ordered.filter((claim) => !refused.has(claim));
-      return open.length > room ? open.slice(0, room) : open;
-    });
-    const before = refused.size;
-    for (const [pool, asked] of Map.groupBy(granted, ({ shortage }) => shortage.pool)) {
-      for (const claim of beyond(asked, sharing.room.pool(pool))) refused.add(claim);
+  const accounts = claimsOf(sharing);
+  const claims = accounts.flatMap((account) => account.claims);
+  const pools = placesOf(claims, sharing.room);
+  const open = [...accounts];
+  for (let account = open.pop(); account !== undefined; account = open.pop()) {
+    while (account.granted < account.room) {
+      const claim = account.claims[account.asked];
+      if (claim === undefined) break;
+      account.asked += 1;
+      const loser = takePlace(pools.get(claim.shortage.pool), claim);
+      if (loser === claim) continue;
+      account.granted += 1;
+      if (loser === undefined) continue;
+      loser.account.granted -= 1;
+      open.push(loser.account);
     }
-    if (refused.size === before) return countPerKey(granted, sharing.most);
   }
+  return countPerKey(
+    claims.filter(({ isGranted }) => isGranted),
+    sharing.most,
+  );
 }
 
-const beyond = (asked: readonly Claim[], room: number): Claim[] => (asked.length <= room ? [] : asked.toSorted(byPoolShare).slice(room));
+/** Grants the claim if there is room or somebody who ranks behind it. Returns the claim that goes without: itself, the one it displaces, or none. */
+function takePlace(places: Places | undefined, claim: Claim): Claim | undefined {
+  if (places === undefined || (places.taken >= places.room && claim.rank > places.last)) return claim;
+  claim.isGranted = true;
+  if (places.taken < places.room) {
+    places.taken += 1;
+    places.last = Math.max(places.last, claim.rank);
+    return undefined;
+  }
+  const loser = places.ranked[places.last];
+  if (loser !== undefined) loser.isGranted = false;
+  while (places.last >= 0 && places.ranked[places.last]?.isGranted !== true) places.last -= 1;
+  return loser;
+}
+
+function placesOf(claims: readonly Claim[], room: Room): ReadonlyMap<string, Places> {
+  const places = [...Map.groupBy(claims, ({ shortage }) => shortage.pool)].map(([pool, asked]) => {
+    const ranked = asked.toSorted(byPoolShare);
+    for (const [rank, claim] of ranked.entries()) claim.rank = rank;
+    return [pool, { ranked, room: room.pool(pool), taken: 0, last: -1 }] as const;
+  });
+  return new Map(places);
+}
 
 function countPerKey(granted: Claim[], most: number): ReadonlyMap<number, Share> {
   const made = new Set(granted.length <= most ? granted : granted.toSorted(byPoolShare).slice(0, most));
@@ -92,40 +145,40 @@ function countPerKey(granted: Claim[], most: number): ReadonlyMap<number, Share>
   return shares;
 }
 
-/** What each account may ask for, in the order in which it wants it. */
-function claimsOf({ shortages, live, room, weight, most }: Sharing): { entityId: number; ordered: Claim[] }[] {
-  const ofRepository = countBy(live, repositoryOf);
-  const ofPool = countBy(live, poolOf);
+/** The accounts with what each may ask for. */
+function claimsOf({ shortages, live, room, weight, most }: Sharing): Account[] {
+  const ofRepository = countBy(live, ({ entityId, scopeRepoId }) => `${entityId} ${scopeRepoId}`);
+  const ofPool = countBy(live, ({ entityId, pool }) => `${entityId} ${pool}`);
   return [...Map.groupBy(shortages, ({ entityId }) => entityId)].map(([entityId, own]) => {
+    const account: Account = { entityId, room: room.entity(entityId), claims: [], asked: 0, granted: 0 };
     const claims = own.flatMap((shortage) => {
-      const bounds = [shortage.lacking, room.key(shortage), room.pool(shortage.pool), room.entity(entityId), most];
-      return Array.from({ length: Math.max(0, Math.min(...bounds)) }, (_, nth) => claimOf(shortage, nth));
+      const bounds = [shortage.lacking, room.key(shortage), room.pool(shortage.pool), account.room, most];
+      return Array.from({ length: Math.max(0, Math.min(...bounds)) }, (_, nth) => claimOf(account, shortage, nth));
     });
-    for (const [repository, same] of Map.groupBy(claims, ({ shortage }) => repositoryOf(shortage))) {
-      const has = ofRepository.get(repository) ?? 0;
+    for (const [scopeRepoId, same] of Map.groupBy(claims, ({ shortage }) => shortage.scopeRepoId)) {
+      const has = ofRepository.get(`${entityId} ${scopeRepoId}`) ?? 0;
       for (const [nth, claim] of same.toSorted(byAge).entries()) claim.ownShare = has + nth;
     }
-    const ordered = claims.toSorted(byOwnShare);
-    for (const [pool, same] of Map.groupBy(ordered, ({ shortage }) => poolOf(shortage))) {
-      const has = ofPool.get(pool) ?? 0;
+    account.claims = claims.toSorted(byOwnShare);
+    for (const [pool, same] of Map.groupBy(account.claims, ({ shortage }) => shortage.pool)) {
+      const has = ofPool.get(`${entityId} ${pool}`) ?? 0;
       for (const [nth, claim] of same.entries()) claim.poolShare = (has + nth) / weight(entityId);
     }
-    return { entityId, ordered };
+    return account;
   });
 }
 
-const claimOf = (shortage: Shortage, nth: number): Claim => ({
+const claimOf = (account: Account, shortage: Shortage, nth: number): Claim => ({
   shortage,
+  account,
   time: shortage.jobTimes[nth] ?? shortage.jobTimes.at(-1) ?? 0,
   ownShare: 0,
   poolShare: 0,
+  rank: 0,
+  isGranted: false,
 });
 
-type Place = Pick<LiveWorkers, 'entityId' | 'scopeRepoId' | 'pool'>;
-const repositoryOf = ({ entityId, scopeRepoId }: Place): string => `${entityId} ${scopeRepoId}`;
-const poolOf = ({ entityId, pool }: Place): string => `${entityId} ${pool}`;
-
-function countBy(live: readonly LiveWorkers[], keyOf: (place: Place) => string): ReadonlyMap<string, number> {
+function countBy(live: readonly LiveWorkers[], keyOf: (workers: LiveWorkers) => string): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const workers of live) counts.set(keyOf(workers), (counts.get(keyOf(workers)) ?? 0) + workers.alive);
   return counts;
