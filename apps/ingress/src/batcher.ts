@@ -34,7 +34,7 @@ interface Entry<T, R> {
 }
 
 /** Beside a batch that is being written another one begins only with so many items: two small ones cost more than one large one. */
-const WORTH_A_WRITER = Number(process.env['WW'] ?? 16);
+const WORTH_A_WRITER = 32;
 
 /**
  * Group commit: while a batch is written the next one gathers, so that many share one fsync under load and nobody waits for company at
