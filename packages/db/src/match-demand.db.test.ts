@@ -158,13 +158,18 @@ describe('what is reserved', () => {
     ['a pool that has gone', examplePools({ pools: [{ name: 'other' }] }), 'pool_unknown'],
     ['an account that is not configured any more', examplePools({ entities: { someone: { maxWorkers: 20 } } }), 'entity_not_allowed'],
     ['an account that is switched off', examplePools({ entities: { '*': { maxWorkers: 0 } } }), 'at_entity_cap'],
-  ])('makes nothing for %s and says why (C4, C12, P5)', async (_name, document, reason) => {
+    ['a pool at its cap', examplePools({ pools: [{ maxWorkers: 0 }] }), 'at_pool_cap'],
+  ])('makes nothing for %s, says why, and no longer once it may (C4, C12, P5)', async (_name, document, reason) => {
     await putPools(testDb.db, document);
     await putJob(testDb.db);
     expect(await reserve()).toEqual([]);
     expect(first(await keys())).toMatchObject({ wait_reason: reason, waiting: 1 });
     expect(Object.keys(WAIT_REASONS)).toContain(reason);
     expect(await countWaitingByReason(testDb.db)).toEqual([{ pool: 'linux', reason, waiting: 1 }]);
+
+    await putPools(testDb.db, examplePools());
+    expect(await reserve()).toHaveLength(1);
+    expect(await countWaitingByReason(testDb.db)).toEqual([{ pool: 'linux', reason: null, waiting: 1 }]);
   });
 
   test('makes nothing while no pools document was ever loaded (P5)', async () => {
