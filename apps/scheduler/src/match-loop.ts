@@ -1,4 +1,4 @@
-import { countWaitingByReason } from '@paddock/db/demand';
+import { countWaitingByReason } from '@paddock/db/demand-keys';
 import { listen, type ListenOptions } from '@paddock/db/listen';
 import { queueEventChannel } from '@paddock/db/schema-name';
 import type { MatchingSettings } from '@paddock/db/matching-rules';

@@ -3,7 +3,7 @@ import { WAIT_REASONS } from '@paddock/domain/wait-reasons';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { sql, type Updateable } from 'kysely';
-import { countWaitingByReason } from './demand.ts';
+import { countWaitingByReason } from './demand-keys.ts';
 import { matchDemand } from './match-demand.ts';
 import { emptyMatchingTables, GATE, LIMITS, matchOnce } from './matching.scene.ts';
 import { lockMatching } from './matching-lock.ts';
