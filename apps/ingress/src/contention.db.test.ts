@@ -5,7 +5,7 @@ import { examplePayload } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { type Ingress, signed, startIngress } from './ingress.scene.ts';
+import { type Ingress, PATIENT, signed, startIngress } from './ingress.scene.ts';
 
 const CONNECTIONS = 8;
 const JOBS = 64;
@@ -18,7 +18,7 @@ describe('eight connections that send the same jobs', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     for (let replica = 0; replica < 2; replica++) {
-      const ingress = await startIngress({ url: database.url, schema: database.schema });
+      const ingress = await startIngress({ url: database.url, schema: database.schema, env: PATIENT });
       replicas.push(ingress);
       await ingress.untilReady();
     }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createRequire } from 'node:module';
 import type { Outcome } from '@paddock/domain/outcomes';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { type Ingress, signed, startIngress } from './ingress.scene.ts';
+import { type Ingress, PATIENT, signed, startIngress } from './ingress.scene.ts';
 
 interface Example {
   readonly action?: string;
@@ -46,7 +46,7 @@ describe('the published examples of GitHub’s events', () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    ingress = await startIngress({ url: database.url, schema: database.schema, config: CONFIG });
+    ingress = await startIngress({ url: database.url, schema: database.schema, config: CONFIG, env: PATIENT });
     await ingress.untilReady();
   });
   afterAll(async () => {

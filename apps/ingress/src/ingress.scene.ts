@@ -16,6 +16,9 @@ pools:
 entities: { '*': {} }
 `;
 
+/** For tests in which every delivery has to be stored, however busy the machine is. */
+export const PATIENT = { PADDOCK_WRITE_TIMEOUT_MS: '9000', PADDOCK_ANSWER_TIMEOUT_MS: '9000' };
+
 /** As long as GitHub waits for an answer. */
 const PATIENCE_MS = 10_000;
 
