@@ -16,20 +16,21 @@ export function decodeDelivery(
   bytes: Buffer,
 ): DeliveryToRecord | { readonly problem: string } {
   // Bytes that are no UTF-8 become U+FFFD here, as the escapes that JSONB cannot hold do below (B9).
-  const { text: payload, isRepaired } = repairJsonText(bytes.toString('utf8'));
-  const problem = whyTooBig(payload);
+  const { text, isRepaired } = repairJsonText(bytes.toString('utf8'));
+  const problem = whyTooBig(text);
   if (problem !== undefined) return { problem };
-  const body = parseJson(payload);
+  const body = parseJson(text);
   if (body === undefined) return { problem: 'The body is not JSON.' };
   const parsed = parseDelivery(event, body);
   if (parsed.kind === 'malformed') return { problem: `The delivery cannot be used: ${parsed.problem}.` };
   const isJob = parsed.kind === 'job' || parsed.kind === 'waiting_job';
+  const payloadRepaired = isRepaired || !isUtf8(bytes);
   return {
     guid,
     appId,
     parsed,
-    payload,
-    payloadRepaired: isRepaired || !isUtf8(bytes),
+    payload: payloadRepaired ? text : bytes,
+    payloadRepaired,
     ...(isJob && reduces ? { reduced: () => reduceJobPayload(body, bytes.length) } : {}),
   };
 }
@@ -39,7 +40,7 @@ export function decodeDelivery(
  * body says must not be refused for how it says it (B9).
  */
 export function rewritten(delivery: DeliveryToRecord): DeliveryToRecord {
-  return { ...delivery, payload: quoteHugeNumbers(delivery.payload), payloadRepaired: true };
+  return { ...delivery, payload: quoteHugeNumbers(String(delivery.payload)), payloadRepaired: true };
 }
 
 function parseJson(text: string): unknown {

@@ -119,7 +119,7 @@ describe('receiving a delivery', () => {
       return Promise.reject(Object.assign(new Error('out of range'), { code: '22003' }));
     });
     expect(await post('{"n":1e9999}')).toMatchObject({ status: 400 });
-    expect(tried.map(({ payload, payloadRepaired }) => ({ payload, payloadRepaired }))).toEqual([
+    expect(tried.map(({ payload, payloadRepaired }) => ({ payload: String(payload), payloadRepaired }))).toEqual([
       { payload: '{"n":1e9999}', payloadRepaired: false },
       { payload: '{"n":"1e9999"}', payloadRepaired: true },
     ]);

@@ -13,8 +13,8 @@ export interface EventToAppend {
   readonly repoId: number | null;
   readonly jobId: number | null;
   readonly deliveryGuid: string | null;
-  /** JSON text, stored as it is. */
-  readonly payload: string;
+  /** JSON text, or its UTF-8, stored as it is. */
+  readonly payload: string | Buffer;
   readonly payloadRepaired: boolean;
 }
 
@@ -69,8 +69,22 @@ export const appendingEvents = (events: string, payloads: `$${number}`): string 
     select source, outcome, ${EVENT_NAMES}, ${payloads}::jsonb -> (position - 1)::integer
     from (${events}) events order by position`;
 
-/** Payloads are JSON already: as one JSON array nothing in them has to be escaped, and a prepared statement takes any number of them. */
-export const jsonArray = (payloads: readonly string[]): string => `[${payloads.join(',')}]`;
+/**
+ * Payloads are JSON already: as one JSON array nothing in them has to be escaped, and a prepared statement takes any number of them. In the
+ * binary form of JSONB, a version and the text, so that bytes that came over the wire go on as they are.
+ */
+export function jsonArray(payloads: readonly (string | Buffer)[]): Buffer {
+  const parts = payloads.flatMap((payload, index) => [
+    index === 0 ? OPEN : COMMA,
+    typeof payload === 'string' ? Buffer.from(payload) : payload,
+  ]);
+  return Buffer.concat([VERSION, ...(parts.length === 0 ? [OPEN] : parts), CLOSE]);
+}
+
+const VERSION = Buffer.of(1);
+const OPEN = Buffer.from('[');
+const COMMA = Buffer.from(',');
+const CLOSE = Buffer.from(']');
 
 const APPEND_EVENTS = preparedText(
   appendingEvents(

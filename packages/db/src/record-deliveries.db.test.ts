@@ -90,7 +90,7 @@ describe('recordDeliveries', () => {
       repo_id: 21,
       job_id: 900,
       delivery_guid: queued.guid,
-      payload: JSON.parse(queued.payload),
+      payload: JSON.parse(String(queued.payload)),
       payload_repaired: false,
     });
     const jobs = await database.db.selectFrom('jobs').select(['job_id', 'status', 'delivery_guid']).orderBy('job_id').execute();
