@@ -3,26 +3,26 @@ import { prepared } from './prepared.ts';
 import type { Database } from './tables.ts';
 
 /**
- * Per key with waiting jobs: how many wait, how many workers are alive for them, and how many more it takes (C3). A runner that ended well
- * without a known job has surely run one of them; for a grace it counts as supply.
+ * Per key with waiting jobs or unassigned workers: how many there are of each, and how many more workers it takes (C3). A runner that
+ * ended well without a known job has surely run one of them; for a grace it counts as supply.
  *
- * Sides are 0 for waiting jobs, 1 for unassigned workers, 2 for unexplained ends. Index-only, so the cost is that of what waits now. One
- * list, grouped once: to join three counts is no faster with the right plan, and takes minutes with one made while nothing waited.
+ * Three counts from indexes alone, two of them in the order of the keys, so the cost is that of what waits and of what is unassigned. They
+ * are fully joined although nobody asks for workers without jobs: that can be merged or hashed only, while a left join whose plan was made
+ * when nothing waited counts all workers anew for each key.
  */
 const deficits = sql`
   deficits as (
-    select demand_key, count(*) filter (where side = 0) as waiting, count(*) filter (where side = 1) as unassigned,
-      greatest(count(*) filter (where side = 0) - count(*) filter (where side > 0), 0) as lacking
-    from (
-      select demand_key, 0 as side from jobs where wants_worker
-      union all
-      select demand_key, 1 from workers
-      where status in ('pending', 'running') and assigned_at is null and stopping_at is null
-      union all
-      select demand_key, 2 from workers
-      where unexplained_until is not null and unexplained_until > now() and assigned_at is null
-    ) sides
-    group by demand_key having count(*) filter (where side = 0) > 0
+    select demand_key, coalesce(w.waiting, 0) as waiting, coalesce(s.unassigned, 0) as unassigned,
+      greatest(coalesce(w.waiting, 0) - coalesce(s.unassigned, 0) - coalesce(u.ends, 0), 0) as lacking
+    from (select demand_key, count(*) as waiting from jobs where wants_worker group by demand_key) w
+    full join (
+      select demand_key, count(*) as unassigned from workers
+      where status in ('pending', 'running') and assigned_at is null and stopping_at is null group by demand_key
+    ) s using (demand_key)
+    full join (
+      select demand_key, count(*) as ends from workers
+      where unexplained_until is not null and unexplained_until > now() and assigned_at is null group by demand_key
+    ) u using (demand_key)
   )`;
 
 export interface DemandTotals {
@@ -40,7 +40,7 @@ export interface DemandTotals {
 export async function sumUpDemand(db: Kysely<Database>): Promise<DemandTotals> {
   const { rows } = await sql<DemandTotals>`${prepared}
     with ${deficits}
-    select count(*) as keys, coalesce(sum(lacking), 0)::bigint as lacking, exists (select from demand_keys) as "hasStored",
+    select count(*) filter (where waiting > 0) as keys, coalesce(sum(lacking), 0)::bigint as lacking, exists (select from demand_keys) as "hasStored",
       exists (select from workers where status = 'pending' and registration_started_at is null and pod_uid is null) as "hasUnregistered"
     from deficits`.execute(db);
   return rows[0] ?? { keys: 0, lacking: 0, hasUnregistered: false, hasStored: false };
@@ -84,9 +84,8 @@ export async function findDemand(db: Kysely<Database>): Promise<Demand[]> {
       select login, installation_id from installations
       where entity_id = j.entity_id and deleted_at is null order by app_id = j.app_id desc, stated_at desc limit 1
     ) i on true
-    where d.lacking > 0 or k.demand_key is null or k.wait_reason is not null or k.waiting <> d.waiting or k.unassigned <> d.unassigned`.execute(
-    db,
-  );
+    where d.waiting > 0 and (d.lacking > 0 or k.demand_key is null or k.wait_reason is not null
+      or k.waiting <> d.waiting or k.unassigned <> d.unassigned)`.execute(db);
   return rows;
 }
 
