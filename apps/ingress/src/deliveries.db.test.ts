@@ -241,6 +241,15 @@ describe('deliveries over HTTP', () => {
     expect(await database.db.selectFrom('jobs').select('job_name').execute()).toEqual([{ job_name: 'a\ufffdb\ufffd' }]);
   });
 
+  test('bytes that are no UTF-8 are replaced and the row says so (B9)', async () => {
+    const body = Buffer.concat([Buffer.from('{"zen":"a'), Buffer.from([0xff, 0xed, 0xa0, 0x80]), Buffer.from('é"}')]);
+    const signature = `sha256=${createHmac('sha256', SECRETS.SECRET_7).update(body).digest('hex')}`;
+    const { headers } = await sign('unsigned', { headers: { 'x-hub-signature-256': signature } });
+    expect((await fetch(base, { method: 'POST', headers, body })).status).toBe(200);
+    const [row] = await events();
+    expect(row).toMatchObject({ payload: { zen: 'a\ufffd\ufffd\ufffd\ufffdé' }, payload_repaired: true });
+  });
+
   test('a hundred deliveries at once, twice each, are one job each and one event each (A5, B6)', async () => {
     const deliveries = await Promise.all(
       Array.from({ length: 100 }, (_, index) => {

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connectDatabase } from '@paddock/db/connect';
 import { recordDeliveries } from '@paddock/db/record-deliveries';
 import { parseDelivery } from '@paddock/domain/parse-delivery';
 import { configFile } from '@paddock/domain/config-file';
@@ -9,6 +10,7 @@ import { readYamlFile } from '@paddock/runtime/yaml-file';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { createPools } from './pools.ts';
+import { startTunnel } from './tunnel.scene.ts';
 import { createPoolsFile } from './pools-file.ts';
 
 const yaml = (label: string) => `
@@ -37,14 +39,14 @@ describe('the pools of the configuration file', () => {
   };
 
   /** A replica that has read its file and put it in force. */
-  async function startReplica(path: string) {
+  async function startReplica(path: string, db = database.db) {
     const refused: string[] = [];
     const reconsidered: number[] = [];
     const content = readYamlFile(path, configFile).value;
     if (content === undefined) throw new Error(`${path} has to be usable at the start.`);
     const file = createPoolsFile({ path, onRefused: (problems) => refused.push(problems.join('; ')), onAccepted: () => undefined });
     const pools = createPools({
-      db: database.db,
+      db,
       content: { pools: content.pools, entities: content.entities },
       file,
       loadedBy: 'test',
@@ -120,6 +122,21 @@ describe('the pools of the configuration file', () => {
     await pools.once();
     expect(file.whyRefused()).toBeUndefined();
     expect(await versions()).toBe(1);
+  });
+
+  test('a file that changes while PostgreSQL is away comes into force afterwards (B4, B5)', async () => {
+    const tunnel = await startTunnel(database.url);
+    const { db, close } = connectDatabase({ url: tunnel.url, schema: database.schema, poolSize: 1, applicationName: 'pools' });
+    const { pools, labels } = await startReplica(write('paddock.yaml', yaml('linux')), db);
+    await tunnel.cut();
+    write('paddock.yaml', yaml('windows'));
+    await expect(pools.once()).rejects.toMatchObject({ message: expect.any(String) });
+    expect(labels()).toEqual(['linux,self-hosted']);
+    await tunnel.mend();
+    await pools.once();
+    expect(labels()).toEqual(['self-hosted,windows']);
+    await close();
+    await tunnel.cut();
   });
 
   test('the link of a mounted ConfigMap that turns to another folder is followed (B4)', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type DeliveredStatement, foldJobStatements } from './fold-job-statements.ts';
+import { type DeliveredStatement, foldJobStatements, roundsByRunner } from './fold-job-statements.ts';
 
 const statement = (changes: Partial<DeliveredStatement> = {}): DeliveredStatement => ({
   jobId: 1,
@@ -26,6 +26,9 @@ const statement = (changes: Partial<DeliveredStatement> = {}): DeliveredStatemen
   deliveryGuid: 'a',
   ...changes,
 });
+
+const end = (second: number, conclusion: string, deliveryGuid: string) =>
+  statement({ status: 'completed', conclusion, completedAt: `2026-01-01T00:01:0${second}.000Z`, deliveryGuid });
 
 const instants = ['2026-01-01T00:00:10.000Z', '2026-01-01T00:00:20.000Z'];
 /** Statements of a few jobs, each delivery with a GUID of its own, as GitHub's are. */
@@ -100,5 +103,38 @@ describe('foldJobStatements', () => {
       deliveryGuid: 'b',
     });
     expect(foldJobStatements([early, late])).toMatchObject([{ runnerName: 'two', runnerId: null, startedAt: '2026-01-01T00:00:20.000Z' }]);
+  });
+
+  test('of two ends the earlier one counts, with its conclusion (A6)', () => {
+    const first = end(1, 'failure', 'z');
+    expect(foldJobStatements([end(2, 'success', 'a'), first])).toMatchObject([{ conclusion: 'failure', completedAt: first.completedAt }]);
+  });
+
+  test('of two Apps that tell of one job the first by its id counts, with its own installation', () => {
+    const one = statement({ appId: 6, installationId: 60, status: 'running', deliveryGuid: 'a' });
+    const other = statement({ appId: 5, installationId: 50, deliveryGuid: 'b' });
+    expect(foldJobStatements([one, other])).toMatchObject([{ appId: 5, installationId: 50, status: 'running' }]);
+  });
+});
+
+describe('roundsByRunner', () => {
+  test('no job has two runners in a round, and nothing is lost or doubled (B7)', () => {
+    fc.assert(
+      fc.property(statements, (list) => {
+        const rounds = roundsByRunner(list);
+        for (const round of rounds) {
+          for (const ofJob of Map.groupBy(round, ({ jobId }) => jobId).values()) {
+            expect(new Set(ofJob.flatMap(({ runnerName }) => runnerName ?? [])).size).toBeLessThanOrEqual(1);
+          }
+        }
+        expect(new Set(rounds.flat())).toEqual(new Set(list));
+        expect(rounds.flat()).toHaveLength(list.length);
+      }),
+    );
+  });
+
+  test('there is one round as long as each job has one runner (B6)', () => {
+    const list = [statement(), statement({ runnerName: 'one' }), statement({ jobId: 2, runnerName: 'two' })];
+    expect(roundsByRunner(list)).toEqual([list]);
   });
 });
