@@ -55,6 +55,7 @@ test('statements whose plans were kept while nothing waited do no more work per 
     await sql`alter table ${sql.table(table)} set (autovacuum_enabled = false)`.execute(db);
     await sql`vacuum analyze ${sql.table(table)}`.execute(db);
   }
+  await matchOnce(db);
   for (let n = 0; n < 12; n += 1) {
     await putJob(db);
     await putJob(db, { k8s_pool: 'gpu' });
