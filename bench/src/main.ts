@@ -1,10 +1,11 @@
 import { main } from '@paddock/runtime/main';
+import { burst } from './burst/bench-burst.ts';
 import { readFlags, usageOf } from './flags.ts';
 import { ingress } from './ingress/bench-ingress.ts';
 import { match } from './match/bench-match.ts';
 import { queue } from './queue/bench-queue.ts';
 
-const benches = { ingress, match, queue };
+const benches = { burst, ingress, match, queue };
 
 await main(async () => {
   const read = readFlags(process.argv.slice(2), benches);

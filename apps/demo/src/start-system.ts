@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { connectDatabase } from '@paddock/db/connect';
 import { findInstance } from '@paddock/db/instance';
 import { migrate } from '@paddock/db/migrate';
@@ -10,6 +11,10 @@ import { playInCluster } from './play-in-cluster.ts';
 import { NAMESPACE } from './scenario.ts';
 
 const APPS = join(import.meta.dirname, '..', '..');
+const SIMULATED = {
+  github: fileURLToPath(import.meta.resolve('@paddock/simulators/programs/simulate-github')),
+  cluster: fileURLToPath(import.meta.resolve('@paddock/simulators/programs/simulate-cluster')),
+};
 
 /** Shorter than in production, so that a demo ends within a minute; all of them are ordinary settings. */
 const SHORT_TIMES = {
@@ -62,14 +67,14 @@ export async function startSystem({ folder, databaseUrl, schema, kubeconfigFile,
   };
 
   await migrate({ url: databaseUrl, schema });
-  const githubUrl = await start('GitHub', join(APPS, 'demo/src/simulate-github.ts'), [JSON.stringify({ apps: folder.apps, seed })], {});
+  const githubUrl = await start('GitHub', SIMULATED.github, [JSON.stringify({ apps: folder.apps, seed })], {});
   const github = connectGitHubSimulator(githubUrl);
   const clusterFile = kubeconfigFile ?? join(folder.path, 'kubeconfig');
   const addresses: Record<string, string> = { GitHub: githubUrl };
   if (kubeconfigFile === undefined) {
     addresses['cluster'] = await start(
       'cluster',
-      join(APPS, 'demo/src/simulate-cluster.ts'),
+      SIMULATED.cluster,
       [JSON.stringify({ namespaces: [NAMESPACE], kubeconfigFile: clusterFile })],
       {},
     );

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type ProgramStart, startProgram } from '@paddock/processes/start-program';
+import { untilReady } from '../until-ready.ts';
 import type { Contender } from './contender.ts';
 import { cpuSecondsOf, postgresCpuSeconds } from './cpu-time.ts';
 import { APP_ID, POOL, WEBHOOK_SECRET } from './deliveries.ts';
@@ -13,8 +13,6 @@ const PLAIN = join(import.meta.dirname, 'plain-service.ts');
 
 /** As many transactions at a time as node-postgres' own default, which the plain handler has. */
 const WITHOUT_GROUP_COMMIT = { PADDOCK_MAX_BATCH: '1', PADDOCK_INGRESS_WRITERS: '10', PADDOCK_INGRESS_POOL_SIZE: '12' };
-
-const READY_LIMIT_MS = 30_000;
 
 export interface Place {
   readonly url: string;
@@ -74,16 +72,4 @@ async function startService(variant: Variant, start: ProgramStart, { dataDir }: 
       await service.exited;
     },
   };
-}
-
-/** Ours takes no delivery before it knows its pools; the plain one takes them at once, and has no page to ask. */
-async function untilReady(port: number): Promise<void> {
-  const deadline = performance.now() + READY_LIMIT_MS;
-  for (;;) {
-    const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
-    const said = await answer.text();
-    if (answer.status !== 503) return;
-    if (performance.now() > deadline) throw new Error(`The ingress has not become ready: ${said}`);
-    await sleep(20);
-  }
 }

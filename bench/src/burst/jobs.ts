@@ -1,0 +1,48 @@
+import type { GitHubControl } from '@paddock/simulators/github/control';
+import { APP_ID, LABELS } from './system.ts';
+
+/** Jobs of one organisation in one run; a few fewer than may be registered for one installation in a minute. */
+const JOBS_PER_ORGANISATION = 150;
+/** Long enough that none ends while it is measured. */
+const JOB_MS = 600_000;
+/** As many at a time as keep the simulated GitHub busy and let none wait for its turn there. */
+const AT_ONCE = 8;
+
+/** A job, and when GitHub was told to queue it, in milliseconds since the epoch. */
+export interface QueuedJob {
+  readonly id: number;
+  readonly queuedAt: number;
+}
+
+export interface Demand {
+  readonly queue: (count: number) => Promise<QueuedJob[]>;
+}
+
+/** Organisations for so many jobs in a minute, whose turns are equal. */
+export async function createDemand(github: GitHubControl, jobs: number): Promise<Demand> {
+  const organisations = Array.from({ length: Math.max(2, Math.ceil(jobs / JOBS_PER_ORGANISATION)) }, (_, index) => `org-${index}`);
+  for (const login of organisations) {
+    await github.addOrganization({ login });
+    await github.addRepository({ owner: login, name: 'shop', private: true });
+    await github.install({ appId: APP_ID, account: login });
+  }
+  await github.settled();
+  let turn = 0;
+  const queueOne = async (): Promise<QueuedJob> => {
+    const organisation = organisations[turn++ % organisations.length];
+    const queuedAt = performance.timeOrigin + performance.now();
+    const { id } = await github.queueJob({ repo: `${organisation}/shop`, labels: LABELS, durationMs: JOB_MS });
+    return { id, queuedAt };
+  };
+  return {
+    async queue(count) {
+      const queued: QueuedJob[] = [];
+      let left = count;
+      const queueSome = async (): Promise<void> => {
+        while (left-- > 0) queued.push(await queueOne());
+      };
+      await Promise.all(Array.from({ length: Math.min(AT_ONCE, count) }, queueSome));
+      return queued;
+    },
+  };
+}

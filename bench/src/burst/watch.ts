@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { System } from './system.ts';
+import { SCHEMA } from './system.ts';
+
+/** Who looks at what the services do, so that what he asks is not taken for theirs. */
+const ROLE = 'watcher';
+
+export interface Watcher {
+  /** Waits until all of so many workers have pods. Rejects when they do not get them in time. */
+  untilPods(workers: number): Promise<void>;
+  /** Names of the workers that were made for jobs, by the jobs' ids. */
+  workersOfJobs(): Promise<Map<number, string>>;
+  /** Statements that the services have sent since the last reset, as many as there were round trips. */
+  countStatements(): Promise<number>;
+  resetStatements(): Promise<void>;
+  /** Milliseconds that one commit of one small row takes. */
+  timeCommit(): Promise<number>;
+  close(): Promise<void>;
+}
+
+const LIMIT_MS = 45_000;
+/** Often, for the next single job waits for it; rarely, for a look at thousands of rows is work that nobody else does. */
+const lookEveryMs = (missing: number): number => (missing > 1 ? 50 : 5);
+
+export async function openWatcher({ postgres, broken }: System): Promise<Watcher> {
+  const owner = new pg.Client({ connectionString: postgres.url() });
+  await owner.connect();
+  await owner.query(`create extension pg_stat_statements; create role ${ROLE} superuser login`);
+  await owner.end();
+  const url = new URL(postgres.url());
+  url.username = ROLE;
+  const client = new pg.Client({ connectionString: url.href, options: `-c search_path=${SCHEMA},public` });
+  await client.connect();
+  await client.query('create table public.commits (at timestamptz not null)');
+  const askCount = async (text: string): Promise<number> => {
+    const { rows } = await client.query<{ count: number }>(text);
+    return rows[0]?.count ?? Number.NaN;
+  };
+  return {
+    async untilPods(workers) {
+      const deadline = performance.now() + LIMIT_MS;
+      for (;;) {
+        const have = await Promise.race([askCount('select count(*)::integer as count from workers where pod_uid is not null'), broken]);
+        if (have >= workers) return;
+        if (performance.now() > deadline) throw new Error(`After ${LIMIT_MS / 1_000} s only ${have} of ${workers} workers have pods.`);
+        await sleep(lookEveryMs(workers - have));
+      }
+    },
+    async workersOfJobs() {
+      const { rows } = await client.query<{ job: string; worker: string }>(
+        'select made_for_job_id as job, pod_name as worker from workers',
+      );
+      return new Map(rows.map(({ job, worker }) => [Number(job), worker]));
+    },
+    countStatements: () =>
+      askCount(`select sum(calls)::integer as count from pg_stat_statements where userid <> '${ROLE}'::regrole and toplevel`),
+    resetStatements: async () => void (await client.query('select pg_stat_statements_reset()')),
+    async timeCommit() {
+      const begun = performance.now();
+      await client.query('insert into public.commits values (now())');
+      return performance.now() - begun;
+    },
+    close: () => client.end(),
+  };
+}

@@ -1,0 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const LIMIT_MS = 30_000;
+
+/** Waits until the service on this port does not call itself unready. One that has no page to ask is taken for ready. */
+export async function untilReady(port: number): Promise<void> {
+  const deadline = performance.now() + LIMIT_MS;
+  for (;;) {
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
+    const said = await answer.text();
+    if (answer.status !== 503) return;
+    if (performance.now() > deadline) throw new Error(`The service on port ${port} has not become ready: ${said}`);
+    await sleep(20);
+  }
+}
