@@ -16,7 +16,6 @@ export interface MatchingSettings {
 }
 
 interface Row {
-  version: number | null;
   pools: PoolRule[];
   entities: Record<string, { maxWorkers?: number | null; weight?: number }>;
   environmentStopped: boolean;
@@ -31,7 +30,7 @@ interface Row {
  */
 export async function findMatchingRules(db: Kysely<Database>, settings: MatchingSettings): Promise<MatchingRules> {
   const { rows } = await sql<Row>`${prepared}
-    with document as (select version, content from pools_documents order by version desc limit 1),
+    with document as (select content from pools_documents order by version desc limit 1),
     short as (
       select k8s_pool, 1 - least(1, (
         select count(*) from workers newest
@@ -43,7 +42,7 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
     ),
     pools as (
       select jsonb_agg(jsonb_build_object(
-        'name', p ->> 'name', 'image', p ->> 'image', 'namespace', p ->> 'namespace', 'paused', coalesce(p -> 'paused', 'false'),
+        'name', p ->> 'name', 'paused', coalesce(p -> 'paused', 'false'),
         'cap', p -> 'maxWorkers', 'repositoryCap', p -> 'maxWorkersPerRepository', 'trials', short.trials,
         'stopped', exists (select from stopped_making where subject_type = 'pool' and subject_id = p ->> 'name'))) as pools
       from document cross join jsonb_array_elements(content -> 'pools') p left join short on short.k8s_pool = p ->> 'name'
@@ -75,7 +74,7 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
             when 'cluster' then u.cluster = subject_id else true end) then 0 else 1 end) order by failed_at) as breakers
       from breakers where pauses > 0
     )
-    select (select version from document), coalesce((select pools from pools), '[]') as pools,
+    select coalesce((select pools from pools), '[]') as pools,
       coalesce((select content -> 'entities' from document), '{}') as entities,
       exists (select from stopped_making where subject_type = 'environment') as "environmentStopped",
       (select coalesce(jsonb_agg(subject_id::bigint), '[]') from stopped_making where subject_type = 'entity') as "stoppedEntities",
@@ -86,7 +85,6 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
     return [login.toLowerCase(), { cap: maxWorkers === undefined ? USUAL_CAP : maxWorkers, weight: weight ?? 1 }] as const;
   });
   return {
-    version: row.version ?? undefined,
     pools: new Map(row.pools.map((pool) => [pool.name, pool])),
     entities: new Map(entities),
     environmentStopped: row.environmentStopped,

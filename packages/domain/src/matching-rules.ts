@@ -3,8 +3,6 @@ import type { WaitReason } from './wait-reasons.ts';
 /** A pool as the matcher needs it; a cap that is null binds nobody. */
 export interface PoolRule {
   readonly name: string;
-  readonly image: string;
-  readonly namespace: string;
   readonly paused: boolean;
   readonly cap: number | null;
   readonly repositoryCap: number | null;
@@ -36,8 +34,6 @@ export interface Breakers {
 
 /** Everything that can keep a waiting job without a worker, as it stands at one instant. */
 export interface MatchingRules {
-  /** The version of the pools document; undefined while none was ever loaded. */
-  readonly version: number | undefined;
   readonly pools: ReadonlyMap<string, PoolRule>;
   /** By lower-cased login; '*' stands for everybody else. */
   readonly entities: ReadonlyMap<string, EntityRule>;

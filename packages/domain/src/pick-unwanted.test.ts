@@ -4,8 +4,6 @@ import { pickUnwanted, type Unregistered } from './pick-unwanted.ts';
 
 const LINUX: PoolRule = {
   name: 'linux',
-  image: 'runner:1',
-  namespace: 'runners',
   paused: false,
   cap: null,
   repositoryCap: null,
@@ -14,7 +12,6 @@ const LINUX: PoolRule = {
 };
 
 const rulesWith = (given: Partial<MatchingRules> & { pool?: Partial<PoolRule>; cap?: number } = {}): MatchingRules => ({
-  version: 1,
   pools: new Map([['linux', { ...LINUX, ...given.pool }]]),
   entities: new Map([['acme', { cap: given.cap ?? null, weight: 1 }]]),
   environmentStopped: false,
