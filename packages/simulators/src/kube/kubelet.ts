@@ -146,7 +146,7 @@ async function play(
 
 /** Resolves when the pod carries the annotation, which may be from the beginning; rejects on abort. */
 async function awaitEndAnnotation(store: ObjectStore, pod: Pod, signal: AbortSignal): Promise<{ end: End; exitCode: number }> {
-  const annotations = await store.until(signal, () => {
+  const annotations = await store.until(signal, { resource: 'pods', name: pod.metadata.name }, () => {
     const found = current(store, pod).metadata.annotations;
     return ENDS.some((end) => end === found?.[END]) ? found : undefined;
   });
@@ -169,7 +169,7 @@ async function readJitConfig(store: ObjectStore, pod: Pod, signal: AbortSignal):
     reportStatus(store, pod, (now, at) => waitingStatus(now, at, 'CreateContainerConfigError', why));
     tell(store, pod, 'Warning', 'Failed', `Error: ${why}`);
   }
-  return store.until(signal, read);
+  return store.until(signal, { resource: 'secrets', name: reference.name }, read);
 }
 
 function current(store: ObjectStore, { metadata }: Pod): Pod {

@@ -115,9 +115,12 @@ export function createObjectStore() {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    /** Resolves with the first value that `look` finds, now or after a change; rejects when the signal aborts. */
-    until<T>(signal: AbortSignal, look: () => T | undefined): Promise<T> {
+    /** Resolves with the first value that `look` finds, now or after a change of the object of that name; rejects when the signal aborts. */
+    until<T>(signal: AbortSignal, { resource, name }: { resource: Resource; name: string }, look: () => T | undefined): Promise<T> {
       const { promise, resolve, reject } = Promise.withResolvers<T>();
+      const hear = (change: Change) => {
+        if (change.resource === resource && change.object.metadata.name === name) check();
+      };
       const check = () => {
         if (signal.aborted) return reject(signal.reason);
         try {
@@ -127,11 +130,11 @@ export function createObjectStore() {
           reject(error);
         }
       };
-      listeners.add(check);
+      listeners.add(hear);
       signal.addEventListener('abort', check);
       check();
       return promise.finally(() => {
-        listeners.delete(check);
+        listeners.delete(hear);
         signal.removeEventListener('abort', check);
       });
     },
