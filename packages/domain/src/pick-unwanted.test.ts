@@ -1,26 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { MatchingRules, PoolRule } from './matching-rules.ts';
+import { rulesWith } from './matching-rules.scene.ts';
 import { pickUnwanted, type Unregistered } from './pick-unwanted.ts';
-
-const LINUX: PoolRule = {
-  name: 'linux',
-  paused: false,
-  cap: null,
-  repositoryCap: null,
-  stopped: false,
-  trials: null,
-};
-
-const rulesWith = (given: Partial<MatchingRules> & { pool?: Partial<PoolRule>; cap?: number } = {}): MatchingRules => ({
-  pools: new Map([['linux', { ...LINUX, ...given.pool }]]),
-  entities: new Map([['acme', { cap: given.cap ?? null, weight: 1 }]]),
-  environmentStopped: false,
-  stoppedEntities: new Set(),
-  budgets: new Map(),
-  usualBudget: 180,
-  breakers: { everywhere: undefined, pools: new Map(), entities: new Map() },
-  ...given,
-});
 
 const worker = (podName: string, given: Partial<Unregistered> = {}): Unregistered => ({
   podName,

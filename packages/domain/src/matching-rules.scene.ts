@@ -1,0 +1,22 @@
+import type { MatchingRules, PoolRule } from './matching-rules.ts';
+
+const LINUX: PoolRule = {
+  name: 'linux',
+  paused: false,
+  cap: null,
+  repositoryCap: null,
+  stopped: false,
+  trials: null,
+};
+
+/** The rules for the account acme and the pool `linux`, without any cap; `given` says what is different. */
+export const rulesWith = (given: Partial<MatchingRules> & { pool?: Partial<PoolRule>; cap?: number } = {}): MatchingRules => ({
+  pools: new Map([['linux', { ...LINUX, ...given.pool }]]),
+  entities: new Map([['acme', { cap: given.cap ?? null, weight: 1 }]]),
+  environmentStopped: false,
+  stoppedEntities: new Set(),
+  budgets: new Map(),
+  usualBudget: 180,
+  breakers: { everywhere: undefined, pools: new Map(), entities: new Map() },
+  ...given,
+});

@@ -1,0 +1,70 @@
+import { describe, expect, test } from '@jest/globals';
+import { rulesWith } from './matching-rules.scene.ts';
+import type { MatchingRules } from './matching-rules.ts';
+import { capsOf, findRivals, type KeyDemand, planWorkers } from './plan-workers.ts';
+
+const ACME = 1;
+const INSTALLATION = 31;
+
+const key = (demandKey: number, given: Partial<KeyDemand> = {}): KeyDemand => ({
+  demandKey,
+  entityId: ACME,
+  login: 'Acme',
+  installationId: INSTALLATION,
+  scopeRepoId: 0,
+  pool: 'linux',
+  lacking: 3,
+  oldest: demandKey,
+  ...given,
+});
+
+function plan(demand: KeyDemand[], rules: MatchingRules, alive = 0, most = 100) {
+  const live = [{ demandKey: 1, entityId: ACME, scopeRepoId: 0, pool: 'linux', alive }];
+  const caps = capsOf(demand, live, rules);
+  return planWorkers(demand, live, { caps, jobTimes: new Map(), most });
+}
+
+const rivals = (demand: KeyDemand[], rules: MatchingRules) => findRivals(capsOf(demand, [], rules));
+
+describe('planWorkers', () => {
+  test.each([
+    ['nothing binds', rulesWith(), 3, null],
+    ['the account has its workers', rulesWith({ cap: 3 }), 1, 'at_entity_cap'],
+    ['the pool has its workers', rulesWith({ pool: { cap: 3 } }), 1, 'at_pool_cap'],
+    ['no node takes the pool’s workers', rulesWith({ pool: { cap: 3, trials: 0 } }), 0, 'no_capacity'],
+    ['the budget is tighter than the cap', rulesWith({ cap: 4, budgets: new Map([[INSTALLATION, 1]]) }), 1, 'github_budget'],
+    ['the cap is tighter than the budget', rulesWith({ cap: 3, budgets: new Map([[INSTALLATION, 2]]) }), 1, 'at_entity_cap'],
+    ['there is no budget at all', rulesWith({ budgets: new Map([[INSTALLATION, 0]]) }), 0, 'github_budget'],
+    ['making is stopped', rulesWith({ environmentStopped: true, cap: 0 }), 0, 'making_stopped'],
+  ])('when %s (C4, P5)', (_name, rules, made, waitReason) => {
+    expect(plan([key(1)], rules, 2).get(1)).toMatchObject({ made, waitReason });
+  });
+
+  test('keeps to a cap per repository where runners register there, and says which cap is the tightest (C4)', () => {
+    const rules = rulesWith({ cap: 9, pool: { repositoryCap: 2 } });
+    const plans = plan([key(1, { scopeRepoId: 21 }), key(2)], rules);
+    expect(plans.get(1)).toEqual({ made: 2, waitReason: 'at_repository_cap', cap: 2 });
+    expect(plans.get(2)).toEqual({ made: 3, waitReason: null, cap: 9 });
+  });
+
+  test('has no reason for what only the next pass makes (C4)', () => {
+    expect(plan([key(1)], rulesWith(), 0, 2).get(1)).toMatchObject({ made: 2, waitReason: null });
+  });
+
+  test('has no reason where nothing is lacking, whatever is forbidden (P5)', () => {
+    expect(plan([key(1, { lacking: 0 })], rulesWith({ environmentStopped: true })).get(1)).toMatchObject({ made: 0, waitReason: null });
+  });
+});
+
+describe('findRivals', () => {
+  test('asks for the ages of jobs only where several keys of an account want more than it may have (C4)', () => {
+    const two = [key(1), key(2, { lacking: 5 })];
+    expect(rivals(two, rulesWith())).toEqual([]);
+    expect(rivals([key(1)], rulesWith({ cap: 2 }))).toEqual([]);
+    expect(rivals(two, rulesWith({ cap: 8 }))).toEqual([]);
+    expect(rivals(two, rulesWith({ cap: 4 }))).toEqual([
+      { demandKey: 1, count: 3 },
+      { demandKey: 2, count: 4 },
+    ]);
+  });
+});
