@@ -41,10 +41,13 @@ export async function startProgram({ program, args = [], env, onLine }: ProgramS
   });
   const lines: string[] = [];
   const listening = new Promise<number | undefined>((resolve) => {
+    let hasSaid = false;
     const take = (line: string): void => {
       lines.push(line);
       onLine?.(line);
+      if (hasSaid) return;
       const said = parseListening(line);
+      hasSaid = said !== undefined;
       if (said) resolve(said.port);
     };
     readLines(child.stdout, take);
