@@ -18,6 +18,8 @@ export async function look(world: SchedulerWorld) {
       .filter(isNew);
   const secrets = () => world.kube.report().secretsLeft.filter(isNew);
   const runners = async () => (await world.gitHub.truth()).runners.map(({ name }) => name).filter(isNew);
+  /** Those that are gone included. */
+  const registrations = async () => (await world.gitHub.truth()).registrations.filter(({ name }) => isNew(name));
   const alive = async () => (await world.workers()).filter(({ status }) => status === 'pending' || status === 'running');
   const failures = async () => (await world.workers()).filter(({ status }) => status === 'failed').map((worker) => worker.stop_reason);
   const tasks = () => world.db.selectFrom('tasks').selectAll().execute();
@@ -26,6 +28,7 @@ export async function look(world: SchedulerWorld) {
     pods,
     secrets,
     runners,
+    registrations,
     alive,
     failures,
     tasks,
