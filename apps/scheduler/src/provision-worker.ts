@@ -1,7 +1,5 @@
 import { clusterBreaker, noteFailure } from '@paddock/db/breakers';
-import { currentPoolsDocument } from '@paddock/db/pools-documents';
 import { findWorkerToProvision, type WorkerToProvision } from '@paddock/db/workers';
-import type { Pool } from '@paddock/domain/pools-document';
 import { KubeError } from '@paddock/kube/errors';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { findPod } from '@paddock/kube/pods';
@@ -60,7 +58,7 @@ async function provision(parts: Provisioning, worker: WorkerToProvision, task: T
   }
   if (there.pod !== undefined) return finishPod(parts, worker, { uid: there.pod.uid, isNew: false }, task);
 
-  const pool = await findPool(parts, worker);
+  const pool = worker.poolToday;
   if (pool === undefined) return fail(parts, worker, 'pool_unknown', `The pool ${worker.pool} is not in the configuration any more.`);
   // A Secret that is there is from a run that did not come to its end.
   let isWatched = true;
@@ -93,11 +91,6 @@ async function lookAtCluster(
     if (error instanceof KubeError && ['network', 'timeout', 'unavailable'].includes(error.failure.kind)) return { away: error.message };
     throw error;
   }
-}
-
-async function findPool({ db }: Provisioning, { pool }: WorkerToProvision): Promise<Pool | undefined> {
-  const current = await currentPoolsDocument(db);
-  return current?.document.pools.find(({ name }) => name === pool);
 }
 
 async function fail({ db, events }: Provisioning, worker: WorkerToProvision, reason: FailReason, message: string): Promise<Outcome> {

@@ -1,4 +1,12 @@
-import { clusterBreaker, githubBreaker, installationBreaker, noteSuccess, passBreakers, poolBreaker } from '@paddock/db/breakers';
+import {
+  clusterBreaker,
+  githubBreaker,
+  installationBreaker,
+  noteSuccess,
+  passBreakers,
+  poolBreaker,
+  UNWATCHED,
+} from '@paddock/db/breakers';
 import { noteRegistrationBudget } from '@paddock/db/registration-budgets';
 import { markRegistrationStarted, saveRegistration, type WorkerToProvision } from '@paddock/db/workers';
 import type { Pool } from '@paddock/domain/pools-document';
@@ -32,7 +40,7 @@ export async function registerRunner(
   const { db, github, runnerGroups, events } = parts;
   const asked = [installationBreaker(worker.entityId), githubBreaker];
   const made = [poolBreaker(pool.name), clusterBreaker(worker.cluster)];
-  const passage = await passBreakers(db, [...asked, ...made]);
+  const passage = worker.isWatched ? await passBreakers(db, [...asked, ...made]) : UNWATCHED;
   if (passage.waitMs > 0) return { instead: snooze(passage.waitMs, `held back after failures: ${passage.message}`) };
 
   const correlation = worker.deliveryGuid === null ? {} : { correlationId: worker.deliveryGuid };

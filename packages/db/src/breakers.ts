@@ -68,6 +68,9 @@ export interface Passage {
   readonly isWatched: boolean;
 }
 
+/** What `passBreakers` answers where nothing has failed. */
+export const UNWATCHED: Passage = { waitMs: 0, message: '', isWatched: false };
+
 /** How long a trial may take before somebody else may try: it may have died. */
 const TRIAL_S = 120;
 /** While somebody else tries. */

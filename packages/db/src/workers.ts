@@ -1,4 +1,6 @@
+import { type Pool, pool as storedPool } from '@paddock/domain/pools-document';
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { prepared } from './prepared.ts';
 import type { Database, EntityType, FailureInfo, Status } from './tables.ts';
 
 //   pending ──► running ──► completed | failed      forward only: each statement names the states that it may leave
@@ -10,6 +12,10 @@ export interface WorkerToProvision {
   status: Status;
   stoppingAt: Date | null;
   pool: string;
+  /** What the configuration says of that pool today; undefined if it has none of that name. */
+  poolToday: Pool | undefined;
+  /** Something has failed lately that making this worker takes: its breakers are to be asked. */
+  isWatched: boolean;
   namespace: string;
   cluster: string;
   podUid: string | null;
@@ -27,15 +33,20 @@ export interface WorkerToProvision {
   deliveryGuid: string | null;
 }
 
+/** All that an attempt begins with, in one statement. Throws if the pool as it is stored is none this version can read. */
 export async function findWorkerToProvision(db: Kysely<Database>, podName: string): Promise<WorkerToProvision | undefined> {
-  const { rows } = await sql<WorkerToProvision>`
+  const { rows } = await sql<Omit<WorkerToProvision, 'poolToday'> & { poolToday: unknown }>`${prepared}
     select w.pod_name as "podName", instance.instance_id as instance, w.status, w.stopping_at as "stoppingAt",
       w.k8s_pool as pool, w.namespace, w.cluster, w.pod_uid as "podUid", w.registration_started_at as "registrationStartedAt",
       w.entity_id as "entityId", w.entity_type as "entityType",
       coalesce(i.login, w.entity_name) as login, coalesce(i.app_id, w.app_id) as "appId",
       coalesce(i.installation_id, w.installation_id) as "installationId",
       w.scope_repo_id as "scopeRepoId", coalesce(j.repo_full_name, w.repo_full_name) as "repoFullName",
-      w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid"
+      w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid",
+      (select p from (select content from pools_documents order by version desc limit 1) document
+        cross join jsonb_array_elements(document.content -> 'pools') p where p ->> 'name' = w.k8s_pool) as "poolToday",
+      exists (select from breakers b where (b.subject_type, b.subject_id) in
+        (('github', ''), ('installation', w.entity_id::text), ('pool', w.k8s_pool), ('cluster', w.cluster))) as "isWatched"
     from workers w
     cross join instance
     left join lateral (
@@ -44,7 +55,15 @@ export async function findWorkerToProvision(db: Kysely<Database>, podName: strin
       order by app_id = w.app_id desc, stated_at desc limit 1) i on true
     left join jobs j on j.job_id = w.made_for_job_id
     where w.pod_name = ${podName}`.execute(db);
-  return rows[0];
+  const [worker] = rows;
+  return worker && { ...worker, poolToday: readPool(worker.pool, worker.poolToday) };
+}
+
+function readPool(name: string, content: unknown): Pool | undefined {
+  if (content === null) return undefined;
+  const parsed = storedPool.safeParse(content);
+  if (parsed.success) return parsed.data;
+  throw new Error(`The pool ${name} in the database cannot be read by this service: upgrade it.`, { cause: parsed.error });
 }
 
 /**
@@ -52,15 +71,10 @@ export async function findWorkerToProvision(db: Kysely<Database>, podName: strin
  * before; then nobody may ask again, for a JIT config is given out once only (C6).
  */
 export async function markRegistrationStarted(db: Kysely<Database>, podName: string): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('workers')
-    .set({ registration_started_at: sql`now()` })
-    .where('pod_name', '=', podName)
-    .where('status', '=', 'pending')
-    .where('stopping_at', 'is', null)
-    .where('registration_started_at', 'is', null)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
+  const { numAffectedRows } = await sql`${prepared}
+    update workers set registration_started_at = now()
+    where pod_name = ${podName} and status = 'pending' and stopping_at is null and registration_started_at is null`.execute(db);
+  return numAffectedRows === 1n;
 }
 
 /** Takes the mark back after a call that certainly registered nothing. */
@@ -80,25 +94,16 @@ export async function saveRegistration(
   podName: string,
   { runnerId, labels }: { runnerId: number; labels: readonly string[] },
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('workers')
-    .set({ runner_id: runnerId, registered_labels: JSON.stringify(labels), registered_at: sql`now()` })
-    .where('pod_name', '=', podName)
-    .where('status', '=', 'pending')
-    .where('registered_at', 'is', null)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
+  const { numAffectedRows } = await sql`${prepared}
+    update workers set runner_id = ${runnerId}, registered_labels = ${JSON.stringify(labels)}, registered_at = now()
+    where pod_name = ${podName} and status = 'pending' and registered_at is null`.execute(db);
+  return numAffectedRows === 1n;
 }
 
 /** Whether the worker is still to be started. */
 export async function isPending(db: Kysely<Database>, podName: string): Promise<boolean> {
-  const found = await db
-    .selectFrom('workers')
-    .select('pod_name')
-    .where('pod_name', '=', podName)
-    .where('status', '=', 'pending')
-    .executeTakeFirst();
-  return found !== undefined;
+  const { rows } = await sql`${prepared} select from workers where pod_name = ${podName} and status = 'pending'`.execute(db);
+  return rows.length === 1;
 }
 
 /**
@@ -106,7 +111,7 @@ export async function isPending(db: Kysely<Database>, podName: string): Promise<
  * became known, in seconds; undefined if that job's row is gone.
  */
 export async function savePod(db: Kysely<Database>, podName: string, podUid: string): Promise<number | undefined> {
-  const { rows } = await sql<{ seconds: number }>`
+  const { rows } = await sql<{ seconds: number }>`${prepared}
     with saved as (
       update workers set pod_uid = ${podUid}, pod_created_at = now() where pod_name = ${podName} and pod_uid is null
     )

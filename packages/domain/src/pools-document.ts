@@ -13,7 +13,8 @@ const template = z.strictObject({
   spec: z.record(z.string(), z.unknown()).optional(),
 });
 
-const pool = z.strictObject({
+/** One class of workers, as it is kept in the database. */
+export const pool = z.strictObject({
   name: z.string().regex(NAME, 'must be 1 to 30 characters of a-z, 0-9 and -, beginning with a letter'),
   labels: z
     .array(z.string().min(1).max(256))
@@ -56,7 +57,7 @@ export const poolsDocument = z.strictObject(shape).superRefine(checkTogether);
 export type PoolsDocument = z.infer<typeof poolsDocument>;
 /** As people write it, without what has a default. */
 export type PoolsDocumentInput = z.input<typeof poolsDocument>;
-export type Pool = PoolsDocument['pools'][number];
+export type Pool = z.infer<typeof pool>;
 
 /**
  * The pool for a job's labels: all of them are in the pool's set, compared without case. Of several the one with the fewest labels, then
