@@ -2,6 +2,7 @@ import { roundsByRunner } from '@paddock/domain/fold-job-statements';
 import type { Outcome } from '@paddock/domain/outcomes';
 import type { ParsedDelivery } from '@paddock/domain/parse-delivery';
 import type { Kysely } from 'kysely';
+import { lockInstallations } from './installations.ts';
 import type { CurrentPools } from './pools-documents.ts';
 import { addStored, bindRunners, type StoredJobs } from './record-jobs.ts';
 import { isJobDelivery, statementOf, storeJobDeliveries } from './store-job-deliveries.ts';
@@ -37,6 +38,7 @@ export async function recordDeliveries(
   }
   return db.transaction().execute(async (trx) => {
     const outcomes: Outcome[] = [];
+    if (batch.some(({ parsed }) => parsed.kind === 'installation' || parsed.kind === 'account_name')) await lockInstallations(trx);
     // Locks are taken in this order by everybody: jobs, installations, workers.
     const stored: StoredJobs = new Map();
     const stated = batch.flatMap((delivery, index) => (isJobDelivery(delivery) ? [{ ...statementOf(delivery), delivery, index }] : []));
