@@ -26,8 +26,8 @@ describe('diagnose', () => {
     ]);
     expect(diagnose(pod, logs, [event('Back-off')])).toEqual({
       version: 2,
-      reason: 'Error',
-      message: 'container runner ended with exit code 1',
+      reason: 'exit_code',
+      message: 'container runner ended with exit code 1 (Error)',
       pod: { phase: 'Failed', reason: null, message: null, node: 'n1' },
       containers: [
         { name: 'dind', exitCode: 0, reason: null, message: null, log: null, logMissing: 'the node is away' },
@@ -39,8 +39,8 @@ describe('diagnose', () => {
 
   test('the pod’s own reason stands before a container’s', () => {
     expect(diagnose({ ...pod, podReason: 'Evicted', podMessage: 'low on memory' }, new Map(), [])).toMatchObject({
-      reason: 'Evicted',
-      message: 'low on memory',
+      reason: 'evicted',
+      message: 'Evicted: low on memory',
     });
   });
 

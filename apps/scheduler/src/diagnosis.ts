@@ -1,10 +1,11 @@
 import type { PodEvent } from '@paddock/kube/events';
 import type { ObservedContainer, ObservedPod } from '@paddock/kube/observed-pod';
+import { podFailure, type PodFailureReason } from '@paddock/kube/pod-failure';
 
 /** What is kept of a failed worker: `workers.failure_info`, version 2 (C8). */
 export interface Diagnosis extends Record<string, unknown> {
   readonly version: 2;
-  readonly reason: string;
+  readonly reason: PodFailureReason;
   readonly message: string;
   readonly pod: { readonly phase: string; readonly reason: string | null; readonly message: string | null; readonly node: string | null };
   readonly containers: readonly DiagnosedContainer[];
@@ -33,12 +34,10 @@ const LONGEST_MESSAGE = 1_000;
 
 /** Puts together what is known of a failed pod, in at most 64 KB: logs are cut from their beginning until it fits. Pure. */
 export function diagnose(pod: ObservedPod, logs: ReadonlyMap<string, ContainerLog>, events: readonly PodEvent[]): Diagnosis {
-  const guilty = [pod.runner, ...pod.containers].find(({ exitCode }) => exitCode !== undefined && exitCode !== 0);
-  const reason = pod.podReason ?? guilty?.reason ?? pod.waitingReason ?? pod.phase;
-  const message = pod.podMessage ?? guilty?.message ?? pod.waitingMessage ?? (guilty ? exitOf(guilty) : 'the pod failed');
+  const { reason, message } = podFailure(pod) ?? { reason: 'unknown', message: `the pod is ${pod.phase}` };
   const common = {
     version: 2,
-    reason: clean(reason),
+    reason,
     message: clean(message),
     pod: {
       phase: pod.phase,
@@ -66,8 +65,6 @@ function diagnoseContainer(container: ObservedContainer, logs: ReadonlyMap<strin
     ...(missing === undefined ? {} : { logMissing: clean(missing) }),
   };
 }
-
-const exitOf = ({ name, exitCode }: ObservedContainer): string => `container ${name} ended with exit code ${exitCode ?? 'unknown'}`;
 
 const cleanEvent = (event: PodEvent): PodEvent => ({ ...event, reason: clean(event.reason), message: clean(event.message) });
 

@@ -16,7 +16,11 @@ export function createEvents(log: Logger, metrics: Metrics) {
   const reserved = metrics.counter('paddock_workers_reserved_total', 'Workers reserved for waiting jobs, by pool', ['pool']);
   const registered = metrics.counter('paddock_workers_registered_total', 'Runners registered at GitHub, by pool', ['pool']);
   const created = metrics.counter('paddock_pods_created_total', 'Runner pods created, by pool', ['pool']);
-  const ended = metrics.counter('paddock_workers_ended_total', 'Workers that ended, by pool and status', ['pool', 'status']);
+  const ended = metrics.counter('paddock_workers_ended_total', 'Workers that ended, by pool, status and why they failed', [
+    'pool',
+    'status',
+    'reason',
+  ]);
   const failed = metrics.counter('paddock_workers_not_started_total', 'Workers that ended without a pod, by pool and reason', [
     'pool',
     'reason',
@@ -84,9 +88,9 @@ export function createEvents(log: Logger, metrics: Metrics) {
       const { podName, pool, was, status, startSeconds } = transition;
       if (was === status) return;
       if (was === 'pending' && startSeconds !== null) toRunning.observe({ pool }, Math.max(0, startSeconds));
-      if (status === 'completed' || status === 'failed') ended.inc({ pool, status });
+      if (status === 'completed' || status === 'failed') ended.inc({ pool, status, reason: transition.failureReason ?? '' });
       if (transition.unexplained) unexplained.inc({ pool });
-      log.info('worker changed', { podName, pool, was, status, unexplained: transition.unexplained });
+      log.info('worker changed', { podName, pool, was, status, reason: transition.failureReason, unexplained: transition.unexplained });
     },
     podVanished({ podName, pool, status }: MissingPod) {
       vanished.inc({ pool });

@@ -115,15 +115,21 @@ async function recordPods({ db, unexplainedGraceMs, events }: Following, pods: r
   }
 }
 
-/** Runners that fail before they have had a job speak against their pool, those that end well speak for it (C11). */
-async function noteHealth(db: Kysely<Database>, { podName, pool, status, failedIdle, isWatched }: PodTransition): Promise<void> {
-  const subject = poolBreaker(pool);
-  if (failedIdle)
-    await noteFailure(db, { subject, failureClass: RUNNER_FAILED, message: `the runner ${podName} failed before it had a job` });
-  if (isWatched && status === 'completed') await noteSuccess(db, [subject], RUNNER_FAILED);
-}
+/** What the cluster does to a pod says nothing of its pool. */
+const NOBODYS_FAULT = new Set(['evicted', 'node_lost']);
 
-const RUNNER_FAILED = 'runner_failed';
+/** Runners that fail before they have had a job speak against their pool, those that end well speak for it (C11). */
+async function noteHealth(
+  db: Kysely<Database>,
+  { podName, pool, status, failedIdle, failureReason, isWatched }: PodTransition,
+): Promise<void> {
+  const subject = poolBreaker(pool);
+  const reason = failureReason ?? 'unknown';
+  if (failedIdle && !NOBODYS_FAULT.has(reason)) {
+    await noteFailure(db, { subject, failureClass: reason, message: `the runner ${podName} failed before it had a job: ${reason}` });
+  }
+  if (isWatched && status === 'completed') await noteSuccess(db, [subject]);
+}
 
 function followUps({ podName, status }: PodTransition) {
   switch (status) {

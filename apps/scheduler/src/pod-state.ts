@@ -1,11 +1,13 @@
 import type { PodState } from '@paddock/db/worker-pods';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
+import { podFailure } from '@paddock/kube/pod-failure';
 
 /**
  * What a pod says of its worker. Succeeded and Failed count as an end only once no container runs any more: the phase of a pod on a lost
  * node may say Failed while its runner still works (A3, P2).
  */
 export function podState(pod: ObservedPod): PodState {
+  const failure = pod.phase === 'Failed' ? podFailure(pod) : undefined;
   return {
     podName: pod.name,
     podUid: pod.uid,
@@ -16,7 +18,8 @@ export function podState(pod: ObservedPod): PodState {
     endedAt: pod.endedAt ?? null,
     exitCode: pod.runner.exitCode ?? null,
     isUnschedulable: pod.phase === 'Pending' && pod.unschedulable !== undefined,
-    message: pod.phase === 'Failed' ? whyFailed(pod) : null,
+    failureReason: failure?.reason ?? null,
+    message: failure?.message ?? null,
   };
 }
 
@@ -36,14 +39,4 @@ function phaseOf({ phase, containersTerminated, runningAt }: ObservedPod): PodSt
     default:
       return phase satisfies never;
   }
-}
-
-/** One sentence from what is known at once; the diagnosis adds logs and events. */
-function whyFailed({ podReason, podMessage, runner, containers }: ObservedPod): string {
-  if (podReason !== undefined) return podMessage === undefined ? podReason : `${podReason}: ${podMessage}`;
-  const guilty = [runner, ...containers].find(({ exitCode }) => exitCode !== undefined && exitCode !== 0);
-  if (guilty === undefined) return 'the pod failed';
-  const { name, exitCode, reason, message } = guilty;
-  const words = [reason, message].filter((part) => part !== undefined && part !== '').join(': ');
-  return `container ${name} ended with exit code ${exitCode}${words === '' ? '' : ` (${words})`}`;
 }

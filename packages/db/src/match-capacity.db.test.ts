@@ -25,6 +25,7 @@ const podOf = (podName: string, given: Partial<PodState> = {}): PodState => ({
   endedAt: null,
   exitCode: null,
   isUnschedulable: false,
+  failureReason: null,
   message: null,
   ...given,
 });

@@ -14,7 +14,9 @@ export interface PodState {
   exitCode: number | null;
   /** No node takes it. */
   isUnschedulable: boolean;
-  /** Why it failed, in a sentence. */
+  /** Why it failed, as one of a closed set of words. */
+  failureReason: string | null;
+  /** The same in a sentence. */
   message: string | null;
 }
 
@@ -26,6 +28,8 @@ export interface PodTransition {
   status: Status;
   /** It ended well, nobody has heard of its job, and we were not stopping it (C3). */
   unexplained: boolean;
+  /** Why, if it failed. */
+  failureReason: string | null;
   /** It failed, no job was ever known on it, and we were not stopping it: its template or image may be at fault. */
   failedIdle: boolean;
   /** Runners of the pool have failed so lately. */
@@ -47,7 +51,7 @@ export async function recordPodStates(
   const { rows } = await sql<PodTransition>`
     with given as (
       select * from jsonb_to_recordset(${JSON.stringify(states)}::jsonb) as g("podName" text, "podUid" text, "podCreatedAt" timestamptz, node text, phase text,
-        "runningAt" timestamptz, "endedAt" timestamptz, "exitCode" integer, "isUnschedulable" boolean, message text)
+        "runningAt" timestamptz, "endedAt" timestamptz, "exitCode" integer, "isUnschedulable" boolean, "failureReason" text, message text)
     ),
     locked as (
       select g.*, w.status as was
@@ -70,6 +74,7 @@ export async function recordPodStates(
       completed_at = case when l.phase in ('succeeded', 'failed') then coalesce(l."endedAt", now()) end,
       exit_code = coalesce(l."exitCode", w.exit_code),
       unschedulable_at = case when l."isUnschedulable" then coalesce(w.unschedulable_at, now()) end,
+      stop_reason = case when l.phase = 'failed' then coalesce(w.stop_reason, l."failureReason") else w.stop_reason end,
       failure_info = case when l.phase = 'failed'
         then jsonb_build_object('version', 1, 'message', coalesce(l.message, 'the pod failed')) else w.failure_info end,
       unexplained_until = case when l.phase = 'succeeded' and l."exitCode" = 0 and w.assigned_at is null and w.stopping_at is null
@@ -77,6 +82,7 @@ export async function recordPodStates(
     from locked l
     where w.pod_name = l."podName" and w.status in ('pending', 'running')
     returning w.pod_name as "podName", w.k8s_pool as pool, l.was, w.status, w.unexplained_until is not null as unexplained,
+      case when w.status = 'failed' then w.stop_reason end as "failureReason",
       w.status = 'failed' and w.assigned_at is null and w.stopping_at is null as "failedIdle",
       exists (select from breakers b where b.subject_type = 'pool' and b.subject_id = w.k8s_pool) as "isWatched",
       extract(epoch from w.running_at - w.created_at)::float8 as "startSeconds"`.execute(trx);

@@ -1,0 +1,55 @@
+import { describe, expect, test } from '@jest/globals';
+import type { ObservedContainer, ObservedPod } from './observed-pod.ts';
+import { podFailure } from './pod-failure.ts';
+
+const pod = (given: Partial<ObservedPod>): ObservedPod => ({
+  name: 'pdk-abc123-linux-0123456789ab',
+  uid: 'uid',
+  resourceVersion: '1',
+  phase: 'Failed',
+  createdAt: new Date(0),
+  runner: { name: 'runner', state: 'unknown' },
+  containers: [],
+  containersTerminated: true,
+  ...given,
+});
+const ended = (name: string, exitCode: number, reason?: string): ObservedContainer => ({
+  name,
+  state: 'terminated',
+  exitCode,
+  ...(reason === undefined ? {} : { reason }),
+});
+
+describe('podFailure (C8, P5)', () => {
+  test.each([
+    [{ podReason: 'Evicted', podMessage: 'low on memory' }, 'evicted', 'Evicted: low on memory'],
+    [{ podReason: 'Preempting' }, 'evicted', 'Preempting'],
+    [{ podReason: 'NodeShutdown', podMessage: 'the node goes' }, 'node_lost', 'NodeShutdown: the node goes'],
+    [{ podReason: 'DeadlineExceeded' }, 'deadline', 'DeadlineExceeded'],
+    [{ podReason: 'SomethingNew' }, 'unknown', 'SomethingNew'],
+    [{ runner: ended('runner', 137, 'OOMKilled') }, 'out_of_memory', 'container runner ended with exit code 137 (OOMKilled)'],
+    [{ runner: ended('runner', 7, 'Error') }, 'outdated_runner', 'container runner ended with exit code 7 (Error)'],
+    [{ containers: [ended('dind', 7)] }, 'exit_code', 'container dind ended with exit code 7'],
+    [{ runner: ended('runner', 128, 'StartError') }, 'container_config', 'container runner ended with exit code 128 (StartError)'],
+    [{ runner: ended('runner', 2), containers: [ended('dind', 1)] }, 'exit_code', 'container runner ended with exit code 2'],
+    [{}, 'unknown', 'the pod failed'],
+  ] as const)('of a failed pod with %j is %s', (given, reason, message) => {
+    expect(podFailure(pod(given))).toEqual({ reason, message });
+  });
+
+  test.each([
+    [{ waitingReason: 'ImagePullBackOff', waitingMessage: 'no such tag' }, 'image_pull', 'ImagePullBackOff: no such tag'],
+    [{ waitingReason: 'CreateContainerConfigError' }, 'container_config', 'CreateContainerConfigError'],
+    [{ waitingReason: 'CrashLoopBackOff' }, 'unknown', 'CrashLoopBackOff'],
+    [{ unschedulable: '0/3 nodes are available' }, 'unschedulable', '0/3 nodes are available'],
+  ] as const)('of a pending pod with %j is %s', (given, reason, message) => {
+    expect(podFailure(pod({ phase: 'Pending', ...given }))).toEqual({ reason, message });
+  });
+
+  test.each([{ phase: 'Pending' }, { phase: 'Running' }, { phase: 'Unknown' }, { phase: 'Succeeded' }] as const)(
+    'there is none with %j',
+    (given) => {
+      expect(podFailure(pod(given))).toBeUndefined();
+    },
+  );
+});
