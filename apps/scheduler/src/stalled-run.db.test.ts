@@ -109,4 +109,29 @@ describe('a run that stands still while its successor does everything, and then 
     expect(names.length - 1).toBeLessThanOrEqual((await seen.failures()).length);
     expect((await seen.failures()).every((reason) => reason === 'registration_interrupted')).toBe(true);
   });
+
+  test('its successor was refused the pod and ended the row: the pod that it still makes never starts a runner', async () => {
+    const jobId = await world.queueJob({ durationMs });
+    await world.match();
+    const held = atCluster.hold({ method: 'POST', path: '/pods$', at: 'call' });
+    const stalled = firstRun();
+    await held.reached;
+    const [ended] = await seen.alive();
+    world.kube.failNext({ method: 'POST', path: '/pods$', status: 422, reason: 'Invalid' });
+    await takeOver();
+    await world.settle();
+    const job = async () => (await world.gitHub.truth()).jobs.find(({ id }) => id === jobId);
+    await waitFor('the job to run', async () => (await job())?.status === 'in_progress');
+
+    held.release();
+    await stalled;
+    await world.settle();
+    expect(await seen.failures()).toEqual(['pod_refused']);
+    expect(await seen.alive()).toHaveLength(1);
+    const left = (await world.gitHub.truth()).runners.find(({ name }) => name === ended?.pod_name);
+    // Registered, and never seen: the Secret went with the row.
+    expect(left?.state).toBe('registered');
+    expect(seen.secrets()).not.toContain(`runners/${ended?.pod_name}`);
+    expect((await job())?.status).toBe('in_progress');
+  });
 });
