@@ -6,6 +6,7 @@ import type { Database } from '@paddock/db/tables';
 import { findForgottenWorkers } from '@paddock/db/workers';
 import { enqueue } from '@paddock/queue/enqueue';
 import { loop } from '@paddock/runtime/loop';
+import { pause } from '@paddock/runtime/pause';
 import { createWake } from '@paddock/runtime/wake';
 import type { Kysely } from 'kysely';
 import type { SchedulerEvents } from './events.ts';
@@ -30,10 +31,11 @@ export async function runMatching(parts: Matching, signal: AbortSignal): Promise
   const match = async (): Promise<void> => {
     const began = performance.now();
     const matched = await matchOnce(db, settings);
-    events.matched(matched, (performance.now() - began) / 1_000);
-    // A pass makes so many at most: what is left over is the next one's.
-    if (matched.reserved > 0) wake.ring();
-    else events.waiting(await countWaitingByReason(db));
+    const tookMs = performance.now() - began;
+    events.matched(matched, tookMs / 1_000);
+    if (matched.hasMore) return wake.ring();
+    events.waiting(await countWaitingByReason(db));
+    await pause(Math.min(REST * tookMs, tickMs), signal);
   };
   const reprovision = async (): Promise<void> => {
     const podNames = await reprovisionForgotten(db, forgottenAfterMs);
@@ -45,6 +47,12 @@ export async function runMatching(parts: Matching, signal: AbortSignal): Promise
     loop(reprovision, { wake: createWake(), intervalMs: tickMs, onError: events.matchFailed }, signal),
   ]);
 }
+
+/**
+ * After a pass so many times its duration belongs to others: under load every delivery asks for a pass, and what asks meanwhile shares the
+ * next one. A few milliseconds while little waits.
+ */
+const REST = 3;
 
 const MOST_FORGOTTEN = 250;
 

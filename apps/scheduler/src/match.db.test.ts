@@ -32,7 +32,7 @@ describe('matchOnce', () => {
   test('enqueues one provisioning per reserved worker, in the same transaction, with the delivery it goes back to (C6, D14)', async () => {
     await putJob(testDb.db, { delivery_guid: 'guid-1' });
     await putJob(testDb.db);
-    expect(await matchOnce(testDb.db, GATE)).toEqual({ reserved: 2, ended: 0, lacking: 0, pools: ['linux', 'linux'] });
+    expect(await matchOnce(testDb.db, GATE)).toEqual({ reserved: 2, ended: 0, lacking: 0, hasMore: false, pools: ['linux', 'linux'] });
     const made = await workers();
     expect(await provisionTasks()).toEqual(
       made.map((worker) => ({ kind: 'provision-worker', subject_id: worker.pod_name, delivery_guid: worker.delivery_guid })),

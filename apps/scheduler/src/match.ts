@@ -11,6 +11,8 @@ export interface Matched {
   readonly ended: number;
   /** Workers that waiting jobs still lack; `demand_keys` says why. */
   readonly lacking: number;
+  /** The pass made as many as it may: the next one finds what is left over. */
+  readonly hasMore: boolean;
   /** Pools of the workers that were reserved, each as often as it got one. */
   readonly pools: readonly string[];
 }
@@ -28,8 +30,8 @@ export async function matchOnce(db: Kysely<Database>, settings: MatchingSettings
     .setIsolationLevel('read committed')
     .execute(async (trx) => {
       await lockMatching(trx, limits);
-      const { ended, reserved, lacking } = await matchDemand(trx, settings);
+      const { ended, reserved, lacking, hasMore } = await matchDemand(trx, settings);
       await enqueue(trx, reserved.map(provisionTask));
-      return { reserved: reserved.length, ended: ended.length, lacking, pools: reserved.map(({ pool }) => pool) };
+      return { reserved: reserved.length, ended: ended.length, lacking, hasMore, pools: reserved.map(({ pool }) => pool) };
     });
 }

@@ -44,8 +44,8 @@ describe('what is reserved', () => {
 
   test('makes at most so many in one pass, the oldest jobs’ first, and goes on at the next (C4)', async () => {
     const jobs = [await putJob(testDb.db), await putJob(testDb.db), await putJob(testDb.db)];
-    const { reserved, lacking } = await match(2);
-    expect(lacking).toBe(1);
+    const { reserved, lacking, hasMore } = await match(2);
+    expect({ lacking, hasMore }).toEqual({ lacking: 1, hasMore: true });
     expect(reserved.map((worker) => worker.madeForJobId)).toEqual(jobs.slice(0, 2).map((job) => job.job_id));
     expect(first(await keys())).toMatchObject({ waiting: 3, unassigned: 2, wait_reason: null });
     expect((await match(2)).reserved).toHaveLength(1);

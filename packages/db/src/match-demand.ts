@@ -16,6 +16,8 @@ export interface MatchedDemand {
   readonly reserved: readonly ReservedWorker[];
   /** Workers that waiting jobs still lack; `demand_keys` says why. */
   readonly lacking: number;
+  /** The pass made as many as it may: the next one finds what is left over. */
+  readonly hasMore: boolean;
 }
 
 export interface MatchingOptions extends MatchingSettings {
@@ -29,7 +31,7 @@ const MOST_PER_PASS = 1_000;
 /**
  * Compares demand with supply and writes what follows (C2, C3, C4): reservations that became too many end, the workers that waiting jobs
  * lack are reserved as far as caps allow, and `demand_keys` says of each key what was seen and why nothing more was made. Jobs are read,
- * never written. Call it after `lockMatching`, in the same READ COMMITTED transaction, and again after a pass that reserved some.
+ * never written. Call it after `lockMatching`, in the same READ COMMITTED transaction.
  */
 export async function matchDemand(
   trx: Transaction<Database>,
@@ -39,7 +41,7 @@ export async function matchDemand(
   const ended = totals.hasUnregistered ? await giveBack(trx, settings) : [];
   const reserved = totals.keys > 0 ? await reserve(trx, { most, ...settings }) : [];
   if (totals.hasStored) await forgetRestingKeys(trx);
-  return { ended, reserved, lacking: Math.max(0, totals.lacking - reserved.length) };
+  return { ended, reserved, lacking: Math.max(0, totals.lacking - reserved.length), hasMore: reserved.length >= most };
 }
 
 async function giveBack(trx: Transaction<Database>, settings: MatchingSettings): Promise<string[]> {
