@@ -28,13 +28,14 @@ export async function playInCluster(kubeconfigFile: string, namespace: string, i
     const over = new AbortController();
     runners.set(pod.uid, { over, done: playPod(cluster, namespace, pod.name, AbortSignal.any([stop.signal, over.signal])) });
   };
+  const leave = ({ uid }: ObservedPod): void => runners.get(uid)?.over.abort();
   const playing = watchPods(
     cluster,
     {
       namespace,
       instance,
       onList: (pods) => Promise.resolve(pods.forEach(meet)),
-      onEvent: (type, pod) => Promise.resolve(type === 'deleted' ? runners.get(pod.uid)?.over.abort() : meet(pod)),
+      onChanges: (changes) => Promise.resolve(changes.forEach(({ type, pod }) => (type === 'deleted' ? leave(pod) : meet(pod)))),
     },
     stop.signal,
   );

@@ -3,7 +3,7 @@ import { deletePod, listPods } from '@paddock/kube/pods';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { findInstance } from '@paddock/db/instance';
-import { takeEvent, takeList } from './follow-pods.ts';
+import { takeChanges, takeList } from './follow-pods.ts';
 import { type SchedulerWorld, startSchedulerWorld } from './scheduler.scene.ts';
 
 let world: SchedulerWorld;
@@ -73,7 +73,7 @@ describe('a pod’s state goes into its worker’s row', () => {
     await world.runTasks();
     expect((await row(name))?.failure_info).toMatchObject({
       version: 2,
-      reason: 'OOMKilled',
+      reason: 'out_of_memory',
       pod: { phase: 'Failed' },
       containers: [expect.objectContaining({ name: 'runner', reason: 'OOMKilled', exitCode: 137 })],
     });
@@ -95,7 +95,7 @@ describe('a pod’s state goes into its worker’s row', () => {
     const running = await podOf(name);
     await endPod(name, 'succeeded');
     await relist();
-    if (running !== undefined) await takeEvent(parts(), 'modified', running);
+    if (running !== undefined) await takeChanges(parts(), [{ type: 'modified', pod: running, resourceVersion: running.resourceVersion }]);
     expect((await row(name))?.status).toBe('completed');
   });
 
@@ -154,7 +154,7 @@ describe('a pod that is gone', () => {
       await deletePod(world.cluster, { namespace: 'runners', name });
       await waitFor('the pod to be gone', async () => (await podOf(name)) === undefined);
       if (how === 'missing from a list') await relist(new Date(Date.now() + 3_600_000));
-      else if (pod !== undefined) await takeEvent(parts(), 'deleted', pod);
+      else if (pod !== undefined) await takeChanges(parts(), [{ type: 'deleted', pod: pod, resourceVersion: pod.resourceVersion }]);
       expect(await row(name)).toMatchObject({ status: 'running', stop_reason: 'pod_gone', completed_at: null });
       expect((await row(name))?.stopping_at).not.toBeNull();
       expect((await world.match()).reserved).toBe(1);
@@ -173,7 +173,7 @@ describe('a pod that is gone', () => {
     const name = await startWorker('succeeded');
     await relist();
     const pod = await podOf(name);
-    if (pod !== undefined) await takeEvent(parts(), 'deleted', pod);
+    if (pod !== undefined) await takeChanges(parts(), [{ type: 'deleted', pod: pod, resourceVersion: pod.resourceVersion }]);
     expect((await row(name))?.pod_deleted_at).not.toBeNull();
   });
 
@@ -189,7 +189,7 @@ describe('a pod that is gone', () => {
   test('deleted with its end unseen: the end in its last state counts (C8)', async () => {
     const name = await startWorker('succeeded');
     const pod = await podOf(name);
-    if (pod !== undefined) await takeEvent(parts(), 'deleted', pod);
+    if (pod !== undefined) await takeChanges(parts(), [{ type: 'deleted', pod: pod, resourceVersion: pod.resourceVersion }]);
     const worker = await row(name);
     expect(worker).toMatchObject({ status: 'completed', exit_code: 0 });
     expect(worker?.pod_deleted_at).not.toBeNull();

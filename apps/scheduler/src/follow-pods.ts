@@ -6,7 +6,7 @@ import type { Database } from '@paddock/db/tables';
 import { findMissingPods, findNamespaces, type PodTransition, recordPodStates, stopVanishedWorkers } from '@paddock/db/worker-pods';
 import type { Cluster } from '@paddock/kube/connect';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
-import { watchPods } from '@paddock/kube/watch-pods';
+import { type PodEvent, watchPods } from '@paddock/kube/watch-pods';
 import { enqueue } from '@paddock/queue/enqueue';
 import { pause } from '@paddock/runtime/pause';
 import type { Kysely } from 'kysely';
@@ -65,7 +65,7 @@ async function followNamespace(parts: Following, where: { namespace: string; ins
     {
       ...where,
       onList: (pods, begunAt) => takeList(parts, where.namespace, pods, begunAt),
-      onEvent: (type, pod) => takeEvent(parts, type, pod),
+      onChanges: (changes) => takeChanges(parts, changes),
       onInterrupted: (failure, retryInMs) => events.watchInterrupted(where.namespace, failure, retryInMs),
     },
     signal,
@@ -89,10 +89,18 @@ export async function takeList(parts: Following, namespace: string, pods: readon
   );
 }
 
-/** Takes over one change. A deleted pod is shown as it was before, so only what had ended in it counts as an end. */
-export async function takeEvent(parts: Following, type: 'added' | 'modified' | 'deleted', pod: ObservedPod): Promise<void> {
-  await recordPods(parts, [pod]);
-  if (type === 'deleted') await takeAbsence(parts, [pod.name]);
+/**
+ * Takes over changes: of each pod the newest says all that those before it said. A deleted pod is shown as it was before, so only what had
+ * ended in it counts as an end.
+ */
+export async function takeChanges(parts: Following, changes: readonly PodEvent[]): Promise<void> {
+  const newest = new Map(changes.map(({ pod }) => [pod.uid, pod]));
+  await recordPods(parts, [...newest.values()]);
+  const deleted = changes.filter(({ type }) => type === 'deleted');
+  await takeAbsence(
+    parts,
+    deleted.map(({ pod }) => pod.name),
+  );
 }
 
 async function takeAbsence({ db, events }: Following, podNames: readonly string[]): Promise<void> {

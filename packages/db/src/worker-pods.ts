@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { prepared } from './prepared.ts';
 import type { Database, Status } from './tables.ts';
 
 /** What a pod's own status says of its worker. */
@@ -48,19 +49,22 @@ export async function recordPodStates(
   states: readonly PodState[],
   unexplainedGraceMs: number,
 ): Promise<PodTransition[]> {
-  const { rows } = await sql<PodTransition>`
+  const { rows } = await sql<PodTransition>`${prepared}
     with given as (
       select * from jsonb_to_recordset(${JSON.stringify(states)}::jsonb) as g("podName" text, "podUid" text, "podCreatedAt" timestamptz, node text, phase text,
         "runningAt" timestamptz, "endedAt" timestamptz, "exitCode" integer, "isUnschedulable" boolean, "failureReason" text, message text)
     ),
+    -- Each is looked up by its name: a plain join would read all living workers for one change of one pod.
     locked as (
-      select g.*, w.status as was
-      from workers w join given g on g."podName" = w.pod_name
-      where w.status in ('pending', 'running') and (w.pod_uid is null or w.pod_uid = g."podUid")
-        and (w.pod_uid is null or (w.k8s_node is null and g.node is not null)
-          or (w.status = 'pending' and g.phase = 'running') or g.phase in ('succeeded', 'failed')
-          or (w.unschedulable_at is not null) <> g."isUnschedulable")
-      order by w.pod_name for update of w
+      select g.*, w.was
+      from (select * from given order by "podName") g cross join lateral (
+        select status as was from workers
+        where pod_name = g."podName" and status in ('pending', 'running') and (pod_uid is null or pod_uid = g."podUid")
+          and (pod_uid is null or (k8s_node is null and g.node is not null)
+            or (status = 'pending' and g.phase = 'running') or g.phase in ('succeeded', 'failed')
+            or (unschedulable_at is not null) <> g."isUnschedulable")
+        for update
+      ) w
     )
     update workers w
     set pod_uid = l."podUid",
@@ -80,7 +84,7 @@ export async function recordPodStates(
       unexplained_until = case when l.phase = 'succeeded' and l."exitCode" = 0 and w.assigned_at is null and w.stopping_at is null
         then now() + ${unexplainedGraceMs} * interval '1 millisecond' end
     from locked l
-    where w.pod_name = l."podName" and w.status in ('pending', 'running')
+    where w.pod_name = any(array(select "podName" from locked)) and w.pod_name = l."podName" and w.status in ('pending', 'running')
     returning w.pod_name as "podName", w.k8s_pool as pool, l.was, w.status, w.unexplained_until is not null as unexplained,
       case when w.status = 'failed' then w.stop_reason end as "failureReason",
       w.status = 'failed' and w.assigned_at is null and w.stopping_at is null as "failedIdle",

@@ -222,7 +222,9 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
             onList: async (pods) => {
               for (const pod of pods) await record('listed', pod);
             },
-            onEvent: record,
+            onChanges: async (changes) => {
+              for (const { type, pod } of changes) await record(type, pod);
+            },
           },
           over.signal,
         );
@@ -252,9 +254,9 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
         await setStatus(worker.name, running);
         const over = new AbortController();
         const types: string[] = [];
-        for await (const change of podChanges(cluster, { ...worker, resourceVersion, seconds: 30 }, over.signal)) {
-          types.push(change.type);
-          if (change.type === 'modified') break;
+        for await (const changes of podChanges(cluster, { ...worker, resourceVersion, seconds: 30 }, over.signal)) {
+          types.push(...changes.map(({ type }) => type));
+          if (types.includes('modified')) break;
         }
         expect(types).toEqual(['added', 'modified']);
       });
@@ -272,9 +274,10 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
         const worker = newWorker();
         const { resourceVersion } = await listPods(cluster, worker);
         const selection = { ...worker, resourceVersion, seconds: 1 };
-        const types = new Set<string>();
-        for await (const change of podChanges(cluster, selection, new AbortController().signal)) types.add(change.type);
-        expect([...types].filter((type) => type !== 'bookmark')).toEqual([]);
+        const types: string[] = [];
+        for await (const changes of podChanges(cluster, selection, new AbortController().signal))
+          types.push(...changes.map(({ type }) => type));
+        expect(types.filter((type) => type !== 'bookmark')).toEqual([]);
       });
 
       test('a pod that loses our labels is deleted for a watcher', async () => {
@@ -290,7 +293,7 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
         const changes = podChanges(cluster, { ...worker, resourceVersion, seconds: 30 }, new AbortController().signal);
         const { value } = await changes.next();
         await changes.return();
-        expect(value).toMatchObject({ type: 'deleted', pod: { name: worker.name, worker: { instance: worker.instance } } });
+        expect(value).toMatchObject([{ type: 'deleted', pod: { name: worker.name, worker: { instance: worker.instance } } }]);
       });
     });
   });

@@ -6,18 +6,20 @@ import { observePod, type ObservedPod } from './observed-pod.ts';
 import { readPod, type PodSelection } from './pods.ts';
 
 export type PodChange =
+  /** The pod of `deleted` is as it was before: its phase may still say Running. A pod that lost our labels is `deleted` too. */
   | { readonly type: 'added' | 'modified' | 'deleted'; readonly pod: ObservedPod; readonly resourceVersion: string }
   | { readonly type: 'bookmark'; readonly resourceVersion: string };
 
 /**
- * One watch connection as a stream of changes, read no faster than it is taken. Ends when the server ends it (after `seconds` at the
- * latest). Throws KubeError: `gone` when the version is too old, whether that comes as a status or within the stream.
+ * One watch connection as a stream of changes, as many at once as have arrived, and read no faster than they are taken. Ends when the server
+ * ends it (after `seconds` at the latest). Throws KubeError: `gone` when the version is too old, whether that comes as a status or within
+ * the stream; what came before it is yielded first.
  */
 export async function* podChanges(
   cluster: Cluster,
   selection: PodSelection & { readonly resourceVersion: string; readonly seconds: number },
   signal: AbortSignal,
-): AsyncGenerator<PodChange, void, void> {
+): AsyncGenerator<readonly PodChange[], void, void> {
   const call: Call & { signal: AbortSignal } = {
     method: 'GET',
     path: objectPath(selection.namespace, 'pods'),
@@ -37,7 +39,7 @@ export async function* podChanges(
     for await (const chunk of answer) {
       const lines = (rest + chunk).split('\n');
       rest = lines.pop() ?? '';
-      for (const line of lines) if (line !== '') yield readChange(line);
+      yield* readChanges(lines);
     }
   } catch (error) {
     if (error instanceof KubeError) throw error;
@@ -46,6 +48,17 @@ export async function* podChanges(
   } finally {
     answer.destroy();
   }
+}
+
+function* readChanges(lines: readonly string[]): Generator<readonly PodChange[], void, void> {
+  const changes: PodChange[] = [];
+  try {
+    for (const line of lines) if (line !== '') changes.push(readChange(line));
+  } catch (error) {
+    if (changes.length > 0) yield changes;
+    throw error;
+  }
+  if (changes.length > 0) yield changes;
 }
 
 function readChange(line: string): PodChange {

@@ -8,7 +8,7 @@ import type { KubeFailure } from './errors.ts';
 import { podChanges } from './pod-changes.ts';
 import { createPod, deletePod } from './pods.ts';
 import { runnerPod } from './runner-pod.ts';
-import { watchPods, type PodWatch } from './watch-pods.ts';
+import { watchPods, type PodEvent, type PodWatch } from './watch-pods.ts';
 
 const here = { namespace: 'default', instance: 'abc123' };
 
@@ -40,7 +40,7 @@ describe('watchPods', () => {
       {
         ...here,
         onList: (pods) => note(`list ${pods.map((pod) => pod.name).join()}`),
-        onEvent: (type, pod) => note(`${type} ${pod.name}`),
+        onChanges: noteAll,
         onInterrupted: (failure) => failures.push(failure),
         backoffMs: { first: 1, most: 5 },
         ...options,
@@ -53,6 +53,9 @@ describe('watchPods', () => {
     seen.push(line);
     return Promise.resolve();
   }
+  const noteAll = async (changes: readonly PodEvent[]): Promise<void> => {
+    for (const { type, pod } of changes) await note(`${type} ${pod.name}`);
+  };
   const create = async (name: string) =>
     createPod(cluster, runnerPod({ ...here, name, pool: 'linux', image: 'i', entityId: 1, scopeRepoId: 0 }));
   const watches = () => simulator.report().calls['watch pods'] ?? 0;
@@ -146,8 +149,8 @@ describe('watchPods', () => {
   test('changes wait for the one before them to be handled', async () => {
     const gate = Promise.withResolvers<void>();
     follow({
-      onEvent: async (type, pod) => {
-        await note(`${type} ${pod.name}`);
+      onChanges: async (changes) => {
+        await noteAll(changes);
         await gate.promise;
       },
     });
@@ -160,7 +163,7 @@ describe('watchPods', () => {
   });
 
   test("a callback's error ends the watch and is thrown", async () => {
-    follow({ onEvent: () => Promise.reject(new Error('no database')) });
+    follow({ onChanges: () => Promise.reject(new Error('no database')) });
     await isOpen();
     await create('a');
     await expect(watching).rejects.toThrow('no database');
@@ -170,11 +173,7 @@ describe('watchPods', () => {
   test('a watch that is never answered is tried again after the time limit', async () => {
     simulator.failNext({ verb: 'watch', hang: true });
     const hasty = connectSimulated(simulator, 200);
-    watching = watchPods(
-      hasty,
-      { ...here, onList: () => note('list'), onEvent: (type, pod) => note(`${type} ${pod.name}`), backoffMs: { first: 1, most: 5 } },
-      over.signal,
-    );
+    watching = watchPods(hasty, { ...here, onList: () => note('list'), onChanges: noteAll, backoffMs: { first: 1, most: 5 } }, over.signal);
     await see('list');
     await create('a');
     await see('added a');
@@ -217,7 +216,7 @@ test('a server that goes silent within a watch is noticed when the time of the w
   const kubeconfigFile = simulator.writeKubeconfig();
   const cluster = connectCluster({ kubeconfigFile, server: `http://127.0.0.1:${port}`, requestTimeoutMs: 50 });
   const over = new AbortController();
-  const watching = watchPods(cluster, { ...here, onList: done, onEvent: done, watchSeconds: 1 }, over.signal);
+  const watching = watchPods(cluster, { ...here, onList: done, onChanges: done, watchSeconds: 1 }, over.signal);
   await waitFor('a second watch', () => watches === 2);
   over.abort();
   await expect(watching).resolves.toBeUndefined();

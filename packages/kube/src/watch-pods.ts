@@ -5,6 +5,9 @@ import type { ObservedPod } from './observed-pod.ts';
 import { podChanges, type PodChange } from './pod-changes.ts';
 import { listPods, type PodSelection } from './pods.ts';
 
+/** A change of one pod. */
+export type PodEvent = Exclude<PodChange, { readonly type: 'bookmark' }>;
+
 export interface PodWatch extends PodSelection {
   /**
    * All pods of the instance, from a complete and consistent list that was asked for at `begunAt` (this machine's clock): a pod that is
@@ -12,10 +15,10 @@ export interface PodWatch extends PodSelection {
    */
   readonly onList: (pods: readonly ObservedPod[], begunAt: Date) => Promise<void>;
   /**
-   * One change. The pod of `deleted` is as it was before: its phase may still say Running. A pod that lost our labels is `deleted` too.
-   * Changes come in order, each after the one before it was handled; after an interruption some may come again.
+   * Changes in their order, as many as came while those before them were handled: a pod may be among them more than once. After an
+   * interruption some may come again.
    */
-  readonly onEvent: (type: 'added' | 'modified' | 'deleted', pod: ObservedPod) => Promise<void>;
+  readonly onChanges: (changes: readonly PodEvent[]) => Promise<void>;
   /** Told of each failed list or watch, and when the next attempt follows. */
   readonly onInterrupted?: ((failure: KubeFailure, retryInMs: number) => void) | undefined;
   /** How long one watch lasts before it is resumed: a server that hangs without closing is noticed after this time. Default 120 s. */
@@ -113,19 +116,16 @@ async function follow(
       if (step === 'aborted') return { resourceVersion, seen, ...(signal.aborted ? { failure: 'aborted' } : {}) };
       if ('failure' in step) return { resourceVersion, seen, failure: step.failure };
       if (step.value.done === true) return { resourceVersion, seen };
-      await report(watch, step.value.value);
-      ({ resourceVersion } = step.value.value);
-      seen++;
+      const events = step.value.value.filter((change) => change.type !== 'bookmark');
+      if (events.length > 0) await watch.onChanges(events);
+      resourceVersion = step.value.value.at(-1)?.resourceVersion ?? resourceVersion;
+      seen += step.value.value.length;
     }
   } finally {
     clearTimeout(timer);
     stop.abort();
     await changes.return();
   }
-}
-
-async function report(watch: PodWatch, change: PodChange): Promise<void> {
-  if (change.type !== 'bookmark') await watch.onEvent(change.type, change.pod);
 }
 
 async function attempt<T>(work: Promise<T>, signal: AbortSignal): Promise<{ value: T } | { failure: KubeFailure } | 'aborted'> {
