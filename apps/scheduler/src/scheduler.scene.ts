@@ -20,8 +20,8 @@ import { followPods } from './follow-pods.ts';
 import { schedulerKinds } from './kinds.ts';
 import { matchOnce } from './match.ts';
 
-const APP_ID = 1001;
-const NAMESPACE = 'runners';
+export const APP_ID = 1001;
+export const NAMESPACE = 'runners';
 /** As the settings have it by default, but for the limit of registrations, which most tests are not about. */
 export const GATE = { unschedulableLimit: 2, trialEveryMs: 60_000, registrationsPerMinute: 1_000_000 };
 
@@ -35,11 +35,16 @@ export const SILENT = { error: () => SILENT, warn: () => SILENT, info: () => SIL
 export type SchedulerWorld = Awaited<ReturnType<typeof startSchedulerWorld>>;
 
 /** Everything around the scheduler, for its tests: a database, a simulated GitHub and cluster, and the scheduler's parts on them. */
-export async function startSchedulerWorld({ kubelet = true, playRunners = true }: { kubelet?: boolean; playRunners?: boolean } = {}) {
+export async function startSchedulerWorld({
+  kubelet = true,
+  playRunners = true,
+  githubSeed = 1,
+}: { kubelet?: boolean; playRunners?: boolean; githubSeed?: number } = {}) {
   const testDb = await createTestDatabase();
   const { db } = testDb;
   const key = createAppKey();
-  const gitHub = await startGitHubSimulator({ apps: [{ appId: APP_ID, publicKeyPem: key.publicKeyPem, webhookSecret: 'unused here' }] });
+  const app = { appId: APP_ID, publicKeyPem: key.publicKeyPem, webhookSecret: 'unused here' };
+  const gitHub = await startGitHubSimulator({ seed: githubSeed, apps: [app] });
   const kube = await startKubeSimulator({
     namespaces: [NAMESPACE, 'others'],
     kubelet,
@@ -75,6 +80,7 @@ export async function startSchedulerWorld({ kubelet = true, playRunners = true }
     parts,
     kinds,
     installationId: installation.id,
+    entityId: acme.id,
     apiRepositoryId: api.id,
     databaseUrl: testDb.url,
     privateKeyPem: key.privateKeyPem,

@@ -24,6 +24,7 @@ const NAMES: Readonly<Record<keyof GitHubControl, true>> = {
   renameRepository: true,
   renameAccount: true,
   install: true,
+  selectRepositories: true,
   uninstall: true,
   suspend: true,
   unsuspend: true,

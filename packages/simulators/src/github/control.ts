@@ -25,6 +25,8 @@ export type GitHubControl = {
     id?: number;
     announce?: boolean;
   }): Promise<Named>;
+  /** Gives an installation these repositories and no others, or all there are; what it may not see, it hears nothing of. */
+  selectRepositories(installationId: number, repositories: readonly string[] | 'all'): Promise<void>;
   /** The installation and its tokens go. */
   uninstall(installationId: number): Promise<void>;
   suspend(installationId: number): Promise<void>;

@@ -3,15 +3,17 @@ import {
   addInstallation,
   addRepository,
   findInstallation,
+  findRepository,
   fullName,
   removeInstallation,
   renameAccount,
   renameRepository,
+  repositoriesOf,
 } from './accounts.ts';
 import type { AppChanges, GitHubControl, Named, RateSetting } from './control.ts';
 import type { DeliveryFaults } from './delivery-log.ts';
 import { approveJob, cancelJob, queueJob, rerunJob } from './jobs.ts';
-import { emitExample, emitInstallation } from './payloads.ts';
+import { emitExample, emitInstallation, emitInstallationRepositories } from './payloads.ts';
 import { bucketOf } from './rate-limits.ts';
 import { notFound } from './refusal.ts';
 import { jobTruth, reportOf, truthOf } from './truth.ts';
@@ -47,6 +49,7 @@ function directControl(world: World): DirectControl {
       if (announce) emitInstallation(world, installation, 'created');
       return { id: installation.id, name: installation.account.login };
     },
+    selectRepositories: (id, repositories) => selectRepositories(world, id, repositories),
     uninstall: (id) => emitInstallation(world, removeInstallation(world, id), 'deleted'),
     suspend: (id) => suspend(world, id, isoNow(world)),
     unsuspend: (id) => suspend(world, id, null),
@@ -80,6 +83,19 @@ function namedAccount({ id, login }: Account): Named {
 
 function namedRepository(repository: Repository): Named {
   return { id: repository.id, name: fullName(repository) };
+}
+
+function selectRepositories(world: World, id: number, repositories: readonly string[] | 'all'): void {
+  const installation = findInstallation(world, id);
+  const before = repositoriesOf(world, installation);
+  installation.selection = repositories === 'all' ? 'all' : 'selected';
+  installation.repositoryIds.clear();
+  if (repositories !== 'all') for (const name of repositories) installation.repositoryIds.add(findRepository(world, name).id);
+  const after = repositoriesOf(world, installation);
+  emitInstallationRepositories(world, installation, {
+    added: after.filter((repository) => !before.includes(repository)),
+    removed: before.filter((repository) => !after.includes(repository)),
+  });
 }
 
 function suspend(world: World, id: number, suspendedAt: string | null): void {

@@ -61,6 +61,22 @@ describe('workflow_job payloads', () => {
     }
   });
 
+  test('an installation is told which repositories it lost and got back, and hears nothing of a lost one', async () => {
+    const before = receiver.received.length;
+    const { installationId } = world.organization;
+    await world.github.selectRepositories(installationId, ['acme/site']);
+    await world.github.queueJob({ repo: 'acme/api', labels: ['gpu'] });
+    await world.github.selectRepositories(installationId, 'all');
+    await waitFor('both deliveries', () => receiver.received.length === before + 2);
+    await world.github.settled();
+    const told = receiver.received.slice(before);
+    const payloadOf = (wanted: string) => JSON.parse(told.find(({ action }) => action === wanted)?.body ?? '{}') as Payload;
+    expect(told.map(({ event }) => event)).toEqual(['installation_repositories', 'installation_repositories']);
+    expect(payloadOf('removed')).toMatchObject({ repository_selection: 'selected', repositories_removed: [{ full_name: 'acme/api' }] });
+    expect(payloadOf('added')).toMatchObject({ repository_selection: 'all', repositories_added: [{ full_name: 'acme/api' }] });
+    expect(payloadOf('added')).toMatchObject({ installation: { id: installationId } });
+  });
+
   test('job ids are as long as GitHub’s', () => {
     expect(JSON.stringify(sent.get('queued'))).toMatch(/"workflow_job":\{"id":\d{11},/);
   });

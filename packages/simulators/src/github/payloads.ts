@@ -39,6 +39,26 @@ export function emitInstallation(world: World, installation: Installation, actio
   emit(world, { appId: installation.appId, event: 'installation', action, installation, repositoryId: null, payload });
 }
 
+/** `installation_repositories` events: one for those that were added, one for those that were removed. */
+export function emitInstallationRepositories(
+  world: World,
+  installation: Installation,
+  { added, removed }: { readonly added: readonly Repository[]; readonly removed: readonly Repository[] },
+): void {
+  const emitOne = (action: 'added' | 'removed', payload: Payload) =>
+    emit(world, { appId: installation.appId, event: 'installation_repositories', action, installation, repositoryId: null, payload });
+  const common = {
+    ...exampleOf('installation_repositories', 0),
+    installation: installationJson(world, installation),
+    repository_selection: installation.selection,
+    repositories_added: [],
+    repositories_removed: [],
+    sender: senderFragment(),
+  };
+  if (added.length > 0) emitOne('added', { ...common, action: 'added', repositories_added: added.map(briefRepository) });
+  if (removed.length > 0) emitOne('removed', { ...common, action: 'removed', repositories_removed: removed.map(briefRepository) });
+}
+
 /** Any example as GitHub published it, for the events that Paddock must bear but does not use. */
 export function emitExample(world: World, appId: number, event: string, index: number): void {
   const payload = exampleOf(event, index);

@@ -1,0 +1,217 @@
+import { describe, expect, test } from '@jest/globals';
+import { waitFor } from '@paddock/testing/wait-for';
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { ACCOUNTS, type AccountKey, CAPS, type Freedom, LABELS, startFreedom } from './freedom.scene.ts';
+
+/** To repeat a failure: the seed that it printed. */
+const SEED = Number(process.env['PADDOCK_FREEDOM_SEED'] ?? Date.now() % 2 ** 31);
+const RUNS = Number(process.env['PADDOCK_FREEDOM_RUNS'] ?? 8);
+/** No run is begun later. */
+const LONGEST_MS = 30_000;
+
+type Step = { readonly name: string; readonly take: (world: Freedom) => Promise<unknown>; toString(): string };
+
+const step = <T>(name: string, values: fc.Arbitrary<T>, take: (world: Freedom, value: T) => Promise<unknown>): fc.Arbitrary<Step> =>
+  values.map((value) => ({ name, take: (world) => take(world, value), toString: () => `${name} ${JSON.stringify(value)}` }));
+
+const account = fc.constantFrom<AccountKey>(...ACCOUNTS);
+const jobs = async ({ world }: Freedom) => (await world.gitHub.truth()).jobs;
+const pick = <T>(of: readonly T[], nth: number): T | undefined => of[nth % Math.max(of.length, 1)];
+
+const queued = step(
+  'queue',
+  fc.tuple(account, fc.nat(1), fc.constantFrom(...LABELS), fc.constantFrom(1, 50, 300), fc.integer({ min: 1, max: 3 })),
+  async (world, [owner, nth, labels, durationMs, count]) => {
+    for (let n = 0; n < count; n += 1) await world.queue(owner, nth, labels, durationMs);
+  },
+);
+
+const steps = fc.oneof(
+  { arbitrary: queued, weight: 10 },
+  {
+    arbitrary: step('cancel', fc.nat(100), async (world, nth) => {
+      const job = pick(
+        (await jobs(world)).filter(({ status }) => status !== 'completed'),
+        nth,
+      );
+      if (job !== undefined) await world.cancel(job.id);
+    }),
+    weight: 3,
+  },
+  {
+    arbitrary: step('rerun', fc.nat(100), async (world, nth) => {
+      const job = pick(
+        (await jobs(world)).filter(({ status }) => status === 'completed'),
+        nth,
+      );
+      if (job !== undefined) await world.world.gitHub.rerunJob(job.id);
+    }),
+    weight: 2,
+  },
+  {
+    arbitrary: step(
+      'deliveries',
+      fc.constantFrom(
+        {},
+        { dropActions: ['in_progress'] },
+        { dropActions: ['completed'] },
+        { dropActions: ['in_progress', 'completed'] },
+        { dropActions: ['queued'] },
+        { lossRate: 0.5 },
+        { delayMs: [0, 60] as const, duplicateRate: 0.5 },
+      ),
+      (world, faults) => world.world.gitHub.setDeliveryFaults(faults),
+    ),
+    weight: 4,
+  },
+  {
+    arbitrary: step('busy runners look idle', fc.boolean(), (world, busyLies) => world.world.gitHub.setRunnerFaults({ busyLies })),
+    weight: 1,
+  },
+  {
+    arbitrary: step('see repositories', fc.tuple(account, fc.constantFrom<0 | 1 | 'all'>(0, 1, 'all')), (world, [owner, which]) =>
+      world.select(owner, which),
+    ),
+    weight: 2,
+  },
+  { arbitrary: step('end the grace of unexplained ends', fc.constant(0), (world) => world.endGrace()), weight: 1 },
+  { arbitrary: step('uninstall', account, (world, owner) => world.uninstall(owner)), weight: 1 },
+  { arbitrary: step('install', account, (world, owner) => world.install(owner)), weight: 2 },
+  { arbitrary: step('rename', account, (world, owner) => world.rename(owner)), weight: 1 },
+  {
+    arbitrary: step('configure', fc.constantFrom('all' as const, 'some' as const), (world, document) => world.configure(document)),
+    weight: 2,
+  },
+);
+
+const live = ({ world }: Freedom) => world.db.selectFrom('workers').selectAll().where('status', 'in', ['pending', 'running']).execute();
+
+const largest = (counts: Iterable<readonly unknown[]>): number => Math.max(0, ...Array.from(counts, (rows) => rows.length));
+
+/** At any moment. */
+async function expectWithinBounds(world: Freedom): Promise<void> {
+  const pods = await world.activePods();
+  const workers = await live(world);
+  expect(largest(Map.groupBy(workers, (worker) => worker.entity_id).values())).toBeLessThanOrEqual(CAPS.entity);
+  const byPool = Map.groupBy(workers, (worker) => worker.k8s_pool);
+  for (const pool of ['linux', 'large', 'gpu'] as const) expect(byPool.get(pool)?.length ?? 0).toBeLessThanOrEqual(CAPS[pool]);
+  const gpuRepositories = Map.groupBy(byPool.get('gpu') ?? [], (worker) => worker.scope_repo_id);
+  expect(largest(gpuRepositories.values())).toBeLessThanOrEqual(CAPS.gpuRepository);
+  // What runs counts in the caps: no pod is alive whose row has ended, and no two rows have one pod.
+  const names = new Set(workers.map((worker) => worker.pod_name));
+  expect(pods.map(({ name }) => name).filter((name) => !names.has(name))).toEqual([]);
+  const uids = workers.flatMap((worker) => worker.pod_uid ?? []);
+  expect(new Set(uids).size).toBe(uids.length);
+  const registered = (await world.world.gitHub.truth()).registrations.map(({ name }) => name);
+  expect(new Set(registered).size).toBe(registered.length);
+  expect(world.refusals).toEqual([]);
+}
+
+/** Keys that lack a worker, and no reason says why. */
+const unexplained = ({ world }: Freedom) =>
+  sql<{ key: number }>`
+    select j.demand_key as key from jobs j left join demand_keys d using (demand_key) where j.wants_worker
+    group by j.demand_key, d.wait_reason
+    having d.wait_reason is null and count(*) > (
+      select count(*) from workers w where w.demand_key = j.demand_key and w.assigned_at is null
+        and ((w.status in ('pending', 'running') and w.stopping_at is null) or w.unexplained_until > now()))`.execute(world.db);
+
+async function work(world: Freedom): Promise<void> {
+  await world.alone(async () => {
+    while ((await world.world.match()).reserved > 0);
+    expect((await unexplained(world)).rows).toEqual([]);
+  });
+  await world.world.runTasks();
+  await world.followPods();
+}
+
+/** Takes the faults away, and does once what the reconciler does in time. */
+async function heal(world: Freedom): Promise<void> {
+  const { gitHub, db } = world.world;
+  await gitHub.clearFaults();
+  for (const owner of ACCOUNTS) {
+    await world.install(owner);
+    await world.select(owner, 'all');
+  }
+  await world.configure('all');
+  await gitHub.settled();
+  await world.redeliver();
+  const rows = await db.selectFrom('jobs').select(['job_id', 'status']).execute();
+  const known = new Map(rows.map((row) => [row.job_id, row.status]));
+  const ours = { waiting: 'pending', queued: 'pending', in_progress: 'running', completed: 'completed' };
+  for (const job of await jobs(world)) if (known.get(job.id) !== ours[job.status]) await world.lookUp(job);
+}
+
+/** Workers whose runner waits although GitHub has no job for it. */
+const idle = async ({ world }: Freedom) =>
+  (await world.gitHub.truth()).runners.filter(({ state }) => state === 'idle').map(({ name }) => name);
+
+async function letEverythingEnd(world: Freedom): Promise<void> {
+  await waitFor(
+    'every job to end',
+    async () => {
+      await heal(world);
+      await world.world.makeDue();
+      await world.world.db
+        .updateTable('breakers')
+        .set({ paused_until: new Date(0), trial_until: null })
+        .where('pauses', '>', 0)
+        .execute();
+      await work(world);
+      await expectWithinBounds(world);
+      if ((await jobs(world)).every(({ status }) => status === 'completed')) return true;
+      // An idle runner may keep another from being made.
+      const held = await world.world.db.selectFrom('demand_keys').select('demand_key').where('wait_reason', 'like', 'at_%').execute();
+      if (held.length > 0) await world.retireIdle(await idle(world));
+      return false;
+    },
+    { timeoutMs: 60_000 },
+  );
+  await waitFor('what is known to be up to date', async () => {
+    await heal(world);
+    await world.followPods();
+    const open = await world.world.db.selectFrom('jobs').select('job_id').where('status', 'in', ['pending', 'running']).execute();
+    return open.length === 0;
+  });
+}
+
+/** Runners that were registered for nothing, and what excuses one each. */
+async function countExcess({ world, excuses }: Freedom) {
+  const { registrations } = await world.gitHub.truth();
+  const { rows } = await sql`
+    select from jobs j join workers w on w.assigned_job_id = j.job_id where w.demand_key <> j.demand_key`.execute(world.db);
+  return { inVain: registrations.filter(({ jobIds }) => jobIds.length === 0).length, ...excuses, ranElsewhere: rows.length };
+}
+
+describe(`GitHub does as it likes, PADDOCK_FREEDOM_SEED=${SEED}`, () => {
+  test('every job ends; no cap is exceeded; none waits without a reason; workers in vain are those that jobs left (P1, P2, P3, P5, C3, C5, B7)', async () => {
+    const until = performance.now() + LONGEST_MS;
+    await fc.assert(
+      fc.asyncProperty(fc.nat(), fc.array(steps, { minLength: 6, maxLength: 24 }), async (seed, history) => {
+        if (performance.now() > until) return;
+        const world = await startFreedom(seed);
+        try {
+          for (const { take } of history) {
+            await take(world);
+            await work(world);
+            await expectWithinBounds(world);
+          }
+          await letEverythingEnd(world);
+          const ended = await jobs(world);
+          expect(ended.filter(({ status, killed }) => status !== 'completed' || killed)).toEqual([]);
+          const wanting = await world.world.db.selectFrom('jobs').select('job_id').where('wants_worker', '=', true).execute();
+          expect(wanting).toEqual([]);
+          // In vain is a worker whose job was cancelled before it came, went to a runner of another key, or had ended unheard of.
+          const { inVain, cancelled, ranElsewhere, graceEnded } = await countExcess(world);
+          expect({ inVain, cancelled, ranElsewhere, graceEnded, tooMany: inVain > cancelled + ranElsewhere + graceEnded }).toMatchObject({
+            tooMany: false,
+          });
+        } finally {
+          await world.stop();
+        }
+      }),
+      { seed: SEED, numRuns: RUNS, endOnFailure: true },
+    );
+  }, 170_000);
+});

@@ -1,0 +1,213 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { currentPoolsDocument } from '@paddock/db/pools-documents';
+import { reconsiderJobs } from '@paddock/db/reconsider-jobs';
+import { recordDeliveries } from '@paddock/db/record-deliveries';
+import { findInstance } from '@paddock/db/instance';
+import { parseDelivery } from '@paddock/domain/parse-delivery';
+import { listPods } from '@paddock/kube/pods';
+import type { JobTruth } from '@paddock/simulators/github/control';
+import { examplePools } from '@paddock/testing/demand-rows';
+import { sql } from 'kysely';
+import { takeList } from './follow-pods.ts';
+import { APP_ID, NAMESPACE, startSchedulerWorld } from './scheduler.scene.ts';
+
+/** No cap is large, so that all of them bind now and then. A runner of `large` fits every job of `linux`. */
+export const CAPS = { entity: 4, linux: 5, large: 3, gpu: 3, gpuRepository: 1 };
+
+const LINUX = { name: 'linux', labels: ['self-hosted', 'linux'], maxWorkers: CAPS.linux };
+const LARGE = { name: 'large', labels: ['self-hosted', 'linux', 'large'], maxWorkers: CAPS.large };
+const GPU = {
+  name: 'gpu',
+  labels: ['linux', 'gpu'],
+  registration: 'repository' as const,
+  maxWorkers: CAPS.gpu,
+  maxWorkersPerRepository: CAPS.gpuRepository,
+};
+const entity = { maxWorkers: CAPS.entity };
+
+/** What is configured: everything, or a part of it, so that runners made before get jobs of no pool and no account of ours. */
+const DOCUMENTS = {
+  all: examplePools({ pools: [LINUX, LARGE, GPU], entities: { '*': entity } }),
+  some: examplePools({ pools: [LINUX, GPU], entities: { acme: entity, globex: entity } }),
+};
+
+export const LABELS = [['linux'], ['self-hosted', 'linux'], ['linux', 'large'], ['large'], ['gpu']] as const;
+const REPOSITORIES = { acme: ['api', 'web'], globex: ['core'], sam: ['one', 'two'] } as const;
+export const ACCOUNTS = ['acme', 'globex', 'sam'] as const;
+export type AccountKey = (typeof ACCOUNTS)[number];
+
+export type Freedom = Awaited<ReturnType<typeof startFreedom>>;
+
+/**
+ * GitHub, doing as it likes with two organisations and a personal account; its deliveries go the way of ingress; the scheduler's parts work
+ * when told. What the reconciler would do is done by hand in `heal`.
+ */
+export async function startFreedom(seed: number) {
+  const world = await startSchedulerWorld({ githubSeed: seed });
+  const { db, gitHub, cluster } = world;
+  const following = { ...world.parts, holder: 'test', unexplainedGraceMs: 600_000, leaseMs: 8_000, renewMs: 2_000, namespacesMs: 50 };
+  const instance = await findInstance(db);
+
+  // Deliveries arrive at any time, but not between a pass and the look at what it left.
+  let turn: Promise<unknown> = Promise.resolve();
+  const alone = <T>(act: () => Promise<T>): Promise<T> => {
+    const result = turn.then(act);
+    turn = result.catch(() => undefined);
+    return result;
+  };
+  const record = (event: string, guid: string, body: string) =>
+    alone(async () => {
+      const parsed = parseDelivery(event, JSON.parse(body));
+      const pools = await currentPoolsDocument(db);
+      if (parsed.kind === 'malformed' || pools === undefined) throw new Error(`The delivery ${event} ${guid} cannot be recorded.`);
+      await recordDeliveries(db, [{ guid, appId: APP_ID, parsed, payload: body, payloadRepaired: false }], pools);
+    });
+  const refusals: unknown[] = [];
+  const receive = async (request: IncomingMessage): Promise<void> => {
+    let body = '';
+    for await (const chunk of request.setEncoding('utf8')) body += String(chunk);
+    await record(String(request.headers['x-github-event']), String(request.headers['x-github-delivery']), body);
+  };
+  const ingress = createServer((request, response) => {
+    receive(request).then(
+      () => response.writeHead(200).end(),
+      (error: unknown) => {
+        refusals.push(error);
+        response.writeHead(500).end();
+      },
+    );
+  });
+  ingress.listen(0, '127.0.0.1');
+  await once(ingress, 'listening');
+  await gitHub.setApp(APP_ID, { webhookUrl: `http://127.0.0.1:${(ingress.address() as AddressInfo).port}/` });
+
+  const logins = { acme: 'acme', globex: 'globex', sam: 'sam' };
+  const installations: Record<AccountKey, number | undefined> = { acme: world.installationId, globex: undefined, sam: undefined };
+  await gitHub.addRepository({ owner: 'acme', name: 'web' });
+  const entityIds = {
+    acme: world.entityId,
+    globex: (await gitHub.addOrganization({ login: 'globex' })).id,
+    sam: (await gitHub.addUser({ login: 'sam' })).id,
+  };
+  for (const account of ['globex', 'sam'] as const) {
+    for (const name of REPOSITORIES[account]) await gitHub.addRepository({ owner: account, name });
+    installations[account] = (await gitHub.install({ appId: APP_ID, account, announce: false })).id;
+  }
+  await world.putPools(DOCUMENTS.all);
+
+  const repositoryOf = (account: AccountKey, nth: number) => {
+    const names = REPOSITORIES[account];
+    return `${logins[account]}/${names[nth % names.length]}`;
+  };
+  const install = async (account: AccountKey) => {
+    installations[account] ??= (await gitHub.install({ appId: APP_ID, account: logins[account] })).id;
+  };
+  const activePods = async () =>
+    (await listPods(cluster, { namespace: NAMESPACE, instance })).pods.filter((pod) => !pod.containersTerminated);
+
+  /** What GitHub and time did that makes a worker one too many. */
+  const excuses = { cancelled: 0, graceEnded: 0 };
+
+  return {
+    world,
+    refusals,
+    excuses,
+    alone,
+    activePods,
+    install,
+    queue: (account: AccountKey, nth: number, labels: readonly string[], durationMs: number) =>
+      gitHub.queueJob({ repo: repositoryOf(account, nth), labels, durationMs }),
+    async cancel(jobId: number) {
+      const { runnerName } = await gitHub.cancelJob(jobId);
+      // Whatever was made for it before we heard of it.
+      if (runnerName === null) excuses.cancelled += 1;
+    },
+    /** The jobs of runners that ended with nobody knowing why are not heard of in time. */
+    async endGrace() {
+      const { numUpdatedRows } = await db
+        .updateTable('workers')
+        .set({ unexplained_until: new Date(0) })
+        .where('unexplained_until', '>', sql<Date>`now()`)
+        .executeTakeFirst();
+      excuses.graceEnded += Number(numUpdatedRows);
+    },
+    async uninstall(account: AccountKey) {
+      const id = installations[account];
+      if (id !== undefined) await gitHub.uninstall(id);
+      installations[account] = undefined;
+    },
+    /** The installation sees one of the account's repositories only, or all again. */
+    async select(account: AccountKey, nth: number | 'all') {
+      const id = installations[account];
+      if (id !== undefined) await gitHub.selectRepositories(id, nth === 'all' ? 'all' : [repositoryOf(account, nth)]);
+    },
+    async rename(account: AccountKey) {
+      const renamed = logins[account] === account ? `${account}-renamed` : account;
+      await gitHub.renameAccount(logins[account], renamed);
+      logins[account] = renamed;
+    },
+    /** Puts a configuration in force, and looks at the jobs that no pool served before, as ingress does. */
+    configure: (document: keyof typeof DOCUMENTS) =>
+      alone(async () => {
+        await world.putPools(DOCUMENTS[document]);
+        const pools = await currentPoolsDocument(db);
+        if (pools !== undefined) await reconsiderJobs(db, pools, 24);
+      }),
+    /** The cluster's list of pods, as the follower takes it. */
+    async followPods() {
+      const begunAt = new Date();
+      const { pods } = await listPods(cluster, { namespace: NAMESPACE, instance });
+      await takeList(following, NAMESPACE, pods, begunAt);
+    },
+    /** Asks GitHub to deliver again what never got through (E1). */
+    async redeliver() {
+      const { deliveries } = await gitHub.truth();
+      const { octokit } = world.github.asApp(APP_ID);
+      for (const attempts of Map.groupBy(deliveries, ({ guid }) => guid).values()) {
+        if (attempts.some(({ statusCode }) => statusCode === 200)) continue;
+        await octokit.request('POST /app/hook/deliveries/{delivery_id}/attempts', { delivery_id: attempts.at(-1)?.id ?? 0 });
+      }
+      await gitHub.settled();
+    },
+    /** What a look at the job at GitHub says of it, for events that were never made (E2, E4). */
+    async lookUp(job: JobTruth) {
+      const action = job.status === 'queued' || job.status === 'waiting' ? 'queued' : job.status;
+      const [login = ''] = job.repo.split('/');
+      const account = ACCOUNTS.find((each) => logins[each] === login) ?? 'acme';
+      const owner = { id: entityIds[account], login, type: account === 'sam' ? 'User' : 'Organization' };
+      const body = {
+        action,
+        workflow_job: {
+          id: job.id,
+          run_id: job.runId,
+          run_attempt: job.attempt,
+          name: job.name,
+          labels: job.labels,
+          conclusion: job.conclusion,
+          runner_name: job.runnerName,
+        },
+        repository: { id: job.repositoryId, full_name: job.repo, private: true, owner },
+        installation: { id: installations[account] },
+      };
+      await record('workflow_job', `look-up of ${job.id} ${job.status}`, JSON.stringify(body));
+    },
+    /** Takes away workers whose runners have been idle for long: not in supply any more, then deregistered, as E5 has it. */
+    async retireIdle(podNames: readonly string[]) {
+      for (const { id, name, scope } of (await gitHub.truth()).runners.filter((runner) => podNames.includes(runner.name))) {
+        await db.updateTable('workers').set({ stopping_at: new Date(), stop_reason: 'idle' }).where('pod_name', '=', name).execute();
+        const account = ACCOUNTS.find((each) => logins[each] === scope.split('/')[0]) ?? 'acme';
+        const { octokit } = world.github.asInstallation(APP_ID, installations[account] ?? 0);
+        const where = scope.includes('/') ? `/repos/${scope}` : `/orgs/${scope}`;
+        await octokit.request(`DELETE ${where}/actions/runners/${id}`);
+      }
+    },
+    async stop() {
+      await world.stop();
+      ingress.closeAllConnections();
+      ingress.close();
+      await once(ingress, 'close');
+    },
+  };
+}
