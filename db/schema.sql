@@ -432,7 +432,7 @@ CREATE INDEX workers_unassigned ON workers USING btree (demand_key) INCLUDE (mad
 
 CREATE INDEX workers_unexplained ON workers USING btree (unexplained_until) INCLUDE (demand_key) WHERE ((unexplained_until IS NOT NULL) AND (assigned_at IS NULL));
 
-CREATE INDEX workers_unregistered ON workers USING btree (created_at DESC, pod_name) WHERE ((status = 'pending'::status_enum) AND (registration_started_at IS NULL) AND (pod_uid IS NULL));
+CREATE INDEX workers_unregistered ON workers USING btree (created_at DESC, pod_name) WHERE ((status = 'pending'::status_enum) AND (registration_started_at IS NULL));
 
 CREATE INDEX workers_unschedulable ON workers USING btree (k8s_pool) WHERE ((unschedulable_at IS NOT NULL) AND (status = 'pending'::status_enum));
 

@@ -126,8 +126,9 @@ create table workers (
 create index workers_alive on workers (demand_key) include (entity_id, scope_repo_id, k8s_pool) where status in ('pending', 'running');
 create index workers_unassigned on workers (demand_key) include (made_for_job_id)
   where status in ('pending', 'running') and assigned_at is null and stopping_at is null;
+-- Not by pod_uid, though it is asked for: writing down a pod would then cost an entry in each index of the table.
 create index workers_unregistered on workers (created_at desc, pod_name)
-  where status = 'pending' and registration_started_at is null and pod_uid is null;
+  where status = 'pending' and registration_started_at is null;
 create index workers_unschedulable on workers (k8s_pool) where unschedulable_at is not null and status = 'pending';
 create index workers_active on workers (entity_id, job_labels, created_at) where status in ('pending', 'running');
 -- By time, so that a grace long over is never read again.
