@@ -3,6 +3,7 @@ import { deletePod, listPods } from '@paddock/kube/pods';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { findInstance } from '@paddock/db/instance';
+import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { takeChanges, takeList } from './follow-pods.ts';
 import { type SchedulerWorld, startSchedulerWorld } from './scheduler.scene.ts';
 
@@ -99,6 +100,19 @@ describe('a pod’s state goes into its worker’s row', () => {
     expect((await row(name))?.status).toBe('completed');
   });
 
+  test('of changes that come together the newest of each pod counts, and a deletion among them (C8)', async () => {
+    const name = await startWorker();
+    const running = await podOf(name);
+    await endPod(name, 'succeeded');
+    const ended = await podOf(name);
+    if (running === undefined || ended === undefined) throw new Error('the pod is gone');
+    const change = (type: 'modified' | 'deleted', pod: ObservedPod) => ({ type, pod, resourceVersion: pod.resourceVersion });
+    await takeChanges(parts(), [change('modified', running), change('modified', ended), change('deleted', ended)]);
+    expect(await row(name)).toMatchObject({ status: 'completed', exit_code: 0 });
+    expect((await row(name))?.pod_deleted_at).not.toBeNull();
+    expect(await tasks()).toEqual(['remove-secret']);
+  });
+
   test('a pod of the same name with another uid says nothing', async () => {
     const name = await startWorker('succeeded');
     await world.db.updateTable('workers').set({ pod_uid: 'another' }).where('pod_name', '=', name).execute();
@@ -154,7 +168,7 @@ describe('a pod that is gone', () => {
       await deletePod(world.cluster, { namespace: 'runners', name });
       await waitFor('the pod to be gone', async () => (await podOf(name)) === undefined);
       if (how === 'missing from a list') await relist(new Date(Date.now() + 3_600_000));
-      else if (pod !== undefined) await takeChanges(parts(), [{ type: 'deleted', pod: pod, resourceVersion: pod.resourceVersion }]);
+      else if (pod !== undefined) await takeChanges(parts(), [{ type: 'deleted', pod, resourceVersion: pod.resourceVersion }]);
       expect(await row(name)).toMatchObject({ status: 'running', stop_reason: 'pod_gone', completed_at: null });
       expect((await row(name))?.stopping_at).not.toBeNull();
       expect((await world.match()).reserved).toBe(1);
@@ -173,7 +187,7 @@ describe('a pod that is gone', () => {
     const name = await startWorker('succeeded');
     await relist();
     const pod = await podOf(name);
-    if (pod !== undefined) await takeChanges(parts(), [{ type: 'deleted', pod: pod, resourceVersion: pod.resourceVersion }]);
+    if (pod !== undefined) await takeChanges(parts(), [{ type: 'deleted', pod, resourceVersion: pod.resourceVersion }]);
     expect((await row(name))?.pod_deleted_at).not.toBeNull();
   });
 
@@ -189,7 +203,7 @@ describe('a pod that is gone', () => {
   test('deleted with its end unseen: the end in its last state counts (C8)', async () => {
     const name = await startWorker('succeeded');
     const pod = await podOf(name);
-    if (pod !== undefined) await takeChanges(parts(), [{ type: 'deleted', pod: pod, resourceVersion: pod.resourceVersion }]);
+    if (pod !== undefined) await takeChanges(parts(), [{ type: 'deleted', pod, resourceVersion: pod.resourceVersion }]);
     const worker = await row(name);
     expect(worker).toMatchObject({ status: 'completed', exit_code: 0 });
     expect(worker?.pod_deleted_at).not.toBeNull();

@@ -9,7 +9,7 @@ import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { type PodEvent, watchPods } from '@paddock/kube/watch-pods';
 import { enqueue } from '@paddock/queue/enqueue';
 import { pause } from '@paddock/runtime/pause';
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { SchedulerEvents } from './events.ts';
 import { podState } from './pod-state.ts';
 import { diagnoseTask, removeSecretTask } from './tasks.ts';
@@ -109,14 +109,21 @@ async function takeAbsence({ db, events }: Following, podNames: readonly string[
   for (const worker of await stopVanishedWorkers(db, podNames)) events.podVanished(worker);
 }
 
-/** Writes what pods say, and in the same transaction what follows from a worker's end: its Secret goes, a failure is diagnosed. */
+/**
+ * Writes what pods say, and in the same transaction what follows from a worker's end: its Secret goes, a failure is diagnosed. Most changes
+ * end none, and one statement holds the rows that provisioning writes to for a shorter time.
+ */
 async function recordPods({ db, unexplainedGraceMs, events }: Following, pods: readonly ObservedPod[]): Promise<void> {
   if (pods.length === 0) return;
-  const transitions = await db.transaction().execute(async (trx) => {
-    const changed = await recordPodStates(trx, pods.map(podState), unexplainedGraceMs);
+  const states = pods.map(podState);
+  const recordWithFollowUps = async (trx: Transaction<Database>): Promise<PodTransition[]> => {
+    const changed = await recordPodStates(trx, states, unexplainedGraceMs);
     await enqueue(trx, changed.flatMap(followUps));
     return changed;
-  });
+  };
+  const transitions = states.some(({ phase }) => phase === 'succeeded' || phase === 'failed')
+    ? await db.transaction().execute(recordWithFollowUps)
+    : await recordPodStates(db, states, unexplainedGraceMs);
   for (const transition of transitions) {
     events.podChanged(transition);
     await noteHealth(db, transition);

@@ -19,7 +19,7 @@ export interface Watcher {
   close(): Promise<void>;
 }
 
-const LIMIT_MS = 45_000;
+const LIMIT_MS = 120_000;
 /** Often, for the next single job waits for it; rarely, for a look at thousands of rows is work that nobody else does. */
 const lookEveryMs = (missing: number): number => (missing > 1 ? 50 : 5);
 

@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { prepared } from './prepared.ts';
 import type { Database, Status } from './tables.ts';
 
@@ -42,10 +42,11 @@ export interface PodTransition {
 /**
  * Brings worker rows to where their pods are: pending -> running -> completed | failed, never back, with the instants of the pods' own
  * status (A3, C8). Rows that know all this already are left alone. A pod that is another than the row's (its uid differs) says nothing.
- * An unexplained end stands against one waiting job for `unexplainedGraceMs`.
+ * An unexplained end stands against one waiting job for `unexplainedGraceMs`. Only phases that are ends end rows: what has to follow from
+ * those belongs into the same transaction.
  */
 export async function recordPodStates(
-  trx: Transaction<Database>,
+  db: Kysely<Database>,
   states: readonly PodState[],
   unexplainedGraceMs: number,
 ): Promise<PodTransition[]> {
@@ -89,7 +90,7 @@ export async function recordPodStates(
       case when w.status = 'failed' then w.stop_reason end as "failureReason",
       w.status = 'failed' and w.assigned_at is null and w.stopping_at is null as "failedIdle",
       exists (select from breakers b where b.subject_type = 'pool' and b.subject_id = w.k8s_pool) as "isWatched",
-      extract(epoch from w.running_at - w.created_at)::float8 as "startSeconds"`.execute(trx);
+      extract(epoch from w.running_at - w.created_at)::float8 as "startSeconds"`.execute(db);
   return rows;
 }
 
