@@ -117,10 +117,34 @@ const unexplained = ({ world }: Freedom) =>
       select count(*) from workers w where w.demand_key = j.demand_key and w.assigned_at is null
         and ((w.status in ('pending', 'running') and w.stopping_at is null) or w.unexplained_until > now()))`.execute(world.db);
 
+/** Keys that wait for a cap which is not reached. */
+async function unfounded(world: Freedom): Promise<unknown[]> {
+  const { db } = world.world;
+  const held = await db
+    .selectFrom('jobs')
+    .innerJoin('demand_keys', 'demand_keys.demand_key', 'jobs.demand_key')
+    .select(['jobs.entity_id', 'jobs.k8s_pool', 'jobs.scope_repo_id', 'demand_keys.wait_reason'])
+    .where('wants_worker', '=', true)
+    .where('wait_reason', 'like', 'at_%')
+    .distinct()
+    .execute();
+  const workers = await live(world);
+  return held.filter((key) => {
+    const ofPool = workers.filter((worker) => worker.k8s_pool === key.k8s_pool);
+    const isReached = {
+      at_entity_cap: () => workers.filter((worker) => worker.entity_id === key.entity_id).length >= CAPS.entity,
+      at_pool_cap: () => ofPool.length >= (new Map<string, number>(Object.entries(CAPS)).get(key.k8s_pool) ?? 0),
+      at_repository_cap: () => ofPool.filter((worker) => worker.scope_repo_id === key.scope_repo_id).length >= CAPS.gpuRepository,
+    }[key.wait_reason ?? ''];
+    return isReached?.() !== true;
+  });
+}
+
 async function work(world: Freedom): Promise<void> {
   await world.alone(async () => {
     while ((await world.world.match()).reserved > 0);
     expect((await unexplained(world)).rows).toEqual([]);
+    expect(await unfounded(world)).toEqual([]);
   });
   await world.world.runTasks();
   await world.followPods();

@@ -97,6 +97,11 @@ export async function startFreedom(seed: number) {
   }
   await world.putPools(DOCUMENTS.all);
 
+  const accountOf = (login: string): AccountKey => {
+    const found = ACCOUNTS.find((account) => logins[account] === login);
+    if (found === undefined) throw new Error(`No account is named ${login} now.`);
+    return found;
+  };
   const repositoryOf = (account: AccountKey, nth: number) => {
     const names = REPOSITORIES[account];
     return `${logins[account]}/${names[nth % names.length]}`;
@@ -175,7 +180,7 @@ export async function startFreedom(seed: number) {
     async lookUp(job: JobTruth) {
       const action = job.status === 'queued' || job.status === 'waiting' ? 'queued' : job.status;
       const [login = ''] = job.repo.split('/');
-      const account = ACCOUNTS.find((each) => logins[each] === login) ?? 'acme';
+      const account = accountOf(login);
       const owner = { id: entityIds[account], login, type: account === 'sam' ? 'User' : 'Organization' };
       const body = {
         action,
@@ -197,8 +202,8 @@ export async function startFreedom(seed: number) {
     async retireIdle(podNames: readonly string[]) {
       for (const { id, name, scope } of (await gitHub.truth()).runners.filter((runner) => podNames.includes(runner.name))) {
         await db.updateTable('workers').set({ stopping_at: new Date(), stop_reason: 'idle' }).where('pod_name', '=', name).execute();
-        const account = ACCOUNTS.find((each) => logins[each] === scope.split('/')[0]) ?? 'acme';
-        const { octokit } = world.github.asInstallation(APP_ID, installations[account] ?? 0);
+        const [login = ''] = scope.split('/');
+        const { octokit } = world.github.asInstallation(APP_ID, installations[accountOf(login)] ?? 0);
         const where = scope.includes('/') ? `/repos/${scope}` : `/orgs/${scope}`;
         await octokit.request(`DELETE ${where}/actions/runners/${id}`);
       }
