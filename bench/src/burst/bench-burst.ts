@@ -13,7 +13,7 @@ export const burst: Bench = {
     try {
       const watcher = await openWatcher(system);
       try {
-        const measured = await measure(system, watcher, { jobs, say });
+        const measured = await measure(system, watcher, jobs, say);
         return { table: tableOf(measured), result: toResult(measured) };
       } finally {
         await watcher.close();

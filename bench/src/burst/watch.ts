@@ -1,23 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { System } from './system.ts';
-import { SCHEMA } from './system.ts';
+import { SCHEMA, type System } from './system.ts';
 
 /** Who looks at what the services do, so that what he asks is not taken for theirs. */
 const ROLE = 'watcher';
 
 export interface Watcher {
-  /** Waits until all of so many workers have pods. Rejects when they do not get them in time. */
-  untilPods(workers: number): Promise<void>;
+  /** Waits until so many jobs have pods. Rejects when they do not get them in time, or a process ends meanwhile. */
+  untilPods(jobs: number): Promise<void>;
   /** Names of the workers that were made for jobs, by the jobs' ids. */
   workersOfJobs(): Promise<Map<number, string>>;
   /** Statements that the services have sent since the last reset, as many as there were round trips. */
   countStatements(): Promise<number>;
   resetStatements(): Promise<void>;
-  /** Milliseconds that one commit of one small row takes. */
-  timeCommit(): Promise<number>;
+  /** Writes one small row, durably. */
+  commit(): Promise<void>;
   close(): Promise<void>;
 }
+
+const JOBS_WITH_PODS = 'select count(distinct made_for_job_id)::integer as count from workers where pod_uid is not null';
 
 const LIMIT_MS = 120_000;
 /** Often, for the next single job waits for it; rarely, for a look at thousands of rows is work that nobody else does. */
@@ -38,13 +39,13 @@ export async function openWatcher({ postgres, broken }: System): Promise<Watcher
     return rows[0]?.count ?? Number.NaN;
   };
   return {
-    async untilPods(workers) {
+    async untilPods(jobs) {
       const deadline = performance.now() + LIMIT_MS;
       for (;;) {
-        const have = await Promise.race([askCount('select count(*)::integer as count from workers where pod_uid is not null'), broken]);
-        if (have >= workers) return;
-        if (performance.now() > deadline) throw new Error(`After ${LIMIT_MS / 1_000} s only ${have} of ${workers} workers have pods.`);
-        await sleep(lookEveryMs(workers - have));
+        const have = await Promise.race([askCount(JOBS_WITH_PODS), broken]);
+        if (have >= jobs) return;
+        if (performance.now() > deadline) throw new Error(`After ${LIMIT_MS / 1_000} s only ${have} of ${jobs} jobs have pods.`);
+        await sleep(lookEveryMs(jobs - have));
       }
     },
     async workersOfJobs() {
@@ -56,11 +57,7 @@ export async function openWatcher({ postgres, broken }: System): Promise<Watcher
     countStatements: () =>
       askCount(`select sum(calls)::integer as count from pg_stat_statements where userid <> '${ROLE}'::regrole and toplevel`),
     resetStatements: async () => void (await client.query('select pg_stat_statements_reset()')),
-    async timeCommit() {
-      const begun = performance.now();
-      await client.query('insert into public.commits values (now())');
-      return performance.now() - begun;
-    },
+    commit: async () => void (await client.query('insert into public.commits values (now())')),
     close: () => client.end(),
   };
 }
