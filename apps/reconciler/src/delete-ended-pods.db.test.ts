@@ -60,7 +60,7 @@ interface Ended {
   minutes?: number;
   /** Absent: as the pod's. */
   podUid?: string | null;
-  pod?: 'ended' | 'running' | 'none';
+  pod?: 'ended' | 'running' | 'unstarted' | 'none';
 }
 
 /** A worker that ended so many minutes ago, and what is left of its pod. Returns its name. */
@@ -68,13 +68,17 @@ async function putEnded({ status = 'completed', minutes = 400, pod = 'ended', po
   const { pod_name: name } = await putWorker(database.db, { status, completed_at: minutesAgo(minutes) });
   if (pod === 'none') return name;
   const { uid } = await createPod(cluster, {
-    metadata: { namespace: NAMESPACE, name },
+    metadata: { namespace: NAMESPACE, name, annotations: pod === 'unstarted' ? { 'test.paddock/start': 'never' } : {} },
     spec: { containers: [{ name: 'runner', image: 'runner:1' }] },
   });
-  await waitFor('the pod to run', async () => (await findPod(cluster, { namespace: NAMESPACE, name }))?.phase === 'Running');
+  const at = { namespace: NAMESPACE, name };
+  await waitFor('the pod to come so far', async () => {
+    const there = await findPod(cluster, at);
+    return pod === 'unstarted' ? there?.nodeName !== undefined : there?.phase === 'Running';
+  });
   if (pod === 'ended') {
     kube.endPod({ namespace: NAMESPACE, name, end: status === 'failed' ? 'failed' : 'succeeded' });
-    await waitFor('the pod to end', async () => (await findPod(cluster, { namespace: NAMESPACE, name }))?.containersTerminated);
+    await waitFor('the pod to end', async () => (await findPod(cluster, at))?.containersTerminated);
   }
   await database.db
     .updateTable('workers')
@@ -119,6 +123,16 @@ describe('pods of ended workers (E7)', () => {
     expect(stillRunning).toEqual([name]);
     expect(await isThere(name)).toBe(true);
     expect(await marked()).toEqual([]);
+  });
+
+  test('that never started go as well, as they were seen: made when their worker had ended, they have no Secret (C6)', async () => {
+    const name = await putEnded({ status: 'failed', pod: 'unstarted' });
+    kube.failNext({ method: 'DELETE', status: 409, reason: 'Conflict' });
+    expect(await sweep()).toEqual({ deleted: 0, absent: 0, left: 1, failed: 0 });
+    expect(await isThere(name)).toBe(true);
+    expect(await sweep()).toEqual({ deleted: 1, absent: 0, left: 0, failed: 0 });
+    await gone(name);
+    expect(await marked()).toEqual([name]);
   });
 
   test('of another uid than the row’s are another pod, and are left alone', async () => {

@@ -20,7 +20,7 @@ export interface DeletedPodsCounts {
   deleted: number;
   /** Gone before we came. */
   absent: number;
-  /** Not ended, whatever the worker's row says: left alone (P2). */
+  /** Begun and not ended, whatever the worker's row says: left alone (P2). */
   left: number;
   failed: number;
 }
@@ -52,17 +52,25 @@ async function deleteOne({ cluster, events }: DeleteEndedPodsOptions, pod: Ended
   try {
     const there = await findPod(cluster, name);
     if (there === undefined || (pod.podUid !== null && there.uid !== pod.podUid)) return 'absent';
-    if (!hasEnded(there)) {
+    const isOver = hasEnded(there);
+    if (!isOver && hasStarted(there)) {
       events.podStillRuns(pod.podName, there.phase);
       return 'left';
     }
-    // `changed`: another pod has taken the name meanwhile, so ours is gone.
-    return (await deletePod(cluster, { ...name, uid: there.uid })) === 'deleted' ? 'deleted' : 'absent';
+    // What never started goes as it was seen: if anything has become of it since, the next pass looks again.
+    const seen = isOver ? {} : { resourceVersion: there.resourceVersion };
+    const result = await deletePod(cluster, { ...name, uid: there.uid, ...seen });
+    if (result === 'changed' && !isOver) return 'left';
+    // Otherwise `changed` means that another pod has taken the name, so ours is gone.
+    return result === 'deleted' ? 'deleted' : 'absent';
   } catch (error) {
     events.podNotDeleted(pod.podName, classifyKubeError(error));
     return 'failed';
   }
 }
+
+/** A pod that was made when its worker had ended already has no Secret, and waits for ever (C6). */
+const hasStarted = ({ phase, runningAt }: ObservedPod): boolean => phase !== 'Pending' || runningAt !== undefined;
 
 /** The pod of a lost node has failed although its containers look as if they ran: the row's end has other proof then. */
 const hasEnded = ({ phase, containersTerminated }: ObservedPod): boolean =>
