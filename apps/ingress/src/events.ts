@@ -79,7 +79,8 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
       const name = event.split('.', 1)[0] ?? event;
       deliveries.inc({ event: KNOWN.has(name) ? name : 'other', outcome });
       seconds.observe(ms / 1000);
-      log.info('delivery stored', { guid, event, outcome, appId, ...(jobId === null ? {} : { jobId }) });
+      // The event's row says the same, and stays.
+      log.debug('delivery stored', { guid, event, outcome, appId, ...(jobId === null ? {} : { jobId }) });
     },
     refused: (refusal, details) => {
       refusals.inc({ reason: refusal });

@@ -32,7 +32,7 @@ const noCluster: Cluster = {
 };
 
 /** What executors log is not looked at here. */
-const quiet = { error: () => undefined, warn: () => undefined, info: () => undefined };
+const quiet = { error: () => undefined, warn: () => undefined, info: () => undefined, debug: () => undefined };
 
 beforeAll(async () => {
   database = await createTestDatabase();

@@ -32,7 +32,7 @@ describe('executorEvents', () => {
     ]) {
       expect(text).toContain(line);
     }
-    expect(lines.map(({ level }) => level)).toEqual(['info', 'warn', 'error', 'error', 'warn', 'warn', 'warn', 'error']);
+    expect(lines.map(({ level }) => level)).toEqual(['debug', 'warn', 'error', 'error', 'warn', 'warn', 'warn', 'error']);
     expect(lines[1]).toEqual({
       level: 'warn',
       message: 'task processed',
@@ -50,5 +50,5 @@ interface Line {
 function recordingLog() {
   const lines: Line[] = [];
   const at = (level: string) => (message: string, fields: object) => lines.push({ level, message, fields });
-  return { lines, log: { error: at('error'), warn: at('warn'), info: at('info') } };
+  return { lines, log: { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') } };
 }

@@ -18,7 +18,7 @@ beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.d
 afterEach(() => running?.stop());
 afterAll(() => database.drop());
 
-const log = { error: () => undefined, warn: () => undefined, info: () => undefined };
+const log = { error: () => undefined, warn: () => undefined, info: () => undefined, debug: () => undefined };
 
 /** The samples of a page of metrics, by name and labels. */
 async function samplesOf({ registry }: ReturnType<typeof createMetrics>): Promise<Map<string, number>> {

@@ -9,7 +9,7 @@ const stdout = linesTogether(process.stdout);
 
 /** JSON lines on stdout: constant messages, data in named fields, `service` in each. Errors are given as the field `error`. */
 export function createLogger(service: string, level: (typeof LOG_LEVELS)[number]): Logger {
-  return winston.createLogger({
+  const logger = winston.createLogger({
     level,
     defaultMeta: { service },
     format: winston.format.combine(
@@ -19,6 +19,9 @@ export function createLogger(service: string, level: (typeof LOG_LEVELS)[number]
     ),
     transports: [new winston.transports.Stream({ stream: stdout, eol: '\n' })],
   });
+  // winston puts a line together before it looks whether anybody wants it; lines of every delivery and task would cost more than their work.
+  for (const unwanted of LOG_LEVELS.slice(LOG_LEVELS.indexOf(level) + 1)) logger[unwanted] = () => logger;
+  return logger;
 }
 
 /** An Error has no enumerable fields: name, message, code, stack and its causes are what a reader needs. */
