@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { DeliveryToRecord } from '@paddock/db/record-deliveries';
+import type { DeliveryToRecord } from '@paddock/db/delivery-to-record';
 import { parseDelivery } from '@paddock/domain/parse-delivery';
 import { quoteHugeNumbers } from '@paddock/domain/quote-huge-numbers';
 import { reduceJobPayload } from '@paddock/domain/reduce-job-payload';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isBadData, isUnavailable } from '@paddock/db/errors';
-import type { DeliveryToRecord } from '@paddock/db/record-deliveries';
+import type { DeliveryToRecord } from '@paddock/db/delivery-to-record';
 import type { Outcome } from '@paddock/domain/outcomes';
 import { type Batcher, TooSlow } from './batcher.ts';
 import type { AppSecrets } from './config.ts';

@@ -1,4 +1,5 @@
-import { type DeliveryToRecord, recordDeliveries } from '@paddock/db/record-deliveries';
+import type { DeliveryToRecord } from '@paddock/db/delivery-to-record';
+import { recordDeliveries } from '@paddock/db/record-deliveries';
 import type { Database } from '@paddock/db/tables';
 import type { Outcome } from '@paddock/domain/outcomes';
 import type { Kysely } from 'kysely';

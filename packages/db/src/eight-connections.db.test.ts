@@ -8,7 +8,8 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { connectDatabase, type DatabaseConnection } from './connect.ts';
 import { pools } from './job-lives.scene.ts';
-import { type DeliveryToRecord, recordDeliveries } from './record-deliveries.ts';
+import type { DeliveryToRecord } from './delivery-to-record.ts';
+import { recordDeliveries } from './record-deliveries.ts';
 
 const CONNECTIONS = 8;
 const JOBS = 64;

@@ -2,7 +2,7 @@ import { parseDelivery } from '@paddock/domain/parse-delivery';
 import { poolsDocument } from '@paddock/domain/pools-document';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
 import fc from 'fast-check';
-import type { DeliveryToRecord } from './record-deliveries.ts';
+import type { DeliveryToRecord } from './delivery-to-record.ts';
 
 const POOL = { name: 'small', labels: ['self-hosted', 'linux'], image: 'runner:1', namespace: 'runners' };
 export const pools = { version: 1, document: poolsDocument.parse({ pools: [POOL], entities: { '*': {} } }) };

@@ -4,7 +4,8 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { findReasons, matchAll, matchOnce } from './matching.scene.ts';
-import { type DeliveryToRecord, recordDeliveries } from './record-deliveries.ts';
+import type { DeliveryToRecord } from './delivery-to-record.ts';
+import { recordDeliveries } from './record-deliveries.ts';
 
 let testDb: TestDatabase;
 beforeAll(async () => {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import fc from 'fast-check';
 import { type Deliveries, deliveriesOfJobs, pools } from './job-lives.scene.ts';
-import { type DeliveryToRecord, recordDeliveries } from './record-deliveries.ts';
+import type { DeliveryToRecord } from './delivery-to-record.ts';
+import { recordDeliveries } from './record-deliveries.ts';
 
 /** On a busy machine fewer are tried. */
 const BOUND = { interruptAfterTimeLimit: 40_000 };

@@ -3,7 +3,8 @@ import { parseDelivery } from '@paddock/domain/parse-delivery';
 import { poolsDocument } from '@paddock/domain/pools-document';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
-import { type DeliveryToRecord, recordDeliveries } from './record-deliveries.ts';
+import type { DeliveryToRecord } from './delivery-to-record.ts';
+import { recordDeliveries } from './record-deliveries.ts';
 
 const POOL = { name: 'small', labels: ['self-hosted', 'k8s'], image: 'runner:1', namespace: 'runners' };
 const pools = { version: 1, document: poolsDocument.parse({ pools: [POOL], entities: { acme: {}, beta: {} } }) };

@@ -1,26 +1,13 @@
 import { roundsByRunner } from '@paddock/domain/fold-job-statements';
 import type { Outcome } from '@paddock/domain/outcomes';
-import type { ParsedDelivery } from '@paddock/domain/parse-delivery';
 import type { Kysely } from 'kysely';
 import { lockInstallations } from './installations.ts';
+import type { DeliveryToRecord } from './delivery-to-record.ts';
 import type { CurrentPools } from './pools-documents.ts';
 import { addStored, bindRunners, type StoredJobs } from './record-jobs.ts';
 import { isJobDelivery, statementOf, storeJobDeliveries } from './store-job-deliveries.ts';
 import { storeOtherDeliveries } from './store-other-deliveries.ts';
 import type { Database } from './tables.ts';
-
-/** One verified delivery. */
-export interface DeliveryToRecord {
-  readonly guid: string;
-  /** The App whose secret signed it. */
-  readonly appId: number;
-  readonly parsed: ParsedDelivery;
-  /** The whole body, JSON that JSONB can hold, as text or its UTF-8. */
-  readonly payload: string | Buffer;
-  readonly payloadRepaired: boolean;
-  /** What is stored instead of the body of a job that no pool serves. */
-  readonly reduced?: () => string;
-}
 
 /**
  * Stores a batch of deliveries, all or none, in one transaction: jobs, the workers bound to them, installations, and one event for each

@@ -9,7 +9,7 @@ import { notingInstallations } from './installations.ts';
 import { jobParameters, type StoredJob, STORING_JOBS } from './jobs.ts';
 import type { CurrentPools } from './pools-documents.ts';
 import { preparedText } from './prepared.ts';
-import type { DeliveryToRecord } from './record-deliveries.ts';
+import type { DeliveryToRecord } from './delivery-to-record.ts';
 import type { Database } from './tables.ts';
 
 /** A delivery that states something of a job. */

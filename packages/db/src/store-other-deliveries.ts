@@ -4,7 +4,7 @@ import type { Transaction } from 'kysely';
 import { appendEvents, findStoredDeliveries } from './installation-events.ts';
 import { type InstallationMention, noteInstallations, storeInstallations } from './installations.ts';
 import type { CurrentPools } from './pools-documents.ts';
-import type { DeliveryToRecord } from './record-deliveries.ts';
+import type { DeliveryToRecord } from './delivery-to-record.ts';
 import type { Database } from './tables.ts';
 
 /** Stores deliveries that state nothing of a job's course. Returns what came of each, in order. */
