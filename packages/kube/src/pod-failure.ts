@@ -52,7 +52,7 @@ export function podFailure(pod: ObservedPod): PodFailure | undefined {
 }
 
 /** The container that made the pod fail: the runner's if it did, else the first that ended badly. */
-export const guiltyContainer = ({ runner, containers }: Pick<ObservedPod, 'runner' | 'containers'>): ObservedContainer | undefined =>
+const guiltyContainer = ({ runner, containers }: Pick<ObservedPod, 'runner' | 'containers'>): ObservedContainer | undefined =>
   [runner, ...containers].find(({ exitCode }) => exitCode !== undefined && exitCode !== 0);
 
 function reasonOfPod(reason: string): PodFailureReason {
