@@ -21,8 +21,8 @@ export interface Watcher {
 const JOBS_WITH_PODS = 'select count(distinct made_for_job_id)::integer as count from workers where pod_uid is not null';
 
 const LIMIT_MS = 120_000;
-/** Often, for the next single job waits for it; rarely, for a look at thousands of rows is work that nobody else does. */
-const lookEveryMs = (missing: number): number => (missing > 1 ? 50 : 5);
+/** Often, for the next single job waits for it; seldom, for a look at thousands of rows costs more than many jobs do. */
+const lookEveryMs = (missing: number): number => (missing > 1 ? 250 : 5);
 
 export async function openWatcher({ postgres, broken }: System): Promise<Watcher> {
   const owner = new pg.Client({ connectionString: postgres.url() });
