@@ -54,8 +54,8 @@ export async function registerRunner(
     const runnerGroupId =
       scope.kind === 'repository' ? DEFAULT_RUNNER_GROUP_ID : await runnerGroups.ensure(client, scope.owner, groupOf(pool));
     requireLease(task);
-    marked = await markRegistrationStarted(db, worker.podName);
-    if (!marked) return { instead: snooze(LOOK_AGAIN_MS, 'the worker ended, or another run has begun its registration') };
+    marked = await markRegistrationStarted(db, worker.podName, { hasPassed: worker.isWatched });
+    if (!marked) return { instead: snooze(LOOK_AGAIN_MS, NOT_MARKED) };
     jit = await createJitConfig(client, scope, { name: worker.podName, labels: pool.labels, runnerGroupId });
   } catch (error) {
     const failure = classifyGitHubError(error);
@@ -71,6 +71,7 @@ export async function registerRunner(
 }
 
 const LOOK_AGAIN_MS = 1_000;
+const NOT_MARKED = 'the worker ended, another run has begun its registration, or a breaker has opened meanwhile';
 const GONE_REPOSITORY_MS = 15 * 60_000;
 /** With fewer registrations left than this, what is left is written down after each, for the matcher to heed. */
 const SCARCE = 1_000;

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { githubBreaker, holdBack, installationBreaker, noteFailure, noteSuccess, passBreakers, poolBreaker } from './breakers.ts';
+import { findWorkerToProvision, markRegistrationStarted } from './workers.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -113,5 +115,21 @@ describe('breakers (C11)', () => {
       for (const subject of mixed) await fail('unavailable', subject);
     });
     await expect(Promise.all(rounds)).resolves.toHaveLength(60);
+  });
+
+  test('a registration that has not asked is not begun once one of its breakers is open; the trial is', async () => {
+    const { pod_name: podName } = await putWorker(database.db, { k8s_pool: 'linux' });
+    await failTimes(2);
+    expect(await findWorkerToProvision(database.db, podName)).toMatchObject({ isWatched: true });
+    await fail();
+    expect(await markRegistrationStarted(database.db, podName, { hasPassed: false })).toBe(false);
+    expect(await markRegistrationStarted(database.db, podName, { hasPassed: true })).toBe(true);
+  });
+
+  test('failures of another pool, account or cluster keep no registration from being begun', async () => {
+    const { pod_name: podName } = await putWorker(database.db, { k8s_pool: 'windows' });
+    await failTimes(3);
+    expect(await findWorkerToProvision(database.db, podName)).toMatchObject({ isWatched: false });
+    expect(await markRegistrationStarted(database.db, podName, { hasPassed: false })).toBe(true);
   });
 });

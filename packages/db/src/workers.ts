@@ -33,6 +33,10 @@ export interface WorkerToProvision {
   deliveryGuid: string | null;
 }
 
+/** Whether breaker `b` guards what making worker `w` takes. */
+const GUARDS_WORKER = sql.raw(`(b.subject_type, b.subject_id) in
+  (('github', ''), ('installation', w.entity_id::text), ('pool', w.k8s_pool), ('cluster', w.cluster))`);
+
 /** All that an attempt begins with, in one statement. Throws if the pool as it is stored is none this version can read. */
 export async function findWorkerToProvision(db: Kysely<Database>, podName: string): Promise<WorkerToProvision | undefined> {
   const { rows } = await sql<Omit<WorkerToProvision, 'poolToday'> & { poolToday: unknown }>`${prepared}
@@ -45,8 +49,7 @@ export async function findWorkerToProvision(db: Kysely<Database>, podName: strin
       w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid",
       (select p from (select content from pools_documents order by version desc limit 1) document
         cross join jsonb_array_elements(document.content -> 'pools') p where p ->> 'name' = w.k8s_pool) as "poolToday",
-      exists (select from breakers b where (b.subject_type, b.subject_id) in
-        (('github', ''), ('installation', w.entity_id::text), ('pool', w.k8s_pool), ('cluster', w.cluster))) as "isWatched"
+      exists (select from breakers b where ${GUARDS_WORKER}) as "isWatched"
     from workers w
     cross join instance
     left join lateral (
@@ -68,12 +71,18 @@ function readPool(name: string, content: unknown): Pool | undefined {
 
 /**
  * Allows one run, once, to ask GitHub for this worker's registration. False: the row has ended or is stopping, or a registration was begun
- * before; then nobody may ask again, for a JIT config is given out once only (C6).
+ * before; then nobody may ask again, for a JIT config is given out once only (C6). False also while a breaker is open that a run without
+ * `hasPassed` has not asked (C11).
  */
-export async function markRegistrationStarted(db: Kysely<Database>, podName: string): Promise<boolean> {
+export async function markRegistrationStarted(
+  db: Kysely<Database>,
+  podName: string,
+  { hasPassed }: { hasPassed: boolean },
+): Promise<boolean> {
   const { numAffectedRows } = await sql`${prepared}
-    update workers set registration_started_at = now()
-    where pod_name = ${podName} and status = 'pending' and stopping_at is null and registration_started_at is null`.execute(db);
+    update workers w set registration_started_at = now()
+    where pod_name = ${podName} and status = 'pending' and stopping_at is null and registration_started_at is null
+      and (${hasPassed}::boolean or not exists (select from breakers b where b.pauses > 0 and ${GUARDS_WORKER}))`.execute(db);
   return numAffectedRows === 1n;
 }
 
