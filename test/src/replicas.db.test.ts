@@ -17,6 +17,12 @@ const SHORT = {
 const JOBS = 16;
 const JIT = 'actions/generate-runner-jitconfig-for-org';
 
+/**
+ * A worker that was being registered when its scheduler died ends, and another is made. A mere reservation may be given back, as when
+ * the calls of a scheduler that stood still fail and open a breaker: nobody was asked for anything yet.
+ */
+const EXCUSED: ReadonlySet<string | null> = new Set(['registration_interrupted', 'unwanted']);
+
 const NONE = {
   excessWorkers: 0,
   killed: 0,
@@ -38,8 +44,10 @@ describe.each([2, 3])('%i schedulers on one database', (replicas) => {
   beforeAll(async () => {
     system = await startSystem();
     await system.start('ingress');
+    // Deliveries may be refused while a scheduler stands still with rows locked.
+    await system.start('reconciler', SHORT);
     schedulers = await Promise.all(Array.from({ length: replicas }, () => system.start('scheduler', SHORT)));
-  });
+  }, 150_000);
 
   afterAll(() => system.stop());
 
@@ -84,8 +92,7 @@ describe.each([2, 3])('%i schedulers on one database', (replicas) => {
       excessWorkers,
       killed,
       lost,
-      // A worker that was being registered when its scheduler died ends, and another is made: nothing else may fail.
-      failures: failures.filter((reason) => reason !== 'registration_interrupted'),
+      failures: failures.filter((reason) => !EXCUSED.has(reason)),
       workersTooMany: workers.length - jobs.length - failures.length,
       jobsRunTwice: registered.flatMap(({ jobIds }) => jobIds).length - jobs.length,
       registeredTwice: names.length - new Set(names).size,
@@ -129,5 +136,5 @@ describe.each([2, 3])('%i schedulers on one database', (replicas) => {
     await kill(victim);
     await untilCompleted(await queueJobs(1));
     expect(await follower()).not.toBe(dead);
-  });
+  }, 150_000);
 });

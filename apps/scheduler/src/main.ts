@@ -21,6 +21,9 @@ import { followPods } from './follow-pods.ts';
 import { schedulerKinds } from './kinds.ts';
 import { runMatching } from './match-loop.ts';
 
+/** Below the longest wait for a lock, so that whoever waits for a scheduler that stands still gets it and does not fail. */
+const IDLE_TRANSACTION_MS = 8_000;
+
 await main(async () => {
   const config = readSchedulerConfig(process.env);
   if (printConfigIfAsked(process.argv, settings, config)) return;
@@ -32,7 +35,12 @@ await main(async () => {
 
   const { schema } = config;
   const databaseOptions = { url: config.databaseUrl.reveal(), schema, applicationName: 'paddock-scheduler' };
-  const connection = connectDatabase({ ...databaseOptions, poolSize: config.poolSize, onIdleError: events.connectionFailed });
+  const connection = connectDatabase({
+    ...databaseOptions,
+    poolSize: config.poolSize,
+    idleTransactionMs: IDLE_TRANSACTION_MS,
+    onIdleError: events.connectionFailed,
+  });
   const { db } = connection;
   const github = connectGitHub({
     apiUrl: config.github.apiUrl,

@@ -17,7 +17,8 @@ export interface Matched {
   readonly pools: readonly string[];
 }
 
-const LIMITS: MatchingLimits = { lockTimeoutMs: 10_000, statementTimeoutMs: 15_000, idleTimeoutMs: 15_000 };
+/** A matcher that stands still with the lock is cut off before those who wait for it give up. */
+const LIMITS: MatchingLimits = { lockTimeoutMs: 10_000, statementTimeoutMs: 15_000, idleTimeoutMs: 8_000 };
 
 /**
  * One pass of matching demand with supply: gives back reservations that are wanted no more, reserves the workers that waiting jobs lack,

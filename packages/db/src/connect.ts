@@ -17,6 +17,8 @@ export interface DatabaseOptions {
   statementTimeoutMs?: number;
   /** Longest wait for a lock, in milliseconds; 0 for no limit. */
   lockTimeoutMs?: number;
+  /** Longest rest of a transaction between two statements, in milliseconds: then what a process that stands still has locked is free. */
+  idleTransactionMs?: number;
   /** Longest wait for a free or new connection, in milliseconds. */
   connectTimeoutMs?: number;
   /** Told when an idle pooled connection breaks; the pool replaces it by itself. */
@@ -56,7 +58,7 @@ export function clientConfig(options: Omit<DatabaseOptions, 'poolSize' | 'onIdle
       `-c search_path=${options.schema}`,
       `-c statement_timeout=${options.statementTimeoutMs ?? 30_000}`,
       `-c lock_timeout=${options.lockTimeoutMs ?? 10_000}`,
-      `-c idle_in_transaction_session_timeout=60000`,
+      `-c idle_in_transaction_session_timeout=${options.idleTransactionMs ?? 60_000}`,
       // Our statements are short: compiling one costs more than running it, and the planner's guess of the cost can be far off.
       `-c jit=off`,
       // Plans of prepared statements are kept, and the first ones are made while tables are empty and reading all of them looks cheapest.
