@@ -47,6 +47,8 @@ async function endPod(name: string, end: End, exitCode?: number): Promise<void> 
 const row = async (podName: string) => (await world.workers()).find((worker) => worker.pod_name === podName);
 const relist = async (begunAt = new Date()) => takeList(parts(), 'runners', await list(), begunAt);
 
+const change = (type: 'modified' | 'deleted', pod: ObservedPod) => ({ type, pod, resourceVersion: pod.resourceVersion });
+
 describe('a pod’s state goes into its worker’s row', () => {
   test('Running: node, uid and the pod’s own instant (C8)', async () => {
     const name = await startWorker();
@@ -106,7 +108,6 @@ describe('a pod’s state goes into its worker’s row', () => {
     await endPod(name, 'succeeded');
     const ended = await podOf(name);
     if (running === undefined || ended === undefined) throw new Error('the pod is gone');
-    const change = (type: 'modified' | 'deleted', pod: ObservedPod) => ({ type, pod, resourceVersion: pod.resourceVersion });
     await takeChanges(parts(), [change('modified', running), change('modified', ended), change('deleted', ended)]);
     expect(await row(name)).toMatchObject({ status: 'completed', exit_code: 0 });
     expect((await row(name))?.pod_deleted_at).not.toBeNull();
