@@ -102,17 +102,23 @@ describe('a pod’s state goes into its worker’s row', () => {
     expect((await row(name))?.status).toBe('completed');
   });
 
-  test('of changes that come together the newest of each pod counts, and a deletion among them (C8)', async () => {
-    const name = await startWorker();
-    const running = await podOf(name);
-    await endPod(name, 'succeeded');
-    const ended = await podOf(name);
-    if (running === undefined || ended === undefined) throw new Error('the pod is gone');
-    await takeChanges(parts(), [change('modified', running), change('modified', ended), change('deleted', ended)]);
-    expect(await row(name)).toMatchObject({ status: 'completed', exit_code: 0 });
-    expect((await row(name))?.pod_deleted_at).not.toBeNull();
-    expect(await tasks()).toEqual(['remove-secret']);
-  });
+  test.each([
+    ['as it ended', (_running: ObservedPod, ended: ObservedPod) => ended],
+    ['as it was before', (running: ObservedPod) => running],
+  ])(
+    'of changes that come together the newest of each pod counts, and a deletion among them that shows it %s (C8)',
+    async (_how, shown) => {
+      const name = await startWorker();
+      const running = await podOf(name);
+      await endPod(name, 'succeeded');
+      const ended = await podOf(name);
+      if (running === undefined || ended === undefined) throw new Error('the pod is gone');
+      await takeChanges(parts(), [change('modified', running), change('modified', ended), change('deleted', shown(running, ended))]);
+      expect(await row(name)).toMatchObject({ status: 'completed', exit_code: 0 });
+      expect((await row(name))?.pod_deleted_at).not.toBeNull();
+      expect(await tasks()).toEqual(['remove-secret']);
+    },
+  );
 
   test('a pod of the same name with another uid says nothing', async () => {
     const name = await startWorker('succeeded');

@@ -90,11 +90,15 @@ export async function takeList(parts: Following, namespace: string, pods: readon
 }
 
 /**
- * Takes over changes: of each pod the newest says all that those before it said. A deleted pod is shown as it was before, so only what had
- * ended in it counts as an end.
+ * Takes over changes: of each pod the newest says all that those before it said. Only a deleted one may be shown as it was before that, so
+ * it counts where it has ended, or where nothing else is known.
  */
 export async function takeChanges(parts: Following, changes: readonly PodEvent[]): Promise<void> {
-  const newest = new Map(changes.map(({ pod }) => [pod.uid, pod]));
+  const newest = new Map<string, ObservedPod>();
+  for (const { type, pod } of changes) {
+    const isOld = type === 'deleted' && pod.phase !== 'Succeeded' && pod.phase !== 'Failed' && newest.has(pod.uid);
+    if (!isOld) newest.set(pod.uid, pod);
+  }
   await recordPods(parts, [...newest.values()]);
   const deleted = changes.filter(({ type }) => type === 'deleted');
   await takeAbsence(
