@@ -12,7 +12,7 @@ const ROUNDS = 5;
 const STARTS_PER_ROUND = 60;
 /** Fewer for whoever takes each task by itself, so that all of them measure for about as long. */
 const ONE_BY_ONE_SHARE = 0.2;
-const WARM_UP_TASKS = 2_000;
+const WARM_UP_TASKS = 5_000;
 /** No further round is begun after this; a median of fewer is still one. */
 const ENOUGH_MS = 110_000;
 
@@ -20,7 +20,7 @@ type Say = (line: string) => void;
 
 export const queue: Bench = {
   about: 'no-op tasks per second and enqueue-to-start latency, beside graphile-worker and pg-boss',
-  size: { flag: 'tasks', usual: 10_000, least: 1_000, most: 100_000 },
+  size: { flag: 'tasks', usual: 20_000, least: 1_000, most: 100_000 },
   async run(tasks, say) {
     const runs = await benchQueue(tasks, say);
     return { table: tableOf(runs), result: { runs } };

@@ -62,7 +62,7 @@ export async function endTasks(db: Kysely<Database>, tasks: readonly EndedTask[]
     ),
     gone as (
       delete from tasks using given
-      where tasks.id = any (${ids}::uuid[]) and tasks.id = given.id and ${isStillHeld}
+      where tasks.id = any (array(select id from given)) and tasks.id = given.id and ${isStillHeld}
       returning tasks.*, given.output, given.reason, given.last, given.message, given.crash
     ),
     ended as (

@@ -131,6 +131,16 @@ describe('enqueue', () => {
     await expect(enqueueNow(database.db, task('a', 'x', { payload }))).rejects.toThrow(TypeError);
   });
 
+  test.each([
+    { maxAttempts: Number.NaN },
+    { maxCrashes: Number.POSITIVE_INFINITY },
+    { dueInMs: Number.POSITIVE_INFINITY },
+    { dueInMs: Number.NaN },
+  ])('refuses what is no number, and takes no default for it: %p', async (more) => {
+    await expect(enqueueNow(database.db, task('a', 'x', more))).rejects.toMatchObject({ code: '22P02' });
+    expect(await claim('a')).toEqual([]);
+  });
+
   test('stores hostile text, with what JSONB cannot hold replaced', async () => {
     await enqueueNow(database.db, task('a', 'x\0y', { payload: { login: 'a\0b\uD800' } }));
     expect(await claim('a')).toMatchObject([{ subject_id: 'x\uFFFDy', payload: { login: 'a\uFFFDb\uFFFD' } }]);

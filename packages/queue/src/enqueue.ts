@@ -41,8 +41,9 @@ async function write(db: Kysely<Database>, tasks: readonly NewTask[]): Promise<E
   const { rows: inserted } = await sql<Row>`${prepared}
     insert into tasks (kind, subject_type, subject_id, subject_name, payload, origin, requested_by, delivery_guid,
                        max_attempts, max_crashes, due_at)
-    select kind, subject_type, subject_id, subject_name, payload, origin, requested_by, delivery_guid,
-           max_attempts, max_crashes, now() + due_in_ms * interval '1 millisecond'
+    select kind, subject_type, subject_id, subject_name, coalesce(payload, '{}'), coalesce(origin, 'AUTOMATIC'), requested_by, delivery_guid,
+           coalesce(max_attempts, ${DEFAULT_MAX_ATTEMPTS}::integer), coalesce(max_crashes, ${DEFAULT_MAX_CRASHES}::integer),
+           now() + coalesce(due_in_ms, 0) * interval '1 millisecond'
     from ${given}
     order by kind, subject_type, subject_id
     on conflict (subject_id, subject_type, kind) where status = 'queued' do update set subject_name = tasks.subject_name where false
@@ -69,29 +70,30 @@ function oncePerSubject(tasks: readonly NewTask[]): object[] {
     const row = rowOf(task);
     const first = rows.get(key);
     if (first === undefined) rows.set(key, row);
-    else first.due_in_ms = Math.min(first.due_in_ms, row.due_in_ms);
+    else if (Number(row.due_in_ms ?? 0) < Number(first.due_in_ms ?? 0)) first.due_in_ms = row.due_in_ms;
   }
   return [...rows.values()];
 }
 
-function rowOf(task: NewTask) {
-  const { payload = {} } = task;
-  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) {
-    throw new TypeError(
-      `The payload of a task ${task.kind} for ${task.subject.type}:${task.subject.id} is no JSON object: payloads hold ids by name.`,
-    );
+/** What is not given is left out: many tasks at once are mostly what they have in common. */
+function rowOf({ kind, subject, payload, origin, requestedBy, deliveryGuid, maxAttempts, maxCrashes, dueInMs }: NewTask) {
+  if (payload !== undefined && (typeof payload !== 'object' || payload === null || Array.isArray(payload))) {
+    throw new TypeError(`The payload of a task ${kind} for ${subject.type}:${subject.id} is no JSON object: payloads hold ids by name.`);
   }
   return {
-    kind: task.kind,
-    subject_type: task.subject.type,
-    subject_id: task.subject.id,
-    subject_name: task.subject.name ?? null,
+    kind,
+    subject_type: subject.type,
+    subject_id: subject.id,
+    subject_name: subject.name,
     payload,
-    origin: task.origin ?? 'AUTOMATIC',
-    requested_by: task.requestedBy ?? null,
-    delivery_guid: task.deliveryGuid ?? null,
-    max_attempts: task.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
-    max_crashes: task.maxCrashes ?? DEFAULT_MAX_CRASHES,
-    due_in_ms: task.dueInMs ?? 0,
+    origin,
+    requested_by: requestedBy,
+    delivery_guid: deliveryGuid,
+    max_attempts: sent(maxAttempts),
+    max_crashes: sent(maxCrashes),
+    due_in_ms: sent(dueInMs),
   };
 }
+
+/** NaN and Infinity would go as null, which means the default; as text PostgreSQL refuses them (22P02). */
+const sent = (value: number | undefined) => (value === undefined || Number.isFinite(value) ? value : `${value} is not a finite number`);

@@ -167,7 +167,7 @@ describe('settle', () => {
     const broken: Settlement = { ...settlement, followOn: [task('next', 'three'), task('next', 'bad', { maxAttempts: Number.NaN })] };
     const [first] = claims;
     await expect(settle(db, first === undefined ? [] : [{ claim: first, settlement: broken }], KEEP)).rejects.toMatchObject({
-      code: '23502',
+      code: '22P02',
     });
     expect((await tasks()).map(({ kind }) => kind)).toEqual(['a', 'a']);
 
