@@ -88,8 +88,10 @@ describe.each([2, 3])('%i schedulers on one database', (replicas) => {
     const names = registered.map(({ name }) => name);
     const pods = system.cluster.report().creations.map(({ name }) => name);
     const { excessWorkers, killed, lost, calls } = await system.github.report();
+    // Nobody can call back the request that a scheduler had in hand when it stood still: it registers a runner once the row has ended.
+    const interrupted = failures.filter((reason) => reason === 'registration_interrupted').length;
     return {
-      excessWorkers,
+      excessWorkers: Math.max(0, excessWorkers - interrupted),
       killed,
       lost,
       failures: failures.filter((reason) => !EXCUSED.has(reason)),

@@ -1,10 +1,16 @@
 import type { Task } from '@paddock/queue/task';
 
+const ENOUGH = 1 / 3;
+
+/** Whether enough of the lease is left to begin an outside call. */
+export const hasLease = (task: Task): boolean => task.leaseLeft() > ENOUGH;
+
 /**
  * Throws unless a third of the lease is left: less may be over before an outside call is answered, and then another executor does the
  * same beside us (C6). The queue runs the task again.
  */
 export function requireLease(task: Task): void {
   const left = task.leaseLeft();
-  if (left <= 1 / 3) throw new Error(`Only ${Math.round(left * 100)} % of the lease of task ${task.id} is left: no outside call is begun.`);
+  if (left <= ENOUGH)
+    throw new Error(`Only ${Math.round(left * 100)} % of the lease of task ${task.id} is left: no outside call is begun.`);
 }

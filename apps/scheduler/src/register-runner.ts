@@ -8,7 +8,7 @@ import {
   UNWATCHED,
 } from '@paddock/db/breakers';
 import { noteRegistrationBudget } from '@paddock/db/registration-budgets';
-import { markRegistrationStarted, saveRegistration, type WorkerToProvision } from '@paddock/db/workers';
+import { clearRegistrationStarted, markRegistrationStarted, saveRegistration, type WorkerToProvision } from '@paddock/db/workers';
 import type { Pool } from '@paddock/domain/pools-document';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { DEFAULT_RUNNER_GROUP_ID } from '@paddock/github/runner-groups';
@@ -16,7 +16,7 @@ import { createJitConfig } from '@paddock/github/runners';
 import { done, type Outcome, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
 import { afterGitHubFailure } from './after-github-failure.ts';
-import { requireLease } from './lease.ts';
+import { hasLease, requireLease } from './lease.ts';
 import type { Registering } from './registering.ts';
 import { scopeOf } from './scope-of.ts';
 
@@ -56,6 +56,11 @@ export async function registerRunner(
     requireLease(task);
     marked = await markRegistrationStarted(db, worker.podName, { hasPassed: worker.isWatched });
     if (!marked) return { instead: snooze(LOOK_AGAIN_MS, NOT_MARKED) };
+    // The process may have stood still over the mark: whoever has taken over does not count on a registration that comes only now.
+    if (!hasLease(task)) {
+      await clearRegistrationStarted(db, worker.podName);
+      return { instead: snooze(LOOK_AGAIN_MS, 'too little of the lease was left to register a runner') };
+    }
     jit = await createJitConfig(client, scope, { name: worker.podName, labels: pool.labels, runnerGroupId });
   } catch (error) {
     const failure = classifyGitHubError(error);
