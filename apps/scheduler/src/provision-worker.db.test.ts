@@ -135,23 +135,6 @@ describe('provisioning', () => {
     expect((await world.workers())[0]?.registration_started_at).toBeNull();
   });
 
-  test.each([1, 2, 3, 4])(
-    'a run that stands still before its check number %i registers nobody, and leaves the row to its successor (C6, P3)',
-    async (nth) => {
-      await world.queueJob();
-      await world.match();
-      const [worker] = await world.workers();
-      let checks = 0;
-      const task = { ...taskFor(worker?.pod_name ?? '', 1), leaseLeft: () => (++checks < nth ? 1 : 0) };
-      await Promise.allSettled([world.kinds['provision-worker']?.handler(task, new AbortController().signal)]);
-      expect(checks).toBe(nth);
-      expect(await seen.runners()).toEqual([]);
-      expect(await seen.alive()).toMatchObject([{ registration_started_at: null }]);
-      await world.settle();
-      await seen.expectOneWorker();
-    },
-  );
-
   test('a row that is wanted no more ends before anybody asks GitHub (C3)', async () => {
     const jobId = await world.queueJob();
     await world.match();
