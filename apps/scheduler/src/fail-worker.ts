@@ -2,7 +2,7 @@ import type { Database } from '@paddock/db/tables';
 import { failUnstartedWorker } from '@paddock/db/workers';
 import { enqueue } from '@paddock/queue/enqueue';
 import type { Kysely } from 'kysely';
-import { removeSecretTask } from './tasks.ts';
+import { removeSecretTask } from '@paddock/domain/worker-tasks';
 
 /** Why a worker ended before it had a pod: `workers.stop_reason`. */
 export type FailReason = 'registration_interrupted' | 'pool_unknown' | 'pod_refused' | 'provisioning_failed';

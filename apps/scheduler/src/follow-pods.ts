@@ -12,7 +12,7 @@ import { pause } from '@paddock/runtime/pause';
 import type { Kysely, Transaction } from 'kysely';
 import type { SchedulerEvents } from './events.ts';
 import { podState } from './pod-state.ts';
-import { diagnoseTask, removeSecretTask } from './tasks.ts';
+import { diagnoseTask, removeSecretTask } from '@paddock/domain/worker-tasks';
 
 export interface Following {
   readonly db: Kysely<Database>;

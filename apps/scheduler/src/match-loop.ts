@@ -11,7 +11,7 @@ import { createWake } from '@paddock/runtime/wake';
 import type { Kysely } from 'kysely';
 import type { SchedulerEvents } from './events.ts';
 import { matchOnce } from './match.ts';
-import { KIND, provisionTask } from './tasks.ts';
+import { WORKER_TASK, provisionTask } from '@paddock/domain/worker-tasks';
 
 export interface Matching {
   readonly db: Kysely<Database>;
@@ -62,7 +62,7 @@ const MOST_FORGOTTEN = 250;
  */
 export async function reprovisionForgotten(db: Kysely<Database>, olderThanMs: number): Promise<string[]> {
   return db.transaction().execute(async (trx) => {
-    const forgotten = await findForgottenWorkers(trx, { kind: KIND.provisionWorker, olderThanMs, limit: MOST_FORGOTTEN });
+    const forgotten = await findForgottenWorkers(trx, { kind: WORKER_TASK.provisionWorker, olderThanMs, limit: MOST_FORGOTTEN });
     await enqueue(trx, forgotten.map(provisionTask));
     return forgotten.map(({ podName }) => podName);
   });

@@ -4,7 +4,7 @@ import { matchDemand } from '@paddock/db/match-demand';
 import type { Database } from '@paddock/db/tables';
 import { enqueue } from '@paddock/queue/enqueue';
 import type { Kysely } from 'kysely';
-import { provisionTask } from './tasks.ts';
+import { provisionTask } from '@paddock/domain/worker-tasks';
 
 export interface Matched {
   readonly reserved: number;
