@@ -146,6 +146,7 @@ create table installations (
   deleted_at timestamp with time zone,
   stated_at timestamp with time zone not null,
   updated_at timestamp with time zone default now() not null,
+  listed_at timestamp with time zone,
   constraint installations_pkey PRIMARY KEY (entity_id, app_id)
 );
 
@@ -198,6 +199,9 @@ create table jobs (
   revision integer default 0 not null,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
+  looked_up_at timestamp with time zone,
+  seen_gone_at timestamp with time zone,
+  recovered_at timestamp with time zone,
   constraint jobs_entity_type_check CHECK ((entity_type = ANY (ARRAY['Organization'::text, 'User'::text]))),
   constraint jobs_pkey PRIMARY KEY (job_id)
 ) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.005, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_insert_scale_factor=0.005, autovacuum_vacuum_insert_threshold=5000, autovacuum_analyze_scale_factor=0.05);
@@ -238,6 +242,14 @@ create table operations (
   constraint operations_status_check CHECK ((status = ANY (ARRAY['OK'::text, 'ERROR'::text])))
 );
 
+create table paused_sweeps (
+  name text not null,
+  paused_by text not null,
+  paused_at timestamp with time zone default now() not null,
+  constraint paused_sweeps_name_check CHECK ((name ~ '^(\*|[a-z-]+)$'::text)),
+  constraint paused_sweeps_pkey PRIMARY KEY (name)
+);
+
 create table pools_documents (
   version integer generated always as identity not null,
   digest text not null,
@@ -255,6 +267,18 @@ create table registration_budgets (
   noted_at timestamp with time zone default now() not null,
   constraint registration_budgets_pkey PRIMARY KEY (installation_id),
   constraint registration_budgets_remaining_check CHECK ((remaining >= 0))
+);
+
+create table repositories (
+  repo_id bigint not null,
+  entity_id bigint not null,
+  app_id bigint not null,
+  full_name text not null,
+  active_at timestamp with time zone not null,
+  due_at timestamp with time zone default now() not null,
+  looked_at timestamp with time zone,
+  etags jsonb default '{}'::jsonb not null,
+  constraint repositories_pkey PRIMARY KEY (repo_id)
 );
 
 create table schedules (
@@ -398,7 +422,13 @@ CREATE INDEX jobs_active_by_installation ON jobs USING btree (installation_id) W
 
 CREATE INDEX jobs_lookup_due ON jobs USING btree (lookup_due_at) WHERE (lookup_due_at IS NOT NULL);
 
+CREATE INDEX jobs_misjudged ON jobs USING btree (updated_at) WHERE misjudged;
+
 CREATE INDEX jobs_newest ON jobs USING btree (created_at DESC);
+
+CREATE INDEX jobs_recovered ON jobs USING btree (recovery_attempts) WHERE ((recovery_attempts > 0) AND (status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum])));
+
+CREATE INDEX jobs_running ON jobs USING btree (k8s_pod) WHERE (status = 'running'::status_enum);
 
 CREATE INDEX jobs_waiting ON jobs USING btree (demand_key, created_at, job_id) WHERE wants_worker;
 
@@ -407,6 +437,8 @@ CREATE INDEX operations_by_subject ON operations USING btree (subject_id, subjec
 CREATE INDEX operations_expiring ON operations USING btree (expires_at);
 
 CREATE INDEX operations_failed ON operations USING btree (finished_at DESC) WHERE (status = 'ERROR'::text);
+
+CREATE INDEX repositories_due ON repositories USING btree (due_at);
 
 CREATE INDEX task_counts_by_hour ON task_counts USING btree (hour, kind);
 

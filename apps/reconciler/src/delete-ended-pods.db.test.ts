@@ -50,6 +50,7 @@ const sweep = (more: Partial<DeleteEndedPodsOptions> = {}, signal = new AbortCon
       succeededGraceMs: 6 * HOUR_MS,
       failedGraceMs: 6 * HOUR_MS,
       batch: 100,
+      dryRun: false,
       ...more,
     },
     signal,
@@ -171,6 +172,15 @@ describe('pods of ended workers (E7)', () => {
     await gone(name);
     expect(await sweep()).toMatchObject({ absent: 1 });
     expect(await marked()).toEqual([name]);
+  });
+
+  test('are only counted by a dry run', async () => {
+    const name = await putEnded();
+    expect(await sweep({ dryRun: true })).toEqual({ deleted: 1, absent: 0, left: 0, failed: 0 });
+    expect(await marked()).toEqual([]);
+    expect(kube.report().calls['delete pods']).toBeUndefined();
+    await sweep();
+    await gone(name);
   });
 
   test('are left for the next pass when the process stops', async () => {

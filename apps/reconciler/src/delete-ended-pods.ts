@@ -14,6 +14,8 @@ export interface DeleteEndedPodsOptions {
   succeededGraceMs: number;
   failedGraceMs: number;
   batch: number;
+  /** Only looks at the pods: `deleted` counts those that would go. */
+  dryRun: boolean;
 }
 
 export interface DeletedPodsCounts {
@@ -27,7 +29,7 @@ export interface DeletedPodsCounts {
 
 /** Deletes the pods of workers that ended longer ago than their grace (E7), the longest ended first. A pod that cannot be deleted holds up no other. */
 export async function deleteEndedPods(options: DeleteEndedPodsOptions, signal: AbortSignal): Promise<DeletedPodsCounts> {
-  const { db, succeededGraceMs, failedGraceMs, batch } = options;
+  const { db, succeededGraceMs, failedGraceMs, batch, dryRun } = options;
   const counts: DeletedPodsCounts = { deleted: 0, absent: 0, left: 0, failed: 0 };
   let after: EndedPod | undefined;
   while (!signal.aborted) {
@@ -39,7 +41,7 @@ export async function deleteEndedPods(options: DeleteEndedPodsOptions, signal: A
       counts[result]++;
       if (result === 'deleted' || result === 'absent') gone.push(pod.podName);
     }
-    await markPodsDeleted(db, gone);
+    if (!dryRun) await markPodsDeleted(db, gone);
     after = pods.at(-1);
     if (pods.length < batch) break;
   }
@@ -47,7 +49,7 @@ export async function deleteEndedPods(options: DeleteEndedPodsOptions, signal: A
 }
 
 /** Looks before it deletes: the row's end is history, and only the pod itself can say that nothing runs in it any more. */
-async function deleteOne({ cluster, events }: DeleteEndedPodsOptions, pod: EndedPod): Promise<keyof DeletedPodsCounts> {
+async function deleteOne({ cluster, events, dryRun }: DeleteEndedPodsOptions, pod: EndedPod): Promise<keyof DeletedPodsCounts> {
   const name = { namespace: pod.namespace, name: pod.podName };
   try {
     const there = await findPod(cluster, name);
@@ -57,6 +59,7 @@ async function deleteOne({ cluster, events }: DeleteEndedPodsOptions, pod: Ended
       events.podStillRuns(pod.podName, there.phase);
       return 'left';
     }
+    if (dryRun) return 'deleted';
     // What never started goes as it was seen: if anything has become of it since, the next pass looks again.
     const seen = isOver ? {} : { resourceVersion: there.resourceVersion };
     const result = await deletePod(cluster, { ...name, uid: there.uid, ...seen });

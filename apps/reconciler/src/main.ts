@@ -20,7 +20,8 @@ import { createWake } from '@paddock/runtime/wake';
 import { readReconcilerConfig, settings } from './config.ts';
 import { createEvents } from './events.ts';
 import { createSchedules } from './schedules.ts';
-import { sweepKinds, sweepSchedules } from './sweeps.ts';
+import { sweepSchedules } from './sweep-schedules.ts';
+import { sweepKinds } from './sweeps.ts';
 
 /** How often the queue's depth is read for the metrics. */
 const DEPTH_MS = 15_000;

@@ -17,6 +17,12 @@ afterEach(() => scene.stop());
 
 const attempts = async () => (await scene.world.github.truth()).deliveries;
 
+/** All that redelivery remembers. */
+const remembered = async () => [
+  await database.db.selectFrom('unresolved_deliveries').selectAll().orderBy('guid').execute(),
+  await database.db.selectFrom('delivery_listings').selectAll().execute(),
+];
+
 describe('redelivery on the straight path (E1)', () => {
   test('asks for nothing when every delivery got through', async () => {
     await scene.queueJobs(3, {});
@@ -106,6 +112,19 @@ describe('redelivery on the straight path (E1)', () => {
     await sql`update unresolved_deliveries set last_requested_at = last_requested_at - interval '1 minute'`.execute(scene.db);
     expect(await scene.cycle()).toMatchObject({ accepted: 80, moreDue: false });
     expect(new Set(scene.receiver.received.map(({ guid }) => guid)).size).toBe(230);
+  });
+
+  test('in a dry run counts what it would ask for, asks for nothing and leaves everything as it is', async () => {
+    await scene.queueJobs(2);
+    await scene.cycle();
+    await scene.queueJobs(1);
+    await scene.queueJobs(1, {});
+    const before = await remembered();
+    expect(await scene.cycle({ dryRun: true })).toMatchObject({ attempts: 6, failed: 1, resolved: 2, accepted: 1, listed: true });
+    expect(scene.asked).toHaveLength(2);
+    expect(await remembered()).toEqual(before);
+    expect(scene.unstored).toEqual([]);
+    expect(await scene.cycle()).toMatchObject({ failed: 1, resolved: 2, accepted: 1 });
   });
 
   test('asks for queued jobs first, then completed ones, then those in progress', async () => {

@@ -5,6 +5,7 @@ import {
   bringForwardRequests,
   giveUpRedeliveries,
   hasDueRedeliveries,
+  type ListedStretch,
   listedStretches,
   oldestUnresolvedSeconds,
   rememberFailedDeliveries,
@@ -14,9 +15,10 @@ import {
 import type { Database } from '@paddock/db/tables';
 import { classifyGitHubError } from '@paddock/github/errors';
 import type { Kysely } from 'kysely';
+import { countOnly } from './count-only.ts';
 import { deliveredSince, type DeliveryAttempt, judgeLog } from './delivery-log.ts';
 import type { ReconcilerEvents } from './events.ts';
-import { type LogPage, readDeliveryLog } from './read-delivery-log.ts';
+import { type LogPage, type LogReading, readDeliveryLog } from './read-delivery-log.ts';
 import { requestRedeliveries } from './request-redeliveries.ts';
 
 /** One App's delivery log at GitHub. */
@@ -40,6 +42,8 @@ export interface RedeliverOptions {
   perMinute: number;
   firstStepMs: number;
   giveUpMs: number;
+  /** Only reads the log: `accepted` counts the requests that would be made. */
+  dryRun: boolean;
 }
 
 export interface RedeliverCounts {
@@ -60,7 +64,7 @@ export interface RedeliverCounts {
  * due. A listing that fails half-way counts as far as it went. Throws for PostgreSQL's errors only.
  */
 export async function redeliver(options: RedeliverOptions, signal: AbortSignal): Promise<RedeliverCounts> {
-  const { db, appId, log, events, everySeconds, windowMs, maxPages, perMinute, firstStepMs, giveUpMs } = options;
+  const { db, appId, log, everySeconds, windowMs, maxPages, giveUpMs, dryRun } = options;
   const before = await listedStretches(db, appId);
   const reading = await readDeliveryLog({
     fetchPage: (cursor) => log.list(cursor),
@@ -72,12 +76,24 @@ export async function redeliver(options: RedeliverOptions, signal: AbortSignal):
     maxPages,
     signal,
   });
+  if (dryRun) return countOnly(db, (trx) => act(withoutEffect(options, trx), before, reading, signal));
   if (reading.error !== undefined && !signal.aborted) await noteFailedListing(options, reading.error);
+  return act(options, before, reading, signal);
+}
+
+/** Everything after the log was read. */
+async function act(
+  options: RedeliverOptions,
+  before: readonly ListedStretch[],
+  reading: LogReading,
+  signal: AbortSignal,
+): Promise<RedeliverCounts> {
+  const { db, appId, log, events, everySeconds, perMinute, firstStepMs, giveUpMs, dryRun } = options;
   const { failed, resolved } = await noteVerdict(db, appId, reading.attempts);
   const unstored = before[0] === undefined ? [] : await findUnstored(db, deliveredSince(reading.attempts, before[0].newestAt));
   if (unstored.length > 0) events.deliveredWithoutRow(appId, unstored);
   // After the verdict: a crash between the two has the log read again, never less of it.
-  await db.transaction().execute((trx) => replaceListedStretches(trx, appId, reading.stretches));
+  if (!dryRun) await db.transaction().execute((trx) => replaceListedStretches(trx, appId, reading.stretches));
 
   const givenUp = await giveUpRedeliveries(db, appId, giveUpMs);
   if (givenUp > 0) events.redeliveriesGivenUp(appId, givenUp);
@@ -98,6 +114,21 @@ export async function redeliver(options: RedeliverOptions, signal: AbortSignal):
   const { pages, attempts, error } = reading;
   return { pages, attempts: attempts.length, failed, resolved, ...asked, givenUp, listed: error === undefined, moreDue };
 }
+
+/** For a dry run: nobody is asked or told, and what is written goes to a transaction that is rolled back. */
+const withoutEffect = (options: RedeliverOptions, trx: Kysely<Database>): RedeliverOptions => ({
+  ...options,
+  db: trx,
+  log: { ...options.log, redeliver: () => Promise.resolve() },
+  events: {
+    redelivered: () => undefined,
+    redeliveryRefused: () => undefined,
+    listingFailed: () => undefined,
+    redeliveriesGivenUp: () => undefined,
+    deliveredWithoutRow: () => undefined,
+    oldestUnresolved: () => undefined,
+  },
+});
 
 async function noteFailedListing({ db, appId, events }: RedeliverOptions, error: unknown): Promise<void> {
   const failure = classifyGitHubError(error);

@@ -72,6 +72,7 @@ export async function startRedeliveryScene(db: Kysely<Database>): Promise<Redeli
     perMinute: 150,
     firstStepMs: 300_000,
     giveUpMs: 3 * 86_400_000,
+    dryRun: false,
   };
   return {
     db,

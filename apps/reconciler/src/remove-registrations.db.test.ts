@@ -41,6 +41,7 @@ const sweep = (more: Partial<RemoveRegistrationsOptions> = {}): Promise<RemovedR
       },
       graceMs: 600_000,
       cap: 50,
+      dryRun: false,
       ...more,
     },
     new AbortController().signal,
@@ -147,6 +148,19 @@ describe('registrations that failed workers left (E6)', () => {
     await putFailed({ scope: TOOL });
     await world.github.renameRepository('mona/tool', 'spanner');
     expect(await sweep()).toMatchObject({ removed: 1 });
+  });
+
+  test('are only counted by a dry run, and a refusal leaves no row', async () => {
+    const { name } = await putFailed();
+    await putFailed({ registered: false });
+    const [before, operation] = [await world.github.report(), 'actions/delete-self-hosted-runner-from-org'];
+    expect(await sweep({ dryRun: true })).toEqual({ removed: 1, absent: 1, left: 0, failed: 0 });
+    expect((await world.github.report()).calls[operation]).toBe(before.calls[operation]);
+    await world.github.uninstall(world.organization.installationId);
+    expect(await sweep({ dryRun: true })).toMatchObject({ failed: 1 });
+    expect(await runners()).toEqual([name]);
+    expect(await marked()).toEqual([]);
+    expect(await database.db.selectFrom('installation_events').select('event').execute()).toEqual([]);
   });
 
   test('are removed up to the cap of a pass', async () => {

@@ -16,6 +16,8 @@ export interface RemoveRegistrationsOptions {
   graceMs: number;
   /** The most registrations that one pass removes. */
   cap: number;
+  /** Only looks the runners up: `removed` counts those that would go. */
+  dryRun: boolean;
 }
 
 export interface RemovedRegistrationsCounts {
@@ -34,7 +36,7 @@ const BATCH = 100;
  * grace. An account that GitHub refuses us is left alone for the rest of the pass; others go on.
  */
 export async function removeRegistrations(options: RemoveRegistrationsOptions, signal: AbortSignal): Promise<RemovedRegistrationsCounts> {
-  const { db, graceMs, cap } = options;
+  const { db, graceMs, cap, dryRun } = options;
   const counts: RemovedRegistrationsCounts = { removed: 0, absent: 0, left: 0, failed: 0 };
   const refused = new Set<number>();
   let after: LeftRegistration | undefined;
@@ -48,7 +50,7 @@ export async function removeRegistrations(options: RemoveRegistrationsOptions, s
       counts[result]++;
       if (result === 'removed' || result === 'absent') gone.push(registration.podName);
     }
-    await markRegistrationsGone(db, gone);
+    if (!dryRun) await markRegistrationsGone(db, gone);
     after = batch.at(-1);
     if (batch.length < BATCH) break;
   }
@@ -56,7 +58,7 @@ export async function removeRegistrations(options: RemoveRegistrationsOptions, s
 }
 
 async function removeOne(
-  { db, github, events }: RemoveRegistrationsOptions,
+  { db, github, events, dryRun }: RemoveRegistrationsOptions,
   registration: LeftRegistration,
   refused: Set<number>,
   signal: AbortSignal,
@@ -67,10 +69,10 @@ async function removeOne(
       signal,
       ...(deliveryGuid === null ? {} : { correlationId: deliveryGuid }),
     });
-    const why = await removeIfIdle(client, registration);
+    const why = await removeIfIdle(client, registration, dryRun);
     if (why === 'absent') return 'absent';
     if (why === undefined) {
-      events.registrationRemoved(podName);
+      if (!dryRun) events.registrationRemoved(podName);
       return 'removed';
     }
     events.registrationLeft(podName, why);
@@ -80,20 +82,21 @@ async function removeOne(
     events.registrationNotChecked(podName, failure);
     if (isRefusal(failure)) {
       refused.add(registration.entityId);
-      await recordAuthFailure(db, 'reconciler', authFailureOf(registration, failure));
+      if (!dryRun) await recordAuthFailure(db, 'reconciler', authFailureOf(registration, failure));
     }
     return 'failed';
   }
 }
 
-/** Undefined when the registration was removed, `absent` when there is none, else why it stays. */
-async function removeIfIdle(client: InstallationClient, registration: LeftRegistration): Promise<string | undefined> {
+/** Undefined when the registration was removed (in a dry run: would be), `absent` when there is none, else why it stays. */
+async function removeIfIdle(client: InstallationClient, registration: LeftRegistration, dryRun: boolean): Promise<string | undefined> {
   const scope = await scopeOf(client, registration);
   if (scope === undefined) return 'its repository is not visible to the App';
   const runner = await findRunner(client, scope, registration.podName);
   if (runner === undefined) return 'absent';
   if (runner.online) return 'the runner is online';
   if (runner.busy) return 'the runner is busy';
+  if (dryRun) return undefined;
   const result = await deleteRunner(client, scope, runner.id);
   switch (result) {
     case 'deleted':

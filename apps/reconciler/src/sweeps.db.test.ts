@@ -15,7 +15,8 @@ import { type ReconcilerConfig, readReconcilerConfig } from './config.ts';
 import { createEvents } from './events.ts';
 import { type RedeliveryScene, startRedeliveryScene } from './redelivery.scene.ts';
 import { createSchedules } from './schedules.ts';
-import { sweepKinds, sweepSchedules } from './sweeps.ts';
+import { sweepSchedules } from './sweep-schedules.ts';
+import { sweepKinds } from './sweeps.ts';
 
 let database: TestDatabase;
 let scene: RedeliveryScene;
@@ -141,5 +142,34 @@ describe('the reconciler’s sweeps', () => {
       ['purge-operations', { purged: 0 }],
     ]);
     expect(await counts()).toEqual(before);
+  });
+
+  test('a dry run of those that only write counts the same and writes nothing', async () => {
+    const { db } = database;
+    await sql`
+      insert into tasks (kind, subject_type, subject_id, status, attempt, max_attempts, crashes, max_crashes, started_at, locked_by, locked_at)
+      values ('orphaned', 'test', 'again', 'running', 1, 5, 0, 3, now(), 'gone', now() - interval '6 minutes')`.execute(db);
+    await sql`
+      insert into task_counts (hour, kind, outcome, ended) select date_trunc('hour', now() - interval '3 hours', 'UTC'), 'a', 'OK', 1 from generate_series(1, 4)`.execute(
+      db,
+    );
+    await put('redeliver', { type: 'app', id: '42' });
+    await drain();
+    await sql`update operations set expires_at = now() - interval '1 second'`.execute(db);
+    const outputs = async (payload: object) => {
+      for (const kind of ['recover-tasks', 'purge-operations', 'roll-up-counts']) {
+        await db.transaction().execute((trx) => enqueue(trx, [{ kind, subject: { type: 'schedule', id: kind }, payload }]));
+      }
+      await drain();
+      const rows = await db.selectFrom('operations').select(['kind', 'output']).where('kind', '<>', 'redeliver').orderBy('kind').execute();
+      await db.deleteFrom('operations').where('kind', '<>', 'redeliver').execute();
+      return rows.map(({ output }) => output);
+    };
+    const counted = [{ purged: 1 }, { found: 1, requeued: 1, ended: 0 }, { merged: 4, removed: 0 }];
+    const dry = counted.map((output) => ({ dryRun: true, ...output }));
+    expect(await outputs({ dryRun: true })).toEqual(dry);
+    expect(await outputs({ dryRun: true })).toEqual(dry);
+    expect(await metrics.registry.metrics()).not.toContain('paddock_recovery_total{kind="task"}');
+    expect(await outputs({})).toEqual(counted);
   });
 });

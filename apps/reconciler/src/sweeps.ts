@@ -3,20 +3,21 @@ import type { GitHub } from '@paddock/github/connect';
 import type { Cluster } from '@paddock/kube/connect';
 import type { ExecutorEvents } from '@paddock/queue/executor-events';
 import { executorRules } from '@paddock/queue/executor-settings';
-import type { Kind, Kinds } from '@paddock/queue/kind';
-import type { NewTask } from '@paddock/queue/new-task';
+import type { Kinds } from '@paddock/queue/kind';
 import { done, poison } from '@paddock/queue/outcome';
-import { purgeOperations } from '@paddock/queue/purge-operations';
+import { countExpiredOperations, purgeOperations } from '@paddock/queue/purge-operations';
 import { recoverTasks } from '@paddock/queue/recover';
 import { rollUpTaskCounts } from '@paddock/queue/task-counts';
 import type { Kysely } from 'kysely';
 import type { ReconcilerConfig } from './config.ts';
+import { actOrCount } from './count-only.ts';
 import { deleteEndedPods } from './delete-ended-pods.ts';
 import { deliveryLogAtGitHub } from './delivery-log-at-github.ts';
 import type { ReconcilerEvents } from './events.ts';
 import { redeliver } from './redeliver.ts';
 import { removeRegistrations } from './remove-registrations.ts';
-import type { Schedule } from './schedules.ts';
+import { counting, kindsOf, type Sweep } from './sweep.ts';
+import { redeliverTask, sweepTask } from './sweep-schedules.ts';
 
 export interface SweepContext {
   db: Kysely<Database>;
@@ -27,12 +28,14 @@ export interface SweepContext {
   taskEvents: Pick<ExecutorEvents, 'endedByCrashes'>;
 }
 
-/** What this process runs, by kind of task. A sweep's counts are its operation's output. */
-export function sweepKinds({ db, github, cluster, config, events, taskEvents }: SweepContext): Kinds {
+/** What this process runs, by kind of task; none of it while it is paused. */
+export const sweepKinds = (context: SweepContext): Kinds => kindsOf(context.db, sweeps(context));
+
+function sweeps({ db, github, cluster, config, events, taskEvents }: SweepContext): Readonly<Record<string, Sweep>> {
   return {
     redeliver: {
       slots: 2,
-      handler: async ({ subject }, signal) => {
+      pass: async ({ task: { subject }, signal, dryRun }) => {
         const appId = Number(subject.id);
         if (!config.github.apps.some((app) => app.appId === appId)) {
           return poison(`App ${subject.id} is not configured here any more`);
@@ -50,6 +53,7 @@ export function sweepKinds({ db, github, cluster, config, events, taskEvents }: 
             perMinute: config.redeliveryRequestsPerMinute,
             firstStepMs: config.redeliverySpacingMs,
             giveUpMs: config.redeliveryGiveUpHours * 3_600_000,
+            dryRun,
           },
           signal,
         );
@@ -59,75 +63,42 @@ export function sweepKinds({ db, github, cluster, config, events, taskEvents }: 
     },
     'recover-tasks': {
       slots: 1,
-      handler: async () => {
-        const { found, requeued, ended, full } = await recoverTasks(db, {
-          leaseMs: config.taskLeaseMs,
-          batch: config.recoverBatch,
-          keep: executorRules(config).keep,
-        });
-        events.tasksRecovered(requeued + ended.length);
-        for (const task of ended) taskEvents.endedByCrashes(task);
+      pass: async ({ dryRun }) => {
+        const options = { leaseMs: config.taskLeaseMs, batch: config.recoverBatch, keep: executorRules(config).keep };
+        const { found, requeued, ended, full } = await actOrCount(db, dryRun, (using) => recoverTasks(using, options));
+        if (!dryRun) {
+          events.tasksRecovered(requeued + ended.length);
+          for (const task of ended) taskEvents.endedByCrashes(task);
+        }
         // A full batch: there may be more, and they have waited long enough (E8).
-        return done({ found, requeued, ended: ended.length }, full ? [taskOf('recover-tasks')] : []);
+        return done({ found, requeued, ended: ended.length }, full ? [sweepTask('recover-tasks')] : []);
       },
     },
-    'delete-ended-pods': sweep(1, (signal) =>
+    'delete-ended-pods': counting(1, ({ signal, dryRun }) =>
       deleteEndedPods(
-        { db, cluster, events, succeededGraceMs: config.podGraceSucceededMs, failedGraceMs: config.podGraceFailedMs, batch: 100 },
+        { db, cluster, events, succeededGraceMs: config.podGraceSucceededMs, failedGraceMs: config.podGraceFailedMs, batch: 100, dryRun },
         signal,
       ),
     ),
-    'remove-registrations': sweep(1, (signal) =>
-      removeRegistrations({ db, github, events, graceMs: config.registrationGraceMs, cap: config.registrationCap }, signal),
+    'remove-registrations': counting(1, ({ signal, dryRun }) =>
+      removeRegistrations({ db, github, events, graceMs: config.registrationGraceMs, cap: config.registrationCap, dryRun }, signal),
     ),
-    'purge-operations': sweep(1, (signal) => purgeExpired(db, signal)),
-    'roll-up-counts': sweep(1, () => rollUpTaskCounts(db, config.taskCountsKeepMonths)),
+    'purge-operations': counting(1, async ({ signal, dryRun }) => ({
+      purged: await (dryRun ? countExpiredOperations(db) : purgeExpired(db, signal)),
+    })),
+    'roll-up-counts': counting(1, ({ dryRun }) => actOrCount(db, dryRun, (using) => rollUpTaskCounts(using, config.taskCountsKeepMonths))),
   };
 }
-
-/** When each sweep runs (E9). */
-export function sweepSchedules(config: ReconcilerConfig): Schedule[] {
-  return [
-    ...config.github.apps.map(({ appId }) => ({
-      name: `redeliver:${appId}`,
-      everySeconds: config.redeliveryEverySeconds,
-      task: redeliverTask(appId),
-    })),
-    scheduleOf('recover-tasks', config.recoverTasksEverySeconds),
-    scheduleOf('delete-ended-pods', config.endedPodsEverySeconds),
-    scheduleOf('remove-registrations', config.registrationsEverySeconds),
-    scheduleOf('purge-operations', config.purgeEverySeconds),
-    scheduleOf('roll-up-counts', config.rollUpEverySeconds),
-  ];
-}
-
-/** A sweep that failed is repeated soon, and begins anew with the next tick anyway. */
-const SWEEP_ATTEMPTS = 3;
-
-const redeliverTask = (appId: number): NewTask => ({
-  kind: 'redeliver',
-  subject: { type: 'app', id: String(appId) },
-  maxAttempts: SWEEP_ATTEMPTS,
-});
-
-const taskOf = (kind: string): NewTask => ({ kind, subject: { type: 'schedule', id: kind }, maxAttempts: SWEEP_ATTEMPTS });
-
-const scheduleOf = (kind: string, everySeconds: number): Schedule => ({ name: kind, everySeconds, task: taskOf(kind) });
-
-const sweep = (slots: number, once: (signal: AbortSignal) => Promise<object>): Kind => ({
-  slots,
-  handler: async (_task, signal) => done(await once(signal)),
-});
 
 const PURGE_BATCH = 1000;
 
 /** Removes expired operations in small batches, until none is left (D9). */
-async function purgeExpired(db: Kysely<Database>, signal: AbortSignal): Promise<{ purged: number }> {
+async function purgeExpired(db: Kysely<Database>, signal: AbortSignal): Promise<number> {
   let purged = 0;
   while (!signal.aborted) {
     const some = await purgeOperations(db, PURGE_BATCH);
     purged += some;
     if (some < PURGE_BATCH) break;
   }
-  return { purged };
+  return purged;
 }

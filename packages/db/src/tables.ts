@@ -48,7 +48,10 @@ export interface JobsTable {
   completed_at: Nullable<Date>;
   delivery_guid: Nullable<string>;
   lookup_due_at: Nullable<Date>;
+  looked_up_at: Nullable<Date>;
   seen_queued_at: Nullable<Date>;
+  seen_gone_at: Nullable<Date>;
+  recovered_at: Nullable<Date>;
   requeues: Generated<number>;
   recovery_attempts: Generated<number>;
   misjudged: Generated<boolean>;
@@ -90,6 +93,14 @@ export interface WorkersTable {
   assigned_job_id: Nullable<number>;
   stopping_at: Nullable<Date>;
   stop_reason: Nullable<string>;
+  stop_held_by: Nullable<string>;
+  stop_held_since: Nullable<Date>;
+  deregistration_started_at: Nullable<Date>;
+  runner_checked_at: Nullable<Date>;
+  online_seen_at: Nullable<Date>;
+  idle_since: Nullable<Date>;
+  offline_since: Nullable<Date>;
+  pod_gone_at: Nullable<Date>;
   exit_code: Nullable<number>;
   unexplained_until: Nullable<Date>;
   unschedulable_at: Nullable<Date>;
@@ -129,8 +140,20 @@ export interface InstallationsTable {
   repository_selection: Nullable<string>;
   suspended_at: Nullable<Date>;
   deleted_at: Nullable<Date>;
+  listed_at: Nullable<Date>;
   stated_at: Date;
   updated_at: Generated<Date>;
+}
+
+export interface RepositoriesTable {
+  repo_id: number;
+  entity_id: number;
+  app_id: number;
+  full_name: string;
+  active_at: Date;
+  due_at: Generated<Date>;
+  looked_at: Nullable<Date>;
+  etags: JsonColumnWithDefault<Record<string, string>>;
 }
 
 export interface DemandKeysTable {
@@ -196,6 +219,12 @@ export interface SchedulesTable {
   taken_at: Generated<Date>;
 }
 
+export interface PausedSweepsTable {
+  name: string;
+  paused_by: string;
+  paused_at: Generated<Date>;
+}
+
 export interface DeliveryListingsTable {
   id: GeneratedAlways<number>;
   app_id: number;
@@ -230,6 +259,7 @@ export interface Database {
   workers: WorkersTable;
   installation_events: InstallationEventsTable;
   installations: InstallationsTable;
+  repositories: RepositoriesTable;
   demand_keys: DemandKeysTable;
   stopped_making: StoppedMakingTable;
   registration_budgets: RegistrationBudgetsTable;
@@ -237,6 +267,7 @@ export interface Database {
   pools_documents: PoolsDocumentsTable;
   leases: LeasesTable;
   schedules: SchedulesTable;
+  paused_sweeps: PausedSweepsTable;
   tasks: TasksTable;
   operations: OperationsTable;
   task_counts: TaskCountsTable;

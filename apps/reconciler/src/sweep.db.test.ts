@@ -1,0 +1,98 @@
+import { EVERY_SWEEP, findPausedSweeps, pauseSweep, resumeSweep } from '@paddock/db/paused-sweeps';
+import { runDueTasks } from '@paddock/queue/drain';
+import { enqueue } from '@paddock/queue/enqueue';
+import { done, poison } from '@paddock/queue/outcome';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { counting, kindsOf, type Sweep } from './sweep.ts';
+import { sweepTask } from './sweep-schedules.ts';
+
+let database: TestDatabase;
+/** What the passes were told, by sweep. */
+let passes: string[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  for (const table of ['paused_sweeps', 'tasks', 'operations'] as const) await database.db.deleteFrom(table).execute();
+  passes = [];
+});
+
+const noting = (name: string): Sweep =>
+  counting(1, ({ dryRun }) => {
+    passes.push(dryRun ? `${name} dry` : name);
+    return Promise.resolve({ found: 3 });
+  });
+
+const SWEEPS: Record<string, Sweep> = {
+  mow: noting('mow'),
+  rake: noting('rake'),
+  refuse: { slots: 1, pass: () => Promise.resolve(poison('not here')) },
+  'go-on': { slots: 1, pass: () => Promise.resolve(done({ found: 1 }, [{ ...sweepTask('go-on'), dueInMs: 60_000 }])) },
+};
+
+/** Runs a task of each name; answers the outputs in the same order. */
+async function run(names: readonly string[], payload: object = {}): Promise<unknown[]> {
+  const { db } = database;
+  await db.deleteFrom('operations').execute();
+  await db.transaction().execute((trx) =>
+    enqueue(
+      trx,
+      names.map((name) => ({ ...sweepTask(name), payload })),
+    ),
+  );
+  await runDueTasks({ db, kinds: kindsOf(db, SWEEPS) });
+  const rows = await db.selectFrom('operations').select(['kind', 'status', 'output']).execute();
+  return names.map((name) => rows.find((row) => row.kind === name && row.status === 'OK')?.output);
+}
+
+describe('the pause switch (E6)', () => {
+  test('holds one sweep back from its next pass on, says so in its operation, and ends with its row', async () => {
+    expect(await run(['mow', 'rake'])).toEqual([{ found: 3 }, { found: 3 }]);
+    expect(await pauseSweep(database.db, 'mow', 'ada')).toBe(true);
+    expect(await pauseSweep(database.db, 'mow', 'bob')).toBe(false);
+    const paused = { paused: 'this sweep', pausedBy: 'ada', pausedAt: expect.any(String) };
+    expect(await run(['mow', 'rake'])).toEqual([paused, { found: 3 }]);
+    expect(passes).toEqual(['mow', 'rake', 'rake']);
+    expect(await resumeSweep(database.db, 'mow')).toBe(true);
+    expect(await resumeSweep(database.db, 'mow')).toBe(false);
+    expect(await run(['mow'])).toEqual([{ found: 3 }]);
+  });
+
+  test('of all sweeps holds each one back, and one sweep’s own pause outlives it', async () => {
+    await pauseSweep(database.db, EVERY_SWEEP, 'ada');
+    await pauseSweep(database.db, 'rake', 'bob');
+    expect(await run(['mow', 'rake', 'go-on'])).toMatchObject([{ pausedBy: 'ada' }, { pausedBy: 'bob' }, { paused: 'all sweeps' }]);
+    expect(passes).toEqual([]);
+    expect((await findPausedSweeps(database.db)).map(({ name, pausedBy }) => [name, pausedBy])).toEqual([
+      ['*', 'ada'],
+      ['rake', 'bob'],
+    ]);
+    await resumeSweep(database.db, EVERY_SWEEP);
+    expect(await run(['mow', 'rake'])).toMatchObject([{ found: 3 }, { pausedBy: 'bob' }]);
+  });
+
+  test('is of no concern to a dry run', async () => {
+    await pauseSweep(database.db, EVERY_SWEEP, 'ada');
+    expect(await run(['mow'], { dryRun: true })).toEqual([{ dryRun: true, found: 3 }]);
+    expect(passes).toEqual(['mow dry']);
+  });
+});
+
+describe('a dry run', () => {
+  test('is asked for by the payload, says so in its output, and nothing follows it', async () => {
+    expect(await run(['rake', 'go-on'], { dryRun: true })).toEqual([
+      { dryRun: true, found: 3 },
+      { dryRun: true, found: 1 },
+    ]);
+    expect(await database.db.selectFrom('tasks').select('kind').execute()).toEqual([]);
+    expect(await run(['go-on'], { dryRun: 'yes' })).toEqual([{ found: 1 }]);
+    expect(await database.db.selectFrom('tasks').select('kind').execute()).toEqual([{ kind: 'go-on' }]);
+  });
+
+  test('of a sweep that cannot run ends as it would without', async () => {
+    expect(await run(['refuse'], { dryRun: true })).toEqual([undefined]);
+  });
+});
