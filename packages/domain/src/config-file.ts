@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { poolsDocument } from './pools-document.ts';
+import { checkedTogether, poolsSections } from './pools-document.ts';
 
 /** Where a secret is found; the secret itself never stands in the file. */
 const secretSource = z.union(
@@ -25,9 +25,6 @@ const github = z.strictObject({
 });
 
 /** The one configuration file, shared by all services; each reads the sections that it needs. */
-export const configFile = z.strictObject({ github, ...poolsDocument.shape }).superRefine(({ pools, entities }, context) => {
-  const checked = poolsDocument.safeParse({ pools, entities });
-  for (const issue of checked.error?.issues ?? []) context.addIssue({ code: 'custom', path: issue.path, message: issue.message });
-});
+export const configFile = checkedTogether(z.strictObject({ github, ...poolsSections }));
 
 export type ConfigFile = z.infer<typeof configFile>;

@@ -91,6 +91,18 @@ describe('the pools document', () => {
     );
   });
 
+  test('what is wrong between pools is told beside what is wrong within one (H1)', () => {
+    const content = { pools: [pool('a', ['x']), pool('a', ['y']), { name: 'b' }], entities: { A: {}, a: {} } };
+    expect(problemsOf(content)).toEqual(
+      expect.arrayContaining([
+        'pools.1.name: there is another pool named a',
+        'entities: the same login is listed twice',
+        expect.stringContaining('pools.2.labels: '),
+      ]),
+    );
+    expect(problemsOf('nothing of the kind')).toHaveLength(1);
+  });
+
   test('an account needs a rule of its own or the star, which must be written out', () => {
     const document = poolsDocument.parse({ pools: [], entities: { Acme: { maxWorkers: null }, '*': {} } });
     expect(entityRule(document, 'aCME')).toEqual({ maxWorkers: null, weight: 1 });

@@ -1,21 +1,17 @@
 import { z } from 'zod';
 import { MOST_LABEL_BYTES, normaliseLabels, storableLabels } from './labels.ts';
+import { caBundle, containerMode, proxy } from './pod-settings.ts';
+import { podTemplate, templateImage } from './pod-template.ts';
 
 const NAME = /^[a-z]([a-z0-9-]{0,28}[a-z0-9])?$/;
 
 const count = z.int().min(0).max(100_000);
 
-/** Pod metadata and PodSpec, verbatim as in actions-runner-controller's `template`; the cluster judges what is inside. */
-const template = z.strictObject({
-  metadata: z
-    .strictObject({ labels: z.record(z.string(), z.string()).optional(), annotations: z.record(z.string(), z.string()).optional() })
-    .optional(),
-  spec: z.record(z.string(), z.unknown()).optional(),
-});
-
-/** One class of workers, as it is kept in the database. */
-export const pool = z.strictObject({
-  name: z.string().regex(NAME, 'must be 1 to 30 characters of a-z, 0-9 and -, beginning with a letter'),
+const writtenPool = z.strictObject({
+  name: z
+    .string()
+    .regex(NAME, 'must be 1 to 30 characters of a-z, 0-9 and -, beginning with a letter')
+    .describe('Part of the names of its runners and pods.'),
   labels: z
     .array(z.string().min(1).max(256))
     .min(1, 'needs at least one label')
@@ -24,35 +20,62 @@ export const pool = z.strictObject({
     .refine(
       (labels) => storableLabels(labels).length === labels.length,
       `may have ${MOST_LABEL_BYTES} bytes of labels, counting 4 more for each`,
-    ),
-  image: z.string().min(1),
-  namespace: z.string().regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'must be a Kubernetes namespace'),
-  /** Decides between pools of equally many labels; the higher wins. */
-  priority: z.int().default(0),
-  /** Where runners register for organisations; for personal accounts it is always the repository. */
-  registration: z.enum(['organization', 'repository']).default('organization'),
-  runnerGroup: z.string().min(1).default('Default'),
-  publicRepositories: z.boolean().default(false),
-  maxWorkers: count.nullable().default(null),
-  maxWorkersPerRepository: count.nullable().default(null),
-  paused: z.boolean().default(false),
-  template: template.optional(),
+    )
+    .describe('A job fits if all that it asks for in `runs-on` is among these, without regard to case.'),
+  image: z.string().min(1).optional().describe("The runner's image. May be left out where the template's container `runner` has one."),
+  namespace: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'must be a Kubernetes namespace')
+    .describe('Where its pods are made.'),
+  priority: z.int().default(0).describe('Decides between pools of equally many labels that a job fits; the higher wins.'),
+  registration: z
+    .enum(['organization', 'repository'])
+    .default('organization')
+    .describe('Where runners register for organisations; for personal accounts it is always the repository.'),
+  runnerGroup: z.string().min(1).default('Default').describe('The runner group of organisations; it is made if it is not there.'),
+  publicRepositories: z.boolean().default(false).describe('Whether jobs of public repositories are served.'),
+  maxWorkers: count.nullable().default(null).describe('Most workers at one time; null: no limit, 0: switched off.'),
+  maxWorkersPerRepository: count.nullable().default(null).describe('The same for one repository; only with `registration: repository`.'),
+  paused: z.boolean().default(false).describe('Makes no more workers; those that are there go on.'),
+  // What came after the first version is absent, not defaulted: the version before must read what it knows of a document stored by this one.
+  containerMode: containerMode
+    .optional()
+    .describe('none, or dind: a Docker daemon beside the runner, as actions-runner-controller makes it.'),
+  proxy: proxy.optional().describe('What runner and Docker daemon reach the outside through.'),
+  caBundle: caBundle.optional().describe('A ConfigMap with certificates that runner and Docker daemon trust.'),
+  template: podTemplate.optional().describe("Metadata and PodSpec of its pods, as in actions-runner-controller's `template`."),
+});
+
+/** One class of workers, as it is kept in the database. */
+export const pool = writtenPool.transform(({ image = '', ...rest }, context) => {
+  const used = image === '' ? templateImage(rest.template) : image;
+  if (used === undefined) {
+    context.addIssue({ code: 'custom', path: ['image'], message: 'is missing, and the template gives the container runner none either' });
+    return z.NEVER;
+  }
+  return { ...rest, image: used };
 });
 
 const entity = z.strictObject({
-  maxWorkers: count.nullable().default(20),
-  /** Its share of a pool that is full, against those of other accounts. */
-  weight: z.number().min(0.01, 'must be at least 0.01').max(1_000).default(1),
+  maxWorkers: count.nullable().default(20).describe('Most workers of the account at one time; null: no limit, 0: switched off.'),
+  weight: z
+    .number()
+    .min(0.01, 'must be at least 0.01')
+    .max(1_000)
+    .default(1)
+    .describe('Its share of a pool that is full, against those of other accounts.'),
 });
 
-const shape = {
-  pools: z.array(pool),
-  /** By login, without regard to case; '*' stands for everybody else and must be written out. */
-  entities: z.record(z.string().min(1), entity),
+/** The sections of the configuration file that are kept in the database. */
+export const poolsSections = {
+  pools: z.array(pool).describe('Classes of workers.'),
+  entities: z
+    .record(z.string().min(1), entity)
+    .describe("Who may use them, by login, without regard to case; '*' stands for everybody else and must be written out."),
 };
 
 /** The pools and who may use them, as loaded from the configuration file and kept in the database. */
-export const poolsDocument = z.strictObject(shape).superRefine(checkTogether);
+export const poolsDocument = checkedTogether(z.strictObject(poolsSections));
 
 export type PoolsDocument = z.infer<typeof poolsDocument>;
 /** As people write it, without what has a default. */
@@ -91,15 +114,24 @@ export function entityRule(document: PoolsDocument, login: string): PoolsDocumen
   return own?.[1] ?? document.entities['*'];
 }
 
-/** What no single pool can know: names and label sets are unique, caps are where they can be kept. */
-function checkTogether(
-  { pools, entities }: { pools: readonly Pool[]; entities: Readonly<Record<string, unknown>> },
-  context: z.RefinementCtx,
-): void {
+/** Adds what no single pool can know. It is told beside whatever else is wrong, so that a file is corrected once. */
+export function checkedTogether<T extends z.ZodType>(schema: T): T {
+  return schema.superRefine((content, context) => checkTogether(content, context), { when: () => true });
+}
+
+/** Names and label sets are unique, caps are where they can be kept. Pools that are no pools are judged by their own schema only. */
+function checkTogether(content: unknown, context: z.RefinementCtx): void {
+  const { pools, entities } = z
+    .object({ pools: z.array(z.unknown()).catch([]), entities: z.record(z.string(), z.unknown()).catch({}) })
+    .catch({ pools: [], entities: {} })
+    .parse(content);
   const report = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message });
   const byName = new Set<string>();
   const byLabels = new Map<string, string>();
-  for (const [index, { name, labels, registration, maxWorkersPerRepository }] of pools.entries()) {
+  for (const [index, candidate] of pools.entries()) {
+    const { data } = pool.safeParse(candidate);
+    if (data === undefined) continue;
+    const { name, labels, registration, maxWorkersPerRepository } = data;
     if (byName.has(name)) report(['pools', index, 'name'], `there is another pool named ${name}`);
     byName.add(name);
     const key = JSON.stringify(labels);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import type { PodTemplate } from '@paddock/domain/pod-template';
 import { identityOf, instanceSelector } from './labels.ts';
-import { runnerPod, runnerSecret, type RunnerPodSpec, type RunnerPodTemplate } from './runner-pod.ts';
+import { runnerPod, runnerSecret, type RunnerPodSpec } from './runner-pod.ts';
 
 const worker: RunnerPodSpec = {
   name: 'pdk-abc123-1',
@@ -14,7 +15,13 @@ const worker: RunnerPodSpec = {
   deliveryGuid: '72d3162e-cc78-11e3-81ab-4c9367dc0958',
 };
 
-const withTemplate = (template: RunnerPodTemplate) => runnerPod({ ...worker, template });
+const JIT_CONFIG = {
+  name: 'ACTIONS_RUNNER_INPUT_JITCONFIG',
+  valueFrom: { secretKeyRef: { name: worker.name, key: 'jitconfig' } },
+};
+const DEPRECATION = { name: 'ACTIONS_RUNNER_RETURN_VERSION_DEPRECATED_EXIT_CODE', value: '1' };
+
+const withTemplate = (template: PodTemplate) => runnerPod({ ...worker, template });
 const runnerOf = (pod: ReturnType<typeof runnerPod>) => pod.spec?.containers.find(({ name }) => name === 'runner');
 
 describe('runnerPod', () => {
@@ -43,16 +50,13 @@ describe('runnerPod', () => {
         automountServiceAccountToken: false,
         enableServiceLinks: false,
         restartPolicy: 'Never',
-        activeDeadlineSeconds: 6 * 86_400,
+        activeDeadlineSeconds: 7 * 86_400,
         containers: [
           {
             name: 'runner',
             image: 'ghcr.io/acme/runner:2',
             command: ['/home/runner/run.sh'],
-            env: [
-              { name: 'ACTIONS_RUNNER_INPUT_JITCONFIG', valueFrom: { secretKeyRef: { name: 'pdk-abc123-1', key: 'jitconfig' } } },
-              { name: 'ACTIONS_RUNNER_RETURN_VERSION_DEPRECATED_EXIT_CODE', value: '1' },
-            ],
+            env: [JIT_CONFIG, DEPRECATION],
           },
         ],
       },
@@ -67,57 +71,109 @@ describe('runnerPod', () => {
     expect(spec?.automountServiceAccountToken).toBe(true);
   });
 
-  test('the container named runner is completed in its place, the others stay as they are (H3)', () => {
-    const sidecar = { name: 'dind', image: 'docker:dind' };
-    const runner = {
-      name: 'runner',
-      command: ['/start'],
-      resources: { limits: { cpu: '2' } },
-      env: [{ name: 'DOCKER_HOST', value: 'unix:///x' }],
-    };
-    const pod = withTemplate({ spec: { containers: [sidecar, runner] } });
-    expect(pod.spec?.containers[0]).toEqual(sidecar);
-    expect(pod.spec?.containers[1]).toMatchObject({
-      name: 'runner',
-      image: worker.image,
-      command: ['/start'],
-      resources: runner.resources,
-    });
-    expect(runnerOf(pod)?.env?.map(({ name }) => name)).toEqual([
-      'ACTIONS_RUNNER_INPUT_JITCONFIG',
-      'ACTIONS_RUNNER_RETURN_VERSION_DEPRECATED_EXIT_CODE',
-      'DOCKER_HOST',
-    ]);
-    expect(withTemplate({ spec: { containers: [sidecar] } }).spec?.containers.map(({ name }) => name)).toEqual(['runner', 'dind']);
+  test.each<[string, PodTemplate, object]>([
+    ['another restart policy', { spec: { restartPolicy: 'Always' } }, { spec: { restartPolicy: 'Never' } }],
+    ['a deadline that a job can reach (P2)', { spec: { activeDeadlineSeconds: 3600 } }, { spec: { activeDeadlineSeconds: 540_000 } }],
+    [
+      'a JIT config of its own',
+      { spec: { containers: [{ name: 'runner', env: [{ name: 'ACTIONS_RUNNER_INPUT_JITCONFIG', value: 'x' }] }] } },
+      { spec: { containers: [{ env: [JIT_CONFIG, DEPRECATION] }] } },
+    ],
+    [
+      'our labels',
+      { metadata: { labels: { 'paddock.dev/instance': 'other', 'app.kubernetes.io/managed-by': 'helm' } } },
+      { metadata: { labels: { 'paddock.dev/instance': 'abc123', 'app.kubernetes.io/managed-by': 'paddock' } } },
+    ],
+    [
+      'an image beside the pool’s',
+      { spec: { containers: [{ name: 'runner', image: 'elsewhere' }] } },
+      { spec: { containers: [{ image: worker.image }] } },
+    ],
+  ])('a template cannot bring %s (H3)', (_what, template, expected) => {
+    expect(withTemplate(template)).toMatchObject(expected);
   });
 
-  test.each<[string, RunnerPodTemplate]>([
-    ['another restart policy', { spec: { restartPolicy: 'Always' } }],
-    ['a deadline that a job can reach (P2)', { spec: { activeDeadlineSeconds: 3600 } }],
-    ['its own JIT config', { spec: { containers: [{ name: 'runner', env: [{ name: 'ACTIONS_RUNNER_INPUT_JITCONFIG', value: 'x' }] }] } }],
-    ['our labels', { metadata: { labels: { 'paddock.dev/instance': 'other', 'app.kubernetes.io/managed-by': 'helm' } } }],
-    ['an image beside the pool’s', { spec: { containers: [{ name: 'runner', image: 'elsewhere' }] } }],
-  ])('a template cannot bring %s', (_what, template) => {
-    const pod = withTemplate(template);
-    expect(pod.spec?.restartPolicy).toBe('Never');
-    expect(pod.spec?.activeDeadlineSeconds).toBeGreaterThan(5 * 86_400 + 43_200 - 1);
-    expect(runnerOf(pod)?.image).toBe(worker.image);
-    expect(pod.metadata?.labels).toMatchObject({ 'paddock.dev/instance': 'abc123', 'app.kubernetes.io/managed-by': 'paddock' });
-    const jitConfigs = runnerOf(pod)?.env?.filter(({ name }) => name === 'ACTIONS_RUNNER_INPUT_JITCONFIG');
-    expect(jitConfigs).toEqual([
-      { name: 'ACTIONS_RUNNER_INPUT_JITCONFIG', valueFrom: { secretKeyRef: { name: worker.name, key: 'jitconfig' } } },
-    ]);
+  test('a runner’s container that would start again does not (H3)', () => {
+    const [runner] = withTemplate({
+      spec: { containers: [{ name: 'runner', restartPolicy: 'Always', restartPolicyRules: [{ action: 'Restart' }] }] },
+    }).spec?.containers ?? [undefined];
+    expect(runner).not.toHaveProperty('restartPolicy');
+    expect(runner).not.toHaveProperty('restartPolicyRules');
   });
 
-  test('a template may decide about eviction and keep its own labels', () => {
-    const { metadata } = withTemplate({ metadata: { labels: { team: 'a' }, annotations: { 'karpenter.sh/do-not-disrupt': 'false' } } });
-    expect(metadata?.labels?.['team']).toBe('a');
-    expect(metadata?.annotations?.['karpenter.sh/do-not-disrupt']).toBe('false');
+  test.each<[string, PodTemplate, object]>([
+    ['a longer deadline', { spec: { activeDeadlineSeconds: 900_000 } }, { spec: { activeDeadlineSeconds: 900_000 } }],
+    ['a token', { spec: { automountServiceAccountToken: true } }, { spec: { automountServiceAccountToken: true } }],
+    ['its own grace', { spec: { terminationGracePeriodSeconds: 3_600 } }, { spec: { terminationGracePeriodSeconds: 3_600 } }],
+    [
+      'command, resources and variables of the runner',
+      {
+        spec: {
+          containers: [
+            { name: 'runner', command: ['/start'], resources: { limits: { 'nvidia.com/gpu': 1 } }, env: [{ name: 'A', value: 'b' }] },
+          ],
+        },
+      },
+      {
+        spec: {
+          containers: [
+            { command: ['/start'], resources: { limits: { 'nvidia.com/gpu': 1 } }, env: [JIT_CONFIG, DEPRECATION, { name: 'A' }] },
+          ],
+        },
+      },
+    ],
+    [
+      'a variable that we would set',
+      { spec: { containers: [{ name: 'runner', env: [{ ...DEPRECATION, value: '0' }] }] } },
+      { spec: { containers: [{ env: [JIT_CONFIG, { ...DEPRECATION, value: '0' }] }] } },
+    ],
+    [
+      'its word on eviction',
+      { metadata: { annotations: { 'karpenter.sh/do-not-disrupt': 'false' } } },
+      { metadata: { annotations: { 'karpenter.sh/do-not-disrupt': 'false' } } },
+    ],
+    ['labels of its own', { metadata: { labels: { team: 'a' } } }, { metadata: { labels: { team: 'a' } } }],
+    [
+      'the same variable twice',
+      {
+        spec: {
+          containers: [
+            {
+              name: 'runner',
+              env: [
+                { name: 'A', value: '1' },
+                { name: 'A', value: '2' },
+              ],
+            },
+          ],
+        },
+      },
+      { spec: { containers: [{ env: [JIT_CONFIG, DEPRECATION, { name: 'A', value: '1' }, { name: 'A', value: '2' }] }] } },
+    ],
+  ])('a template may bring %s (H3)', (_what, template, expected) => {
+    expect(withTemplate(template)).toMatchObject(expected);
+  });
+
+  test('what a template puts beside the runner is a sidecar, so that the pod ends with the runner (H3)', () => {
+    const cache = { name: 'cache', image: 'cache:1', env: [{ name: 'SIZE', value: '1' }] };
+    const prepare = { name: 'prepare', image: 'busybox' };
+    const { spec } = withTemplate({ spec: { initContainers: [prepare], containers: [cache, { name: 'runner' }] } });
+    expect(spec?.containers.map(({ name }) => name)).toEqual(['runner']);
+    expect(spec?.initContainers).toEqual([prepare, { ...cache, restartPolicy: 'Always' }]);
+  });
+
+  test('keys without a value mean as much as no keys (H3)', () => {
+    const runner = { name: 'runner', env: null, volumeMounts: null, command: null };
+    const empty = { metadata: null, spec: { containers: [runner], initContainers: null, volumes: null, nodeSelector: null } };
+    expect(withTemplate(empty)).toEqual(runnerPod(worker));
+    expect(withTemplate({ metadata: { labels: null, annotations: null }, spec: null })).toEqual(runnerPod(worker));
   });
 
   test('building a pod leaves the template as it was', () => {
-    const template = Object.freeze({ spec: Object.freeze({ containers: Object.freeze([Object.freeze({ name: 'runner', env: [] })]) }) });
-    expect(withTemplate(template)).toEqual(withTemplate(template));
+    const template = { metadata: { labels: {} }, spec: { containers: [{ name: 'runner', env: [{ name: 'A' }] }, { name: 'cache' }] } };
+    const before = structuredClone(template);
+    runnerPod({ ...worker, template, containerMode: 'dind' });
+    expect(template).toEqual(before);
   });
 });
 

@@ -1,59 +1,59 @@
-import type { V1Container, V1EnvVar, V1Pod, V1PodSpec, V1Secret } from '@kubernetes/client-node';
+import type { V1Pod, V1Secret } from '@kubernetes/client-node';
+import { type PodTemplate, type PodTemplateContainer, RUNNER_CONTAINER } from '@paddock/domain/pod-template';
+import type { Pool } from '@paddock/domain/pools-document';
+import { type Additions, beside, type Container, layOver, mergeContainers, sameName, type Volume, withoutNulls } from './additions.ts';
 import type { AsSent } from './as-sent.ts';
+import { dindAdditions } from './dind.ts';
 import { marksOf, type WorkerIdentity } from './labels.ts';
+import { caAdditions, caMountOfDaemon, proxyVariables } from './outside.ts';
 
-/** The container that runs the job, named as actions-runner-controller names it so that its templates fit. */
-export const RUNNER_CONTAINER = 'runner';
+export { RUNNER_CONTAINER };
 
 /** Where in the Secret the JIT config stands. */
 export const JIT_CONFIG_KEY = 'jitconfig';
+const JIT_CONFIG_VARIABLE = 'ACTIONS_RUNNER_INPUT_JITCONFIG';
 const RUN_SCRIPT = '/home/runner/run.sh';
 
 /**
- * GitHub lets a job on a self-hosted runner take 5 days, and a warm worker may wait 12 h for one: a shorter deadline would kill a working
- * runner (P2). The default leaves room for the image and the clean-up.
+ * GitHub lets a job on a self-hosted runner take 5 days, and forgets a runner that waits for one after a day: a shorter deadline would
+ * kill a working runner (P2). The default leaves a day for the image and the clean-up.
  */
-const SHORTEST_DEADLINE_SECONDS = 5.5 * 86_400;
-const DEFAULT_DEADLINE_SECONDS = 6 * 86_400;
+const SHORTEST_DEADLINE_SECONDS = 6.25 * 86_400;
+const DEFAULT_DEADLINE_SECONDS = 7 * 86_400;
 
-export interface RunnerPodSpec extends WorkerIdentity {
+/** What a pool says of its pods. */
+export type PodSettings = Partial<Pick<Pool, 'template' | 'containerMode' | 'proxy' | 'caBundle'>> & Pick<Pool, 'image'>;
+
+export interface RunnerPodSpec extends WorkerIdentity, PodSettings {
   /** The name of worker, registration, Secret and pod alike. */
   readonly name: string;
   readonly namespace: string;
-  readonly image: string;
-  /** Metadata and PodSpec of the pool, as in actions-runner-controller. */
-  readonly template?: RunnerPodTemplate | undefined;
-  readonly activeDeadlineSeconds?: number | undefined;
-}
-
-export interface RunnerPodTemplate {
-  readonly metadata?:
-    | { readonly labels?: Record<string, string> | undefined; readonly annotations?: Record<string, string> | undefined }
-    | undefined;
-  readonly spec?: Record<string, unknown> | undefined;
 }
 
 /**
- * The pod of one worker. The template's fields are kept as they are, unknown ones included, except where they would break the runner:
- * ours are the name, the pool's image, `restartPolicy: Never` (a JIT config works once), the JIT config's variable, our labels and
- * annotations, and a deadline that no job can reach. The JIT config itself is nowhere in it: the container reads it from the Secret.
+ * The pod of one worker. The template's fields are kept as they are, unknown ones included, except where they would break the runner;
+ * docs/pools.md has the table of what wins. The JIT config itself is nowhere in it: the container reads it from the Secret.
  */
 export function runnerPod(worker: RunnerPodSpec): AsSent<V1Pod> {
-  const template = readTemplateSpec(worker.template?.spec);
+  const { metadata, spec } = readTemplate(worker.template);
+  const { activeDeadlineSeconds: deadline, containers, initContainers, volumes, ...rest } = spec;
+  const additions = additionsOf(worker);
+  const sidecars = (containers ?? []).filter((container) => container.name !== RUNNER_CONTAINER).map(asSidecar);
+  const init = mergeContainers(additions.initContainers ?? [], [...(initContainers ?? []), ...sidecars]);
+  const allVolumes = beside(additions.volumes, volumes as Volume[] | undefined, sameName);
   const marks = marksOf(worker);
-  const deadline = template.activeDeadlineSeconds ?? worker.activeDeadlineSeconds ?? DEFAULT_DEADLINE_SECONDS;
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
       name: worker.name,
       namespace: worker.namespace,
-      labels: { ...worker.template?.metadata?.labels, ...marks.labels },
+      labels: { ...metadata.labels, ...marks.labels },
       annotations: {
         // A node that is emptied under a running job loses that job: nothing can move it.
         'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false',
         'karpenter.sh/do-not-disrupt': 'true',
-        ...worker.template?.metadata?.annotations,
+        ...metadata.annotations,
         ...marks.annotations,
       },
     },
@@ -61,36 +61,60 @@ export function runnerPod(worker: RunnerPodSpec): AsSent<V1Pod> {
       // Jobs run foreign code: no credentials of the cluster unless the template asks for them.
       automountServiceAccountToken: false,
       enableServiceLinks: false,
-      ...template,
+      ...rest,
+      // A JIT config works once.
       restartPolicy: 'Never',
-      activeDeadlineSeconds: Math.max(deadline, SHORTEST_DEADLINE_SECONDS),
-      containers: withRunner(template.containers ?? [], worker),
+      activeDeadlineSeconds: Math.max(typeof deadline === 'number' ? deadline : DEFAULT_DEADLINE_SECONDS, SHORTEST_DEADLINE_SECONDS),
+      ...(init.length === 0 ? {} : { initContainers: init }),
+      containers: [
+        runnerContainer(
+          containers?.find(({ name }) => name === RUNNER_CONTAINER),
+          worker,
+          additions,
+        ),
+      ],
+      ...(allVolumes.length === 0 ? {} : { volumes: allVolumes }),
     },
   };
 }
 
-function withRunner(containers: readonly AsSent<V1Container>[], worker: RunnerPodSpec): AsSent<V1Container>[] {
-  const at = containers.findIndex((container) => container.name === RUNNER_CONTAINER);
-  if (at === -1) return [runnerContainer({ name: RUNNER_CONTAINER }, worker), ...containers];
-  return containers.map((container, index) => (index === at ? runnerContainer(container, worker) : container));
+function additionsOf({ image, containerMode = 'none', proxy, caBundle }: PodSettings): Additions {
+  const env = proxy === undefined ? [] : proxyVariables(proxy);
+  const ca = caBundle === undefined ? {} : caAdditions(caBundle);
+  const dind: Additions =
+    containerMode === 'dind'
+      ? dindAdditions({ runnerImage: image, env, mounts: caBundle === undefined ? [] : [caMountOfDaemon(caBundle)] })
+      : {};
+  return {
+    env: [...env, ...(ca.env ?? []), ...(dind.env ?? [])],
+    mounts: [...(ca.mounts ?? []), ...(dind.mounts ?? [])],
+    initContainers: dind.initContainers,
+    volumes: [...(ca.volumes ?? []), ...(dind.volumes ?? [])],
+  };
 }
 
-function runnerContainer(container: AsSent<V1Container>, worker: RunnerPodSpec): AsSent<V1Container> {
-  return { command: [RUN_SCRIPT], ...container, image: worker.image, env: runnerEnv(container.env ?? [], worker.name) };
-}
-
-function runnerEnv(theirs: readonly AsSent<V1EnvVar>[], secretName: string): AsSent<V1EnvVar>[] {
-  const jitConfig = { name: 'ACTIONS_RUNNER_INPUT_JITCONFIG', valueFrom: { secretKeyRef: { name: secretName, key: JIT_CONFIG_KEY } } };
+function runnerContainer(theirs: PodTemplateContainer | undefined, worker: RunnerPodSpec, { env = [], mounts = [] }: Additions): Container {
+  const jitConfig = { name: JIT_CONFIG_VARIABLE, valueFrom: { secretKeyRef: { name: worker.name, key: JIT_CONFIG_KEY } } };
   // A runner that GitHub calls too old then ends with exit code 7 instead of 0, which tells an outdated image from a finished job.
   const deprecation = { name: 'ACTIONS_RUNNER_RETURN_VERSION_DEPRECATED_EXIT_CODE', value: '1' };
-  const kept = theirs.filter((variable) => variable.name !== jitConfig.name);
-  return kept.some((variable) => variable.name === deprecation.name) ? [jitConfig, ...kept] : [jitConfig, deprecation, ...kept];
+  // A container that starts again has no registration left: what the pod says of restarts holds for it.
+  const { restartPolicy: _restart, restartPolicyRules: _rules, env: theirEnv, ...given } = theirs ?? { name: RUNNER_CONTAINER };
+  const ours = { name: RUNNER_CONTAINER, command: [RUN_SCRIPT], env: [deprecation, ...env], volumeMounts: [...mounts] };
+  const laid = layOver(ours, { ...given, env: theirEnv?.filter((variable) => variable.name !== JIT_CONFIG_VARIABLE) });
+  return { ...laid, image: worker.image, env: [jitConfig, ...(laid.env ?? [])] };
 }
 
-/** The cluster judges what is inside; only the parts that are read here must have the right form to be read. */
-function readTemplateSpec(spec: Record<string, unknown> | undefined): Partial<AsSent<V1PodSpec>> {
-  if (spec === undefined) return {};
-  return { ...(spec as Partial<AsSent<V1PodSpec>>) };
+/** The pod ends when its runner does, so whatever the template puts beside the runner is a native sidecar. */
+const asSidecar = (container: PodTemplateContainer): PodTemplateContainer => ({ ...container, restartPolicy: 'Always' });
+
+function readTemplate(template: PodTemplate | undefined): {
+  metadata: { labels?: Record<string, string>; annotations?: Record<string, string> };
+  spec: Partial<NonNullable<PodTemplate['spec']>> & { containers?: PodTemplateContainer[]; initContainers?: PodTemplateContainer[] };
+} {
+  return {
+    metadata: withoutNulls(template?.metadata ?? {}) as ReturnType<typeof readTemplate>['metadata'],
+    spec: withoutNulls(template?.spec ?? {}) as ReturnType<typeof readTemplate>['spec'],
+  };
 }
 
 export interface RunnerSecretSpec extends WorkerIdentity {

@@ -1,0 +1,76 @@
+import { describe, expect, test } from '@jest/globals';
+import { poolsDocument } from './pools-document.ts';
+
+const POOL = { name: 'linux', labels: ['linux'], image: 'runner:1', namespace: 'runners' };
+const problemsOf = (pool: object) =>
+  poolsDocument
+    .safeParse({ pools: [{ ...POOL, ...pool }], entities: {} })
+    .error?.issues.map(({ path, message }) => `${path.slice(2).join('.')}: ${message}`);
+const imageOf = (pool: object) => poolsDocument.parse({ pools: [pool], entities: {} }).pools[0]?.image;
+
+describe('what a pool says of its pods (H3, H4)', () => {
+  test.each<[object, string]>([
+    [
+      { containerMode: 'kubernetes' },
+      'containerMode: kubernetes is not supported yet: job containers that run as pods of their own come later',
+    ],
+    [
+      { containerMode: { type: 'kubernetes-novolume' } },
+      'containerMode: kubernetes-novolume is not supported yet: job containers that run as pods of their own come later',
+    ],
+    [{ containerMode: { type: 'dind' } }, 'containerMode: must be none or dind, written without `type`'],
+    [{ containerMode: 'docker' }, 'containerMode: must be none or dind'],
+    [{ proxy: {} }, 'proxy: needs http, https or both'],
+    [{ proxy: { http: 'proxy:3128' } }, 'proxy.http: must be an address such as http://proxy.example.com:3128'],
+    [
+      { proxy: { http: 'http://me:word@proxy:3128' } },
+      'proxy.http: must hold no user and password: set HTTPS_PROXY in the template, from a Secret, instead',
+    ],
+    [{ caBundle: { configMap: 'ca', key: 'ca.pem' } }, 'caBundle.key: must be a key that ends in .crt'],
+    [{ template: { spec: { containers: [{ image: 'x' }] } } }, 'template.spec.containers.0.name: '],
+    [{ template: { spec: { containers: { runner: {} } } } }, 'template.spec.containers: Invalid input: expected array'],
+    [{ template: { metadata: { labels: { a: true } } } }, 'template.metadata.labels.a: Invalid input: expected string'],
+  ])('%j: %s', (pool, problem) => {
+    expect(problemsOf(pool)).toEqual([expect.stringContaining(problem)]);
+  });
+
+  test.each([
+    { containerMode: 'dind' },
+    { proxy: { https: 'http://proxy:3128' } },
+    { caBundle: { configMap: 'ca' } },
+    { template: { spec: { nodeSelector: null, anything: { new: [1] } } } },
+  ])('%j is right', (pool) => {
+    expect(problemsOf(pool)).toBeUndefined();
+  });
+
+  test("the image may stand in the template's runner, where actions-runner-controller has it", () => {
+    const { image: _image, ...bare } = POOL;
+    const inTemplate = { ...bare, template: { spec: { containers: [{ name: 'runner', image: 'theirs:1' }] } } };
+    expect(imageOf(inTemplate)).toBe('theirs:1');
+    expect(imageOf({ ...inTemplate, image: 'ours:1' })).toBe('ours:1');
+    expect(problemsOf({ image: undefined })).toEqual(['image: is missing, and the template gives the container runner none either']);
+  });
+
+  test('a document that is stored and read again is the same', () => {
+    const more = { containerMode: 'dind', proxy: { http: 'http://p:1' }, caBundle: { configMap: 'ca' }, template: { spec: { a: 1 } } };
+    const document = poolsDocument.parse({ pools: [{ ...POOL, ...more }], entities: { '*': {} } });
+    expect(poolsDocument.parse(JSON.parse(JSON.stringify(document)))).toEqual(document);
+  });
+
+  test('what a pool does not use is not stored, for the version before knows nothing of it', () => {
+    const [stored] = poolsDocument.parse({ pools: [POOL], entities: {} }).pools;
+    expect(Object.keys(stored ?? {}).toSorted()).toEqual([
+      'image',
+      'labels',
+      'maxWorkers',
+      'maxWorkersPerRepository',
+      'name',
+      'namespace',
+      'paused',
+      'priority',
+      'publicRepositories',
+      'registration',
+      'runnerGroup',
+    ]);
+  });
+});

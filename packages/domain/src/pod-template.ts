@@ -1,0 +1,35 @@
+import { z } from 'zod';
+
+/** Whatever has a name in a PodSpec; its other fields are the cluster's to judge. */
+const named = z.looseObject({ name: z.string().min(1) });
+const environment = z.array(named).nullish();
+const mounts = z.array(z.looseObject({ name: z.string(), mountPath: z.string() })).nullish();
+const container = named.extend({ env: environment, volumeMounts: mounts });
+const marks = z.record(z.string(), z.string()).nullish();
+
+/**
+ * Metadata and PodSpec of a pool's pods, as in actions-runner-controller's `template`. Only the parts that ours are laid into are checked;
+ * all else is kept as it is, fields that nobody knows yet included.
+ */
+export const podTemplate = z.strictObject({
+  metadata: z.strictObject({ labels: marks, annotations: marks }).nullish(),
+  spec: z
+    .looseObject({
+      containers: z.array(container).nullish(),
+      initContainers: z.array(container).nullish(),
+      volumes: z.array(named).nullish(),
+    })
+    .nullish(),
+});
+
+export type PodTemplate = z.infer<typeof podTemplate>;
+export type PodTemplateContainer = z.infer<typeof container>;
+
+/** The container that runs the job, named as actions-runner-controller names it so that its templates fit. */
+export const RUNNER_CONTAINER = 'runner';
+
+/** The image that the template gives the runner's container, if it does. */
+export function templateImage(template: PodTemplate | undefined): string | undefined {
+  const image = template?.spec?.containers?.find(({ name }) => name === RUNNER_CONTAINER)?.['image'];
+  return typeof image === 'string' && image !== '' ? image : undefined;
+}

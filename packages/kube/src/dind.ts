@@ -1,0 +1,51 @@
+import type { Additions, EnvVar, Mount } from './additions.ts';
+
+const SOCKET = 'unix:///var/run/docker.sock';
+const EXTERNALS = '/home/runner/externals';
+/** Where the runner's image has nothing of its own, so that the volume hides nothing while it is filled. */
+const EXTERNALS_COPY = '/home/runner/tmpDir';
+const WORK_MOUNT = { name: 'work', mountPath: '/home/runner/_work' };
+const SOCKET_MOUNT = { name: 'dind-sock', mountPath: '/var/run' };
+
+/** The group `docker` of the runner's image: its members may use the socket. */
+const DOCKER_GROUP_ID = '123';
+
+export interface DindOptions {
+  /** Of the runner: the daemon's containers need the Node that is in it. */
+  readonly runnerImage: string;
+  readonly env: readonly EnvVar[];
+  readonly mounts: readonly Mount[];
+}
+
+/**
+ * A Docker daemon beside the runner, named and arranged as by actions-runner-controller. It is a native sidecar (Kubernetes 1.29): it is
+ * ready before the runner starts, and a pod whose runner has ended does not wait for it.
+ */
+export function dindAdditions({ runnerImage, env, mounts }: DindOptions): Additions {
+  return {
+    env: [
+      { name: 'DOCKER_HOST', value: SOCKET },
+      { name: 'RUNNER_WAIT_FOR_DOCKER_IN_SECONDS', value: '120' },
+    ],
+    mounts: [WORK_MOUNT, SOCKET_MOUNT],
+    initContainers: [
+      {
+        name: 'init-dind-externals',
+        image: runnerImage,
+        command: ['cp', '-r', `${EXTERNALS}/.`, EXTERNALS_COPY],
+        volumeMounts: [{ name: 'dind-externals', mountPath: EXTERNALS_COPY }],
+      },
+      {
+        name: 'dind',
+        image: 'docker:dind',
+        args: ['dockerd', `--host=${SOCKET}`, '--group=$(DOCKER_GROUP_GID)'],
+        env: [{ name: 'DOCKER_GROUP_GID', value: DOCKER_GROUP_ID }, ...env],
+        securityContext: { privileged: true },
+        restartPolicy: 'Always',
+        startupProbe: { exec: { command: ['docker', 'info'] }, failureThreshold: 24, periodSeconds: 5 },
+        volumeMounts: [WORK_MOUNT, SOCKET_MOUNT, { name: 'dind-externals', mountPath: EXTERNALS }, ...mounts],
+      },
+    ],
+    volumes: ['work', 'dind-sock', 'dind-externals'].map((name) => ({ name, emptyDir: {} })),
+  };
+}
