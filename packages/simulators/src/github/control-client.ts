@@ -38,6 +38,7 @@ const NAMES: Readonly<Record<keyof GitHubControl, true>> = {
   setRunnerFaults: true,
   setRateLimit: true,
   failNext: true,
+  clearCallFaults: true,
   clearFaults: true,
   settled: true,
   truth: true,

@@ -49,6 +49,8 @@ export type GitHubControl = {
   /** Sets a caller's budget for the running hour; `resetInMs` from now. */
   setRateLimit(budget: RateSetting): Promise<void>;
   failNext(fault: Fault): Promise<void>;
+  /** Takes back the faults of calls; those of deliveries and runners stay. */
+  clearCallFaults(): Promise<void>;
   /** Takes back every fault of calls, deliveries and runners. */
   clearFaults(): Promise<void>;
 

@@ -65,8 +65,9 @@ function directControl(world: World): DirectControl {
     setRunnerFaults: ({ busyLies }) => void (world.runnerFaults.busyLies = busyLies),
     setRateLimit: (budget) => setRateLimit(world, budget),
     failNext: (fault) => void world.faults.push(fault),
+    clearCallFaults: () => clearCallFaults(world),
     clearFaults: () => {
-      world.faults.length = 0;
+      clearCallFaults(world);
       world.runnerFaults.busyLies = false;
       replaceFaults(world, {});
     },
@@ -113,6 +114,10 @@ function changeApp(world: World, appId: number, changes: AppChanges): void {
 function replaceFaults(world: World, faults: DeliveryFaults): void {
   for (const name of Object.keys(world.deliveryFaults)) Reflect.deleteProperty(world.deliveryFaults, name);
   Object.assign(world.deliveryFaults, faults);
+}
+
+function clearCallFaults({ faults }: World): void {
+  faults.length = 0;
 }
 
 function setRateLimit(world: World, { caller, resource, remaining, limit, resetInMs }: RateSetting): void {

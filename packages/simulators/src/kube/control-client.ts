@@ -22,6 +22,7 @@ export function connectKubeControl(url: string): RemoteKubeControl {
     compact: () => tell('compact'),
     setQuota: (pods) => tell('setQuota', pods),
     endPod: (pod) => tell('endPod', pod),
+    setRunnerFaults: (faults) => tell('setRunnerFaults', faults),
     report: async () => (await run('report')) as KubeReport,
   };
 }

@@ -1,6 +1,7 @@
 import type { End } from './pod-status.ts';
 import type { Fault } from './faults.ts';
 import type { KubeReport } from './kube-report.ts';
+import type { RunnerFaults } from './runner-faults.ts';
 
 /** What a test or the demo may do to the simulated cluster, in its own process. */
 export interface KubeControl {
@@ -14,6 +15,8 @@ export interface KubeControl {
   setQuota(pods: number | null): void;
   /** Ends a running pod's process as a kubelet would report it. */
   endPod(pod: { namespace: string; name: string; end: End; exitCode?: number | undefined }): void;
+  /** What becomes of the runners of pods that start from now on. */
+  setRunnerFaults(faults: RunnerFaults): void;
   report(): KubeReport;
 }
 

@@ -1,6 +1,7 @@
 import type { ApiCall } from './api-call.ts';
 import { asPod } from './api-object.ts';
 import type { ObjectStore } from './object-store.ts';
+import { DIED } from './runner-faults.ts';
 import { isEnded } from './serve-object.ts';
 
 export interface PodCreation {
@@ -16,6 +17,8 @@ export interface KubeReport {
   readonly creations: readonly PodCreation[];
   /** The most pods that were there and not ended at one moment. */
   readonly mostActivePods: number;
+  /** Names of the pods whose runner died as the faults have it. */
+  readonly died: readonly string[];
   readonly secretsLeft: readonly string[];
   /** Such as `create pods` or `patch secrets`. */
   readonly calls: Record<string, number>;
@@ -27,6 +30,7 @@ export function createKubeReport(store: ObjectStore, openWatches: () => number) 
   const creations = new Map<string, PodCreation>();
   const calls: Record<string, number> = {};
   const active = new Set<string>();
+  const died = new Set<string>();
   let mostActivePods = 0;
   store.subscribe(({ type, resource, object }) => {
     if (resource !== 'pods') return;
@@ -37,6 +41,7 @@ export function createKubeReport(store: ObjectStore, openWatches: () => number) 
     else if (known !== undefined && known.runningAt === undefined && asPod(object).status.phase === 'Running') {
       creations.set(uid, { ...known, runningAt: now });
     }
+    if (asPod(object).status.containerStatuses?.some(({ state }) => state?.terminated?.exitCode === DIED) === true) died.add(name);
     if (type === 'DELETED' || isEnded(object)) active.delete(uid);
     else active.add(uid);
     mostActivePods = Math.max(mostActivePods, active.size);
@@ -57,6 +62,7 @@ export function createKubeReport(store: ObjectStore, openWatches: () => number) 
         podsByPhase,
         creations: [...creations.values()],
         mostActivePods,
+        died: [...died],
         secretsLeft,
         calls: { ...calls },
         openWatches: openWatches(),

@@ -31,6 +31,8 @@ function run(control: KubeControl, name: string, body: unknown): unknown {
       return control.setQuota(body as number | null);
     case 'endPod':
       return control.endPod(body as Parameters<KubeControl['endPod']>[0]);
+    case 'setRunnerFaults':
+      return control.setRunnerFaults(body as Parameters<KubeControl['setRunnerFaults']>[0]);
     case 'report':
       return control.report();
     default:

@@ -11,6 +11,7 @@ import { kubeconfigFor, temporaryFile } from './kubeconfig.ts';
 import { startKubelet, type PlayRunner } from './kubelet.ts';
 import { createListPages } from './list-pages.ts';
 import { createObjectStore, type ObjectStore } from './object-store.ts';
+import { type RunnerFaults, withFaults } from './runner-faults.ts';
 import { sendJson, serveCall, type ApiService } from './serve-call.ts';
 import { CONTROL_PATH, serveControl } from './serve-control.ts';
 
@@ -46,7 +47,9 @@ export async function startKubeSimulator(options: KubeSimulatorOptions = {}): Pr
   store.create('nodes', admit('nodes', undefined, { metadata: { name: 'sim-node' } }, new Date()));
 
   const stopCollecting = collectGarbage(store);
-  const { startDelayMs = [20, 200], random = Math.random, playRunner } = options;
+  const { startDelayMs = [20, 200], random = Math.random } = options;
+  let runnerFaults: RunnerFaults = {};
+  const playRunner = options.playRunner && withFaults(options.playRunner, () => runnerFaults, random);
   const kubelet = options.kubelet === false ? undefined : startKubelet({ store, playRunner, startDelayMs, random });
   const watches = new Set<{ cut(): void }>();
   const report = createKubeReport(store, () => watches.size);
@@ -61,7 +64,10 @@ export async function startKubeSimulator(options: KubeSimulatorOptions = {}): Pr
     watches,
     count: report.count,
   };
-  const control = createControl(service, report.read);
+  const control: KubeControl = {
+    ...createControl(service, report.read),
+    setRunnerFaults: (faults) => void (runnerFaults = faults),
+  };
 
   let kubeconfig = '';
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -99,7 +105,7 @@ export async function startKubeSimulator(options: KubeSimulatorOptions = {}): Pr
   };
 }
 
-function createControl(service: ApiService, read: () => ReturnType<KubeControl['report']>): KubeControl {
+function createControl(service: ApiService, read: () => ReturnType<KubeControl['report']>): Omit<KubeControl, 'setRunnerFaults'> {
   const { store, faults, watches, pages } = service;
   return {
     failNext: (fault) => faults.add(fault),

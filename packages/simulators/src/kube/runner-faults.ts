@@ -1,0 +1,37 @@
+import { once } from 'node:events';
+import type { PlayRunner } from './kubelet.ts';
+
+/** How often a runner does not do what it should. All absent: never. */
+export interface RunnerFaults {
+  /** Share (0–1) of runners that die at some moment: before their job, in it, or never having got one. */
+  readonly dieRate?: number | undefined;
+  /** When they die, at the latest, in milliseconds after their start; 1000 unless told. */
+  readonly dieWithinMs?: number | undefined;
+  /** Share (0–1) of runners that start and never come to GitHub. */
+  readonly silentRate?: number | undefined;
+}
+
+/** What a process killed by the kernel ends with. */
+export const DIED = 137;
+/** What a process that was asked to end ends with. */
+const TERMINATED = 143;
+
+/** Plays runners, some of which meet what `faults` says at their start; `random` gives [0, 1). */
+export function withFaults(playRunner: PlayRunner, faults: () => RunnerFaults, random: () => number): PlayRunner {
+  return async (jitConfig, signal, onLine) => {
+    const { dieRate = 0, dieWithinMs = 1000, silentRate = 0 } = faults();
+    const draw = random();
+    if (draw < dieRate) return die(playRunner(jitConfig, limited(signal, random() * dieWithinMs), onLine), signal);
+    if (draw >= dieRate + silentRate) return playRunner(jitConfig, signal, onLine);
+    if (!signal.aborted) await once(signal, 'abort');
+    return { exitCode: TERMINATED, log: [] };
+  };
+}
+
+const limited = (signal: AbortSignal, ms: number): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(ms)]);
+
+/** A runner that was quicker than its death has ended well. */
+async function die(played: ReturnType<PlayRunner>, killed: AbortSignal): ReturnType<PlayRunner> {
+  const { exitCode, log } = await played;
+  return { exitCode: exitCode === 0 || killed.aborted ? exitCode : DIED, log };
+}
