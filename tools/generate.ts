@@ -1,10 +1,11 @@
 // Writes the generated files, or with --check says which of them are stale: db/schema.sql is what the migrations make of an empty
-// database, docs/settings.md is what the services read from the environment.
+// database, docs/settings.md is what the services read from the environment, docs/config.schema.json what editors know of their file.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectDatabase } from '@paddock/db/connect';
 import { describeSchema } from '@paddock/db/describe-schema';
 import { migrate } from '@paddock/db/migrate';
+import { configJsonSchema } from '@paddock/domain/config-file';
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import type { Declarations } from '@paddock/runtime/settings';
 import { settings as ingress } from '../apps/ingress/src/config.ts';
@@ -20,6 +21,7 @@ const programs: Record<string, Declarations> = { ingress, scheduler, reconciler,
 const files = {
   'db/schema.sql': await schemaText(),
   'docs/settings.md': describeSettings(programs),
+  'docs/config.schema.json': `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`,
 };
 
 if (process.argv.includes('--check')) check();

@@ -8,16 +8,14 @@ const secretSource = z.union(
 );
 
 const githubApp = z.strictObject({
-  id: z.int().positive(),
-  webhookSecret: secretSource.optional(),
-  /** Still accepted while a secret is being rotated. */
-  previousWebhookSecret: secretSource.optional(),
-  privateKey: secretSource.optional(),
+  id: z.int().positive().describe('The App ID of its settings page.'),
+  webhookSecret: secretSource.optional().describe('Needed by the ingress.'),
+  previousWebhookSecret: secretSource.optional().describe('Still accepted while a secret is being replaced.'),
+  privateKey: secretSource.optional().describe('A PEM file; needed by the scheduler and the reconciler.'),
 });
 
 const github = z.strictObject({
-  /** The REST API: https://HOST/api/v3 on GitHub Enterprise Server. */
-  apiUrl: z.url().default('https://api.github.com'),
+  apiUrl: z.url().default('https://api.github.com').describe('The REST API; on GitHub Enterprise Server https://HOST/api/v3.'),
   apps: z
     .array(githubApp)
     .min(1, 'needs at least one GitHub App')
@@ -26,5 +24,11 @@ const github = z.strictObject({
 
 /** The one configuration file, shared by all services; each reads the sections that it needs. */
 export const configFile = checkedTogether(z.strictObject({ github, ...poolsSections }));
+
+/** The file's JSON Schema, for editors: what it says is what one value alone can tell; whatever hangs together is checked at the start. */
+export const configJsonSchema = (): object => ({
+  title: 'Configuration of Paddock',
+  ...z.toJSONSchema(configFile, { io: 'input', target: 'draft-7' }),
+});
 
 export type ConfigFile = z.infer<typeof configFile>;

@@ -16,6 +16,19 @@ test('every problem names the file and the place', () => {
   ]);
 });
 
+test('what is missing is called missing, and a typing error gets the name that was meant (H1)', () => {
+  const nested = z.strictObject({ entities: z.record(z.string(), z.strictObject({ maxWorkers: z.number(), weight: z.number() })) });
+  const entity = z.strictObject({ pools: z.array(z.strictObject({ name: z.string() }).transform(({ name }) => name)) });
+  expect(parseYaml('p.yaml', 'pools:\n  - nmae: b\n', entity).problems).toEqual([
+    'p.yaml: pools.0.name: is missing',
+    'p.yaml: pools.0: there is no key `nmae` here; did you mean `name`?',
+  ]);
+  expect(parseYaml('p.yaml', 'entities:\n  acme: { maxWorker: 1, colour: red, maxWorkers: 1, weight: 1 }\n', nested).problems).toEqual([
+    'p.yaml: entities.acme: there is no key `maxWorker` here; did you mean `maxWorkers`?',
+    'p.yaml: entities.acme: there is no key `colour` here',
+  ]);
+});
+
 test('a file that is no YAML or cannot be read is a problem, not a crash', () => {
   expect(parseYaml('p.yaml', 'pools: [', schema).problems[0]).toMatch(/^p\.yaml: .*line 1/);
   expect(readYamlFile('/nowhere/p.yaml', schema).problems[0]).toMatch(/^the configuration file \/nowhere\/p\.yaml cannot be read: /);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
-import type { z } from 'zod';
+import { z } from 'zod';
+import { closestName } from './closest-name.ts';
 
 /** Reads one YAML file into a schema. Problems name the file and the place in it; nothing is thrown for a bad file. */
 export function readYamlFile<T>(path: string, schema: z.ZodType<T>): { value: T | undefined; problems: string[] } {
@@ -21,9 +22,37 @@ export function parseYaml<T>(path: string, source: string, schema: z.ZodType<T>)
   const document = parseDocument(source);
   if (document.errors.length > 0)
     return { value: undefined, problems: document.errors.map((error) => `${path}: ${error.message.split('\n')[0] ?? ''}`) };
-  const parsed = schema.safeParse(document.toJS() ?? {});
+  const parsed = schema.safeParse(document.toJS() ?? {}, { error: sayWhatIsMissing });
   if (parsed.success) return { value: parsed.data, problems: [] };
-  return { value: undefined, problems: parsed.error.issues.map((issue) => `${path}: ${place(issue.path)}${issue.message}`) };
+  const problems = parsed.error.issues.flatMap((issue) =>
+    sentences(issue, schema).map((sentence) => `${path}: ${place(issue.path)}${sentence}`),
+  );
+  return { value: undefined, problems };
 }
 
 const place = (path: readonly PropertyKey[]): string => (path.length === 0 ? '' : `${path.map(String).join('.')}: `);
+
+const sayWhatIsMissing = ({ code, input }: z.core.$ZodRawIssue): string | undefined =>
+  code === 'invalid_type' && input === undefined ? 'is missing' : undefined;
+
+function sentences(issue: z.core.$ZodIssue, schema: z.ZodType): string[] {
+  if (issue.code !== 'unrecognized_keys') return [issue.message];
+  const known = keysAt(schema, issue.path);
+  return issue.keys.map((key) => {
+    const meant = closestName(key, known);
+    return `there is no key \`${key}\` here${meant === undefined ? '' : `; did you mean \`${meant}\`?`}`;
+  });
+}
+
+/** The keys that the schema knows at a place. */
+function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+  let node: JsonSchema | boolean | undefined = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  for (const step of path) {
+    if (typeof node !== 'object') return [];
+    if (typeof step === 'number') node = Array.isArray(node.items) ? node.items[step] : node.items;
+    else node = node.properties?.[String(step)] ?? node.additionalProperties;
+  }
+  return typeof node === 'object' ? Object.keys(node.properties ?? {}) : [];
+}
+
+type JsonSchema = z.core.JSONSchema.JSONSchema;
