@@ -45,8 +45,6 @@ describe('the ingress settings', () => {
     return { ...good, PADDOCK_CONFIG: join(folder, name) };
   };
 
-  const check = (yaml: string) => startWith({ PADDOCK_CONFIG: configured('check.yaml', yaml)['PADDOCK_CONFIG'] ?? '' }, ['--check-pools']);
-
   test('Apps with a webhook secret are read, the previous secret too; the others are not ours (B2)', () => {
     const { apps, pools } = readIngressConfig(good);
     expect(apps.map(({ id, secrets }) => [id, secrets.map((secret) => secret.reveal())])).toEqual([[7, ['new secret', 'old secret']]]);
@@ -108,15 +106,6 @@ describe('the ingress settings', () => {
     const yaml = CONFIG.replace('FOLDER', folder).replace('labels: [linux]', 'labels: []').replace('id: 8', 'id: 7');
     expect(() => readIngressConfig(configured('bad.yaml', yaml))).toThrow(/pools\.0\.labels: needs at least one label/);
     expect(() => readIngressConfig(configured('bad.yaml', yaml))).toThrow(/github\.apps: the same App is listed twice/);
-  });
-
-  test('--check-pools tells which label sets fit several pools, and what is wrong, without a database or a secret (B4)', async () => {
-    const twoPools = CONFIG.replace('pools:\n', 'pools:\n  - { name: large, labels: [linux, gpu], image: runner:1, namespace: runners }\n');
-    expect(await check(twoPools)).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/has 2 pools\.\nJobs with the labels linux go to small; they fit large too\.\n$/),
-    });
-    expect(await check(twoPools.replace(', gpu', ''))).toMatchObject({ code: 1, stderr: expect.stringContaining('has the same labels') });
   });
 
   test('--print-config prints the values in force, secrets masked (H6)', async () => {

@@ -11,7 +11,6 @@ import { createMetrics } from '@paddock/runtime/metrics';
 import { printConfigIfAsked } from '@paddock/runtime/read-config';
 import { run } from '@paddock/runtime/run';
 import { createBatcher } from './batcher.ts';
-import { checkPools } from './check-pools.ts';
 import { readIngressConfig, settings } from './config.ts';
 import { createIngressEvents } from './events.ts';
 import { createListener } from './http.ts';
@@ -29,10 +28,6 @@ const MAX_BATCH_BYTES = 8_388_608;
 const LONGEST_READ_MS = 35_000;
 
 await main(async () => {
-  if (process.argv.includes('--check-pools')) {
-    process.stdout.write(`${checkPools(process.env)}\n`);
-    return;
-  }
   const config = readIngressConfig(process.env);
   if (printConfigIfAsked(process.argv, settings, config)) return;
 

@@ -1,0 +1,101 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+
+const MAIN = join(import.meta.dirname, 'main.ts');
+const EXAMPLE = join(import.meta.dirname, '../../../deploy/paddock.example.yaml');
+const folder = mkdtempSync(join(tmpdir(), 'paddock-cli-'));
+
+function paddock(...words: string[]): { code: number | null; stdout: string; stderr: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words], { encoding: 'utf8', env: {} });
+  return { code: status, stdout, stderr };
+}
+
+function fileWith(text: string): string {
+  const file = join(folder, 'config.yaml');
+  writeFileSync(file, text);
+  return file;
+}
+
+describe('paddock pools check', () => {
+  test('the example in deploy/ can be used, and which of its label sets fit several pools is told (B4)', () => {
+    expect(paddock('pools', 'check', EXAMPLE)).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: [
+        `${EXAMPLE} can be used; it has 3 pools.`,
+        'Jobs with the labels linux, self-hosted, x64 go to linux-x64; they fit docker too.',
+        'Jobs with the labels linux, self-hosted go to gpu; they fit linux-x64, docker too.',
+        '',
+      ].join('\n'),
+    });
+  });
+
+  test('the pod of a label set is shown as YAML, with what the services add (H3)', () => {
+    const { code, stdout } = paddock('pools', 'check', EXAMPLE, '--labels', 'GPU, linux');
+    expect(code).toBe(0);
+    expect(stdout).toContain('# A job with the labels GPU, linux goes to gpu, in a pod like this:\n');
+    expect(parse(stdout)).toMatchObject({
+      kind: 'Pod',
+      metadata: { namespace: 'runners', labels: { team: 'research', 'paddock.dev/pool': 'gpu' } },
+      spec: {
+        restartPolicy: 'Never',
+        nodeSelector: { accelerator: 'nvidia-l4' },
+        containers: [{ name: 'runner', image: 'registry.example.com/runner-cuda:12', resources: { limits: { 'nvidia.com/gpu': 1 } } }],
+      },
+    });
+  });
+
+  test('all that is wrong is told at once, with what was meant (H1)', () => {
+    const file = fileWith('github: { apps: [{ id: 1 }] }\npools: [{ name: A, labels: [x], imag: i, namespace: n }]\nentitles: {}\n');
+    const { code, stdout } = paddock('pools', 'check', file);
+    expect(code).toBe(1);
+    expect(stdout.split('\n').slice(0, -1)).toEqual([
+      `${file} cannot be used:`,
+      expect.stringContaining('pools.0.name: must be 1 to 30 characters'),
+      expect.stringContaining('pools.0: there is no key `imag` here; did you mean `image`?'),
+      expect.stringContaining('entities: is missing'),
+      expect.stringContaining('there is no key `entitles` here; did you mean `entities`?'),
+    ]);
+  });
+
+  test('--json is one object on one line, also of a bad file', () => {
+    const asked = paddock('pools', 'check', EXAMPLE, '--labels=docker', '--json');
+    expect(asked.stdout.trimEnd()).not.toContain('\n');
+    expect(JSON.parse(asked.stdout)).toMatchObject({
+      problems: [],
+      pools: ['linux-x64', 'docker', 'gpu'],
+      job: { labels: ['docker'], pool: 'docker', pod: { spec: { initContainers: [{ name: 'init-dind-externals' }, { name: 'dind' }] } } },
+    });
+    const bad = paddock('pools', 'check', join(folder, 'nowhere.yaml'), '--json');
+    expect(bad.code).toBe(1);
+    expect(JSON.parse(bad.stdout)).toMatchObject({ problems: [expect.stringContaining('cannot be read')], pools: [] });
+  });
+
+  test('labels that no pool serves are no success', () => {
+    const { code, stdout } = paddock('pools', 'check', EXAMPLE, '--labels', 'windows');
+    expect(code).toBe(1);
+    expect(stdout).toContain('No pool serves a job with the labels windows');
+  });
+
+  test.each([
+    [['pools'], 'There is no command "pools".'],
+    [['pools', 'check'], 'pools check takes one file, and was given 0.'],
+    [['pools', 'check', 'a', 'b'], 'pools check takes one file, and was given 2.'],
+    [['pools', 'check', 'a', '--labels', 'x,,y'], '--labels takes labels'],
+    [['pools', 'check', 'a', '--jsn'], "Unknown option '--jsn'"],
+  ])('%j is a wrong command: exit code 2 and how it is called', (words, problem) => {
+    const { code, stdout, stderr } = paddock(...words);
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(problem);
+    expect(stderr).toContain('Usage:');
+  });
+
+  test('--help is no mistake', () => {
+    expect(paddock('--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('paddock pools check FILE') });
+  });
+});
