@@ -6,6 +6,7 @@ import { type ContainerLog, diagnose, LARGEST_DIAGNOSIS_BYTES } from './diagnosi
 const failed = { name: 'runner', state: 'terminated', exitCode: 1, reason: 'Error' } as const;
 const pod: ObservedPod = {
   name: 'pdk-abc123-linux-0123456789ab',
+  namespace: 'runners',
   uid: 'uid',
   resourceVersion: '1',
   phase: 'Failed',

@@ -1,4 +1,6 @@
+import type { PodToAdopt } from '@paddock/db/adopt-workers';
 import type { MissingPod, PodTransition } from '@paddock/db/worker-pods';
+import type { WorkerToStop } from '@paddock/db/stopping-workers';
 import type { WorkerToProvision } from '@paddock/db/workers';
 import type { GitHubFailure } from '@paddock/github/errors';
 import type { KubeFailure } from '@paddock/kube/errors';
@@ -9,6 +11,9 @@ import type { Matched } from './match.ts';
 
 /** What happens in the scheduler: each function moves the metric and writes the log line of one event. */
 export type SchedulerEvents = ReturnType<typeof createEvents>;
+
+/** In one line of the log. */
+const MOST_NAMES = 20;
 
 const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
 
@@ -29,6 +34,15 @@ export function createEvents(log: Logger, metrics: Metrics) {
     'pool',
   ]);
   const vanished = metrics.counter('paddock_pods_vanished_total', 'Pods that went while their workers lived, by pool', ['pool']);
+  const adopted = metrics.counter('paddock_pods_adopted_total', 'Pods of ours that had no row and were given one, by pool', ['pool']);
+  const withoutRow = metrics.gauge('paddock_pods_without_row', 'Pods of ours that no row knows and that cannot be adopted, by namespace', [
+    'namespace',
+  ]);
+  const kept = metrics.counter(
+    'paddock_workers_kept_total',
+    'Workers that were to be stopped until something showed that they work, by pool',
+    ['pool'],
+  );
   const toPod = metrics.histogram('paddock_job_to_pod_seconds', 'From the job becoming known to its pod’s creation', LATENCY_BUCKETS, [
     'pool',
   ]);
@@ -41,9 +55,11 @@ export function createEvents(log: Logger, metrics: Metrics) {
   const waiting = metrics.gauge('paddock_jobs_waiting', 'Jobs without a worker, by pool and reason', ['pool', 'reason']);
   const lacking = metrics.gauge('paddock_workers_lacking', 'Workers that waiting jobs lack and that are held back');
   const matchSeconds = metrics.histogram('paddock_match_duration_seconds', 'How long passes of the matcher took', LATENCY_BUCKETS);
-  const githubFailures = metrics.counter('paddock_github_failures_total', 'Calls of GitHub that failed while provisioning, by kind', [
-    'kind',
-  ]);
+  const githubFailures = metrics.counter(
+    'paddock_github_failures_total',
+    'Calls of GitHub that failed while workers were made or stopped, by kind',
+    ['kind'],
+  );
   const clusterFailures = metrics.counter('paddock_cluster_failures_total', 'Calls of the cluster that failed, by kind', ['kind']);
 
   return {
@@ -95,6 +111,42 @@ export function createEvents(log: Logger, metrics: Metrics) {
     podVanished({ podName, pool, status }: MissingPod) {
       vanished.inc({ pool });
       log.warn('the pod of a worker is gone: it is no supply any more', { podName, pool, status });
+    },
+    podAdopted({ podName, pool, namespace }: PodToAdopt) {
+      adopted.inc({ pool });
+      log.warn('a pod of ours had no row and was adopted', { podName, pool, namespace });
+    },
+    /** Told with each complete list. */
+    podsWithoutRow(namespace: string, podNames: readonly string[]) {
+      withoutRow.set({ namespace }, podNames.length);
+      if (podNames.length === 0) return;
+      const shown = podNames.slice(0, MOST_NAMES);
+      log.warn('pods carry our labels but cannot be adopted; they are left alone: remove the labels or the pods', {
+        namespace,
+        count: podNames.length,
+        podNames: shown,
+      });
+    },
+    /** It was to be stopped, and is not any more. */
+    workerKept({ podName, pool, stopReason, deliveryGuid }: WorkerToStop, why: string) {
+      kept.inc({ pool });
+      log.info('worker is not stopped', { podName, pool, reason: stopReason, why, deliveryGuid });
+    },
+    runnerDeregistered({ podName, pool, stopReason, deliveryGuid }: WorkerToStop) {
+      log.info('idle runner removed from GitHub', { podName, pool, reason: stopReason, deliveryGuid });
+    },
+    stoppedPodDeleted({ podName, pool, stopReason, deliveryGuid }: WorkerToStop) {
+      log.info('pod of a stopped worker deleted', { podName, pool, reason: stopReason, deliveryGuid });
+    },
+    /** Its pod is gone, and GitHub does not know its runner. */
+    workerStopped({ podName, pool, stopReason, deliveryGuid }: WorkerToStop) {
+      ended.inc({ pool, status: 'failed', reason: stopReason ?? '' });
+      log.info('worker stopped', { podName, pool, reason: stopReason, deliveryGuid });
+    },
+    stopFailed({ podName, deliveryGuid }: WorkerToStop, failure: GitHubFailure | KubeFailure) {
+      if ('operation' in failure) githubFailures.inc({ kind: failure.kind });
+      else clusterFailures.inc({ kind: failure.kind });
+      log.warn('a worker could not be stopped yet', { podName, deliveryGuid, failure });
     },
     watchInterrupted(namespace: string, failure: KubeFailure, retryInMs: number) {
       clusterFailures.inc({ kind: failure.kind });

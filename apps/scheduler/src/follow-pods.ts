@@ -1,18 +1,17 @@
 import { markPodsDeleted } from '@paddock/db/ended-pods';
 import { holdLease } from '@paddock/db/hold-lease';
 import { findInstance } from '@paddock/db/instance';
-import { noteFailure, noteSuccess, poolBreaker } from '@paddock/db/breakers';
 import type { Database } from '@paddock/db/tables';
-import { findMissingPods, findNamespaces, type PodTransition, recordPodStates, stopVanishedWorkers } from '@paddock/db/worker-pods';
+import { findMissingPods, findNamespaces, stopVanishedWorkers } from '@paddock/db/worker-pods';
+import { stopTask } from '@paddock/domain/worker-tasks';
 import type { Cluster } from '@paddock/kube/connect';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { type PodEvent, watchPods } from '@paddock/kube/watch-pods';
 import { enqueue } from '@paddock/queue/enqueue';
 import { pause } from '@paddock/runtime/pause';
-import type { Kysely, Transaction } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { SchedulerEvents } from './events.ts';
-import { podState } from './pod-state.ts';
-import { diagnoseTask, removeSecretTask } from '@paddock/domain/worker-tasks';
+import { recordPods } from './record-pods.ts';
 
 export interface Following {
   readonly db: Kysely<Database>;
@@ -80,7 +79,8 @@ const CLOCK_TOLERANCE_MS = 60_000;
  * GitHub has said what became of the runner (A3).
  */
 export async function takeList(parts: Following, namespace: string, pods: readonly ObservedPod[], begunAt: Date): Promise<void> {
-  await recordPods(parts, pods);
+  const { withoutRow } = await recordPods(parts, pods);
+  parts.events.podsWithoutRow(namespace, withoutRow);
   const createdBefore = new Date(begunAt.getTime() - CLOCK_TOLERANCE_MS);
   const missing = await findMissingPods(parts.db, { namespace, present: pods.map(({ name }) => name), createdBefore });
   await takeAbsence(
@@ -110,56 +110,13 @@ export async function takeChanges(parts: Following, changes: readonly PodEvent[]
 async function takeAbsence({ db, events }: Following, podNames: readonly string[]): Promise<void> {
   if (podNames.length === 0) return;
   await markPodsDeleted(db, podNames);
-  for (const worker of await stopVanishedWorkers(db, podNames)) events.podVanished(worker);
-}
-
-/**
- * Writes what pods say, and in the same transaction what follows from a worker's end: its Secret goes, a failure is diagnosed. Most changes
- * end none, and one statement holds the rows that provisioning writes to for a shorter time.
- */
-async function recordPods({ db, unexplainedGraceMs, events }: Following, pods: readonly ObservedPod[]): Promise<void> {
-  if (pods.length === 0) return;
-  const states = pods.map(podState);
-  const recordWithFollowUps = async (trx: Transaction<Database>): Promise<PodTransition[]> => {
-    const changed = await recordPodStates(trx, states, unexplainedGraceMs);
-    await enqueue(trx, changed.flatMap(followUps));
-    return changed;
-  };
-  const transitions = states.some(({ phase }) => phase === 'succeeded' || phase === 'failed')
-    ? await db.transaction().execute(recordWithFollowUps)
-    : await recordPodStates(db, states, unexplainedGraceMs);
-  for (const transition of transitions) {
-    events.podChanged(transition);
-    await noteHealth(db, transition);
-  }
-}
-
-/** What the cluster does to a pod says nothing of its pool. */
-const NOBODYS_FAULT = new Set(['evicted', 'node_lost']);
-
-/** Runners that fail before they have had a job speak against their pool, those that end well speak for it (C11). */
-async function noteHealth(
-  db: Kysely<Database>,
-  { podName, pool, status, failedIdle, failureReason, isWatched }: PodTransition,
-): Promise<void> {
-  const subject = poolBreaker(pool);
-  const reason = failureReason ?? 'unknown';
-  if (failedIdle && !NOBODYS_FAULT.has(reason)) {
-    await noteFailure(db, { subject, failureClass: reason, message: `the runner ${podName} failed before it had a job: ${reason}` });
-  }
-  if (isWatched && status === 'completed') await noteSuccess(db, [subject]);
-}
-
-function followUps({ podName, status }: PodTransition) {
-  switch (status) {
-    case 'pending':
-    case 'running':
-      return [];
-    case 'completed':
-      return [removeSecretTask(podName)];
-    case 'failed':
-      return [removeSecretTask(podName), diagnoseTask(podName)];
-    default:
-      return status satisfies never;
-  }
+  const vanished = await db.transaction().execute(async (trx) => {
+    const workers = await stopVanishedWorkers(trx, podNames);
+    await enqueue(
+      trx,
+      workers.map(({ podName }) => stopTask(podName)),
+    );
+    return workers;
+  });
+  for (const worker of vanished) events.podVanished(worker);
 }

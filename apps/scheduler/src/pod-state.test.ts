@@ -4,6 +4,7 @@ import { podState } from './pod-state.ts';
 
 const pod = (given: Partial<ObservedPod>): ObservedPod => ({
   name: 'pdk-abc123-linux-0123456789ab',
+  namespace: 'runners',
   uid: 'uid',
   resourceVersion: '1',
   phase: 'Pending',

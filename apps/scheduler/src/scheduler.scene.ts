@@ -1,11 +1,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findInstance } from '@paddock/db/instance';
 import type { Database } from '@paddock/db/tables';
 import type { PoolsDocument } from '@paddock/domain/pools-document';
 import { connectGitHub } from '@paddock/github/connect';
 import { createRunnerGroups } from '@paddock/github/runner-groups';
-import { connectCluster } from '@paddock/kube/connect';
+import { type Cluster, connectCluster } from '@paddock/kube/connect';
+import { deletePod, listPods } from '@paddock/kube/pods';
 import { runDueTasks } from '@paddock/queue/drain';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { createAppKey } from '@paddock/simulators/github/app-key';
@@ -14,6 +16,7 @@ import { startGitHubSimulator } from '@paddock/simulators/github/start-github-si
 import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
 import { createTestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { waitFor } from '@paddock/testing/wait-for';
 import type { Insertable } from 'kysely';
 import { createEvents } from './events.ts';
 import { followPods } from './follow-pods.ts';
@@ -22,8 +25,18 @@ import { matchOnce } from './match.ts';
 
 export const APP_ID = 1001;
 export const NAMESPACE = 'runners';
-/** As the settings have it by default, but for the limit of registrations, which most tests are not about. */
-export const GATE = { unschedulableLimit: 2, trialEveryMs: 60_000, registrationsPerMinute: 1_000_000 };
+/** As the settings have it by default, but for the limit of registrations, which most tests are not about, and for the age of a surplus. */
+export const GATE = {
+  unschedulableLimit: 2,
+  trialEveryMs: 60_000,
+  registrationsPerMinute: 1_000_000,
+  surplusAfterMs: 0,
+  warmLifetimeMs: 43_200_000,
+  unservedPauses: { firstMs: 600_000, longestMs: 7_200_000 },
+};
+
+/** As the settings have it by default. */
+export const STOP_RULES = { idleApartMs: 60_000, lastLookMs: 30_000, offlineMs: 600_000, retryMs: 30_000 };
 
 const RESET = ['tasks', 'operations', 'workers', 'jobs', 'demand_keys', 'breakers', 'installation_events', 'pools_documents'] as const;
 
@@ -62,7 +75,7 @@ export async function startSchedulerWorld({
   });
   const events = createEvents(SILENT, createMetrics());
   const runnerGroups = createRunnerGroups({ lifetimeMs: 60_000 });
-  const parts = { db, github, runnerGroups, cluster, events };
+  const parts = { db, github, runnerGroups, cluster, events, stopRules: STOP_RULES, maxRuns: 100 };
   const kinds = schedulerKinds(parts);
 
   const acme = await gitHub.addOrganization({ login: 'acme' });
@@ -92,6 +105,7 @@ export async function startSchedulerWorld({
       const job = await gitHub.queueJob({ repo: 'acme/api', labels: ['linux'], durationMs: given.durationMs ?? 1 });
       await putJob(db, {
         job_id: job.id,
+        run_id: job.runId,
         entity_id: acme.id,
         entity_name: 'acme',
         repo_id: api.id,
@@ -155,11 +169,12 @@ export async function startSchedulerWorld({
         await ended;
       };
     },
-    /** Forgets jobs, workers and tasks, in the database, at GitHub and in the cluster's faults. */
+    /** Forgets jobs, workers and tasks, in the database, at GitHub and in the cluster's faults, and the pods, which would be adopted. */
     async reset() {
       await gitHub.clearFaults();
       kube.clearFaults();
       kube.setQuota(null);
+      await deletePods(cluster, await findInstance(db));
       for (const table of RESET) {
         await db.deleteFrom(table).execute();
       }
@@ -173,4 +188,12 @@ export async function startSchedulerWorld({
       await rm(folder, { recursive: true });
     },
   };
+}
+
+async function deletePods(cluster: Cluster, instance: string): Promise<void> {
+  for (const namespace of [NAMESPACE, 'others']) {
+    const remaining = async () => (await listPods(cluster, { namespace, instance })).pods;
+    for (const { name } of await remaining()) await deletePod(cluster, { namespace, name });
+    await waitFor('the pods to be gone', async () => (await remaining()).length === 0);
+  }
 }

@@ -42,7 +42,8 @@ export async function startPod(
     return done({ ended: 'the worker ended before its pod was made' });
   }
   requireLease(task);
-  const pod = runnerPod({ ...place, ...identityOf(worker), image: pool.image, template: pool.template });
+  const { image, template, containerMode, proxy, caBundle } = pool;
+  const pod = runnerPod({ ...place, ...identityOf(worker), image, template, containerMode, proxy, caBundle });
   const { uid, outcome } = await createPod(cluster, pod);
   if (isWatched) {
     await noteSuccess(db, [poolBreaker(pool.name)], POD_REFUSED);
@@ -105,5 +106,12 @@ function identityOf(worker: WorkerToProvision): WorkerIdentity {
     cluster: worker.cluster,
     ...(worker.madeForJobId === null ? {} : { madeForJobId: worker.madeForJobId }),
     ...(worker.deliveryGuid === null ? {} : { deliveryGuid: worker.deliveryGuid }),
+    account: {
+      type: worker.entityType,
+      name: worker.login,
+      appId: worker.appId,
+      installationId: worker.installationId,
+      ...(worker.entityType === 'Organization' || worker.repoFullName === null ? {} : { repoFullName: worker.repoFullName }),
+    },
   };
 }

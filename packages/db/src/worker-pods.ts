@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { prepared } from './prepared.ts';
 import type { Database, Status } from './tables.ts';
 
@@ -39,6 +39,12 @@ export interface PodTransition {
   startSeconds: number | null;
 }
 
+export interface RecordedPods {
+  changed: PodTransition[];
+  /** Names of pods that no row knows. */
+  unknown: string[];
+}
+
 /**
  * Brings worker rows to where their pods are: pending -> running -> completed | failed, never back, with the instants of the pods' own
  * status (A3, C8). Rows that know all this already are left alone. A pod that is another than the row's (its uid differs) says nothing.
@@ -49,8 +55,8 @@ export async function recordPodStates(
   db: Kysely<Database>,
   states: readonly PodState[],
   unexplainedGraceMs: number,
-): Promise<PodTransition[]> {
-  const { rows } = await sql<PodTransition>`${prepared}
+): Promise<RecordedPods> {
+  const { rows } = await sql<RecordedPods>`${prepared}
     with given as (
       select * from jsonb_to_recordset(${JSON.stringify(states)}::jsonb) as g("podName" text, "podUid" text, "podCreatedAt" timestamptz, node text, phase text,
         "runningAt" timestamptz, "endedAt" timestamptz, "exitCode" integer, "isUnschedulable" boolean, "failureReason" text, message text)
@@ -66,32 +72,36 @@ export async function recordPodStates(
             or (unschedulable_at is not null) <> g."isUnschedulable")
         for update
       ) w
+    ),
+    changed as (
+      update workers w
+      set pod_uid = l."podUid",
+        pod_created_at = coalesce(w.pod_created_at, l."podCreatedAt"),
+        k8s_node = coalesce(w.k8s_node, l.node),
+        status = case l.phase when 'succeeded' then 'completed' when 'failed' then 'failed' when 'running' then 'running' else w.status::text end::status_enum,
+        running_at = case
+          when l.phase = 'running' then coalesce(w.running_at, l."runningAt", now())
+          when l.phase = 'succeeded' then coalesce(w.running_at, l."runningAt", l."endedAt", now())
+          else coalesce(w.running_at, l."runningAt") end,
+        completed_at = case when l.phase in ('succeeded', 'failed') then coalesce(l."endedAt", now()) end,
+        exit_code = coalesce(l."exitCode", w.exit_code),
+        unschedulable_at = case when l."isUnschedulable" then coalesce(w.unschedulable_at, now()) end,
+        stop_reason = case when l.phase = 'failed' then coalesce(w.stop_reason, l."failureReason") else w.stop_reason end,
+        failure_info = case when l.phase = 'failed'
+          then jsonb_build_object('version', 1, 'message', coalesce(l.message, 'the pod failed')) else w.failure_info end,
+        unexplained_until = case when l.phase = 'succeeded' and l."exitCode" = 0 and w.assigned_at is null and w.stopping_at is null
+          then now() + ${unexplainedGraceMs} * interval '1 millisecond' end
+      from locked l
+      where w.pod_name = any(array(select "podName" from locked)) and w.pod_name = l."podName" and w.status in ('pending', 'running')
+      returning w.pod_name as "podName", w.k8s_pool as pool, l.was, w.status, w.unexplained_until is not null as unexplained,
+        case when w.status = 'failed' then w.stop_reason end as "failureReason",
+        w.status = 'failed' and w.assigned_at is null and w.stopping_at is null as "failedIdle",
+        exists (select from breakers b where b.subject_type = 'pool' and b.subject_id = w.k8s_pool) as "isWatched",
+        extract(epoch from w.running_at - w.created_at)::float8 as "startSeconds"
     )
-    update workers w
-    set pod_uid = l."podUid",
-      pod_created_at = coalesce(w.pod_created_at, l."podCreatedAt"),
-      k8s_node = coalesce(w.k8s_node, l.node),
-      status = case l.phase when 'succeeded' then 'completed' when 'failed' then 'failed' when 'running' then 'running' else w.status::text end::status_enum,
-      running_at = case
-        when l.phase = 'running' then coalesce(w.running_at, l."runningAt", now())
-        when l.phase = 'succeeded' then coalesce(w.running_at, l."runningAt", l."endedAt", now())
-        else coalesce(w.running_at, l."runningAt") end,
-      completed_at = case when l.phase in ('succeeded', 'failed') then coalesce(l."endedAt", now()) end,
-      exit_code = coalesce(l."exitCode", w.exit_code),
-      unschedulable_at = case when l."isUnschedulable" then coalesce(w.unschedulable_at, now()) end,
-      stop_reason = case when l.phase = 'failed' then coalesce(w.stop_reason, l."failureReason") else w.stop_reason end,
-      failure_info = case when l.phase = 'failed'
-        then jsonb_build_object('version', 1, 'message', coalesce(l.message, 'the pod failed')) else w.failure_info end,
-      unexplained_until = case when l.phase = 'succeeded' and l."exitCode" = 0 and w.assigned_at is null and w.stopping_at is null
-        then now() + ${unexplainedGraceMs} * interval '1 millisecond' end
-    from locked l
-    where w.pod_name = any(array(select "podName" from locked)) and w.pod_name = l."podName" and w.status in ('pending', 'running')
-    returning w.pod_name as "podName", w.k8s_pool as pool, l.was, w.status, w.unexplained_until is not null as unexplained,
-      case when w.status = 'failed' then w.stop_reason end as "failureReason",
-      w.status = 'failed' and w.assigned_at is null and w.stopping_at is null as "failedIdle",
-      exists (select from breakers b where b.subject_type = 'pool' and b.subject_id = w.k8s_pool) as "isWatched",
-      extract(epoch from w.running_at - w.created_at)::float8 as "startSeconds"`.execute(db);
-  return rows;
+    select (select coalesce(json_agg(c), '[]') from changed c) as changed,
+      array(select "podName" from given g where not exists (select from workers w where w.pod_name = g."podName")) as unknown`.execute(db);
+  return rows[0] ?? { changed: [], unknown: [] };
 }
 
 /** A worker whose pod was known once and is not in the cluster any more. */
@@ -122,20 +132,20 @@ export async function findMissingPods(
 }
 
 /**
- * Takes workers whose pod is gone out of supply, without ending them: only what GitHub says of their runners can do that (A3). Returns those
- * that were in supply until now.
+ * Writes down that the pods of these living workers are gone, and takes them out of supply, without ending them: only what GitHub says of
+ * their runners can do that (A3). Returns those that were not known to be gone until now: each needs its `stop-worker` task.
  */
-export async function stopVanishedWorkers(db: Kysely<Database>, podNames: readonly string[]): Promise<MissingPod[]> {
+export async function stopVanishedWorkers(trx: Transaction<Database>, podNames: readonly string[]): Promise<MissingPod[]> {
   const { rows } = await sql<MissingPod>`
     with locked as (
       select pod_name from workers
-      where pod_name = any(${podNames}::text[]) and status in ('pending', 'running') and stopping_at is null
+      where pod_name = any(${podNames}::text[]) and status in ('pending', 'running') and pod_gone_at is null
       order by pod_name for update
     )
-    update workers w set stopping_at = now(), stop_reason = 'pod_gone'
+    update workers w set pod_gone_at = now(), stopping_at = coalesce(w.stopping_at, now()), stop_reason = coalesce(w.stop_reason, 'pod_gone')
     from locked
-    where w.pod_name = locked.pod_name and w.status in ('pending', 'running') and w.stopping_at is null
-    returning w.pod_name as "podName", w.k8s_pool as pool, w.status`.execute(db);
+    where w.pod_name = locked.pod_name and w.status in ('pending', 'running') and w.pod_gone_at is null
+    returning w.pod_name as "podName", w.k8s_pool as pool, w.status`.execute(trx);
   return rows;
 }
 

@@ -59,15 +59,15 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
 
     describe('pods', () => {
       test('a pod is created once, and found again with what its labels and annotations say (C6, E6)', async () => {
-        const worker = { ...newWorker(), madeForJobId: 7_000_000_001, deliveryGuid: 'd-1' };
-        const first = await createPod(cluster, runnerPod(worker));
-        const second = await createPod(cluster, runnerPod(worker));
-        expect(first.outcome).toBe('created');
-        expect(second).toEqual({ outcome: 'exists', uid: first.uid });
+        const account = { type: 'User', name: 'mona', appId: 12, installationId: 345, repoFullName: 'mona/dot.files' } as const;
+        const worker = { ...newWorker(), madeForJobId: 7_000_000_001, deliveryGuid: 'd-1', account };
+        const { uid, outcome } = await createPod(cluster, runnerPod(worker));
+        expect(outcome).toBe('created');
+        expect(await createPod(cluster, runnerPod(worker))).toEqual({ outcome: 'exists', uid });
+        const { name: called, image, ...marks } = worker;
         const found = await findPod(cluster, worker);
-        expect(found).toMatchObject({ name: worker.name, uid: first.uid, phase: 'Pending', containersTerminated: false });
-        const { instance, pool, entityId, scopeRepoId, madeForJobId, deliveryGuid } = worker;
-        expect(found?.worker).toEqual({ instance, pool, entityId, scopeRepoId, madeForJobId, deliveryGuid });
+        expect(found).toMatchObject({ name: called, namespace, image, uid, phase: 'Pending', containersTerminated: false });
+        expect({ ...found?.worker, namespace }).toEqual(marks);
       });
 
       test('a pod that is not there is absent', async () => {

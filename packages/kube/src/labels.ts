@@ -14,6 +14,11 @@ const ANNOTATION = {
   deliveryGuid: 'paddock.dev/delivery-guid',
   /** GitHub's id of the job the worker was made for; GitHub may give it another one. */
   madeForJobId: 'paddock.dev/made-for-job-id',
+  accountType: 'paddock.dev/account-type',
+  accountName: 'paddock.dev/account-name',
+  appId: 'paddock.dev/app-id',
+  installationId: 'paddock.dev/installation-id',
+  repository: 'paddock.dev/repository',
 } as const;
 
 const MANAGED_BY = 'paddock';
@@ -30,6 +35,18 @@ export interface WorkerIdentity {
   readonly madeForJobId?: number | undefined;
   readonly deliveryGuid?: string | undefined;
   readonly cluster?: string | undefined;
+  /** Whom it works for, as known when it was made; what the database knows of the account is newer. */
+  readonly account?: WorkerAccount | undefined;
+}
+
+export interface WorkerAccount {
+  readonly type: 'Organization' | 'User';
+  /** Its login. */
+  readonly name: string;
+  readonly appId: number;
+  readonly installationId: number;
+  /** `owner/name`; for personal accounts only. */
+  readonly repoFullName?: string | undefined;
 }
 
 interface ObjectMarks {
@@ -51,9 +68,18 @@ export function marksOf(worker: WorkerIdentity): ObjectMarks {
     annotations: {
       ...(worker.deliveryGuid === undefined ? {} : { [ANNOTATION.deliveryGuid]: worker.deliveryGuid }),
       ...(worker.madeForJobId === undefined ? {} : { [ANNOTATION.madeForJobId]: String(worker.madeForJobId) }),
+      ...(worker.account === undefined ? {} : accountMarks(worker.account)),
     },
   };
 }
+
+const accountMarks = ({ type, name, appId, installationId, repoFullName }: WorkerAccount): Record<string, string> => ({
+  [ANNOTATION.accountType]: type,
+  [ANNOTATION.accountName]: name,
+  [ANNOTATION.appId]: String(appId),
+  [ANNOTATION.installationId]: String(installationId),
+  ...(repoFullName === undefined ? {} : { [ANNOTATION.repository]: repoFullName }),
+});
 
 /** Reads the identity back; undefined if a needed mark is missing or no number, for then the object is not one that we made. */
 export function identityOf(metadata: {
@@ -71,6 +97,7 @@ export function identityOf(metadata: {
   const madeForJobId = idFrom(annotations[ANNOTATION.madeForJobId]);
   const deliveryGuid = annotations[ANNOTATION.deliveryGuid];
   const cluster = labels[LABEL.cluster];
+  const account = accountOf(annotations);
   return {
     instance,
     pool,
@@ -79,7 +106,24 @@ export function identityOf(metadata: {
     ...(madeForJobId === undefined ? {} : { madeForJobId }),
     ...(deliveryGuid === undefined ? {} : { deliveryGuid }),
     ...(cluster === undefined ? {} : { cluster }),
+    ...(account === undefined ? {} : { account }),
   };
+}
+
+const LOGIN = /^[\w.-]{1,100}$/;
+const REPOSITORY = /^[\w.-]{1,100}\/[\w.-]{1,100}$/;
+
+/** Undefined if anything of it is missing or has not the form that GitHub gives it. */
+function accountOf(annotations: Readonly<Record<string, string>>): WorkerAccount | undefined {
+  const type = annotations[ANNOTATION.accountType];
+  const name = annotations[ANNOTATION.accountName];
+  const appId = idFrom(annotations[ANNOTATION.appId]);
+  const installationId = idFrom(annotations[ANNOTATION.installationId]);
+  if ((type !== 'Organization' && type !== 'User') || name === undefined || !LOGIN.test(name)) return undefined;
+  if (appId === undefined || installationId === undefined) return undefined;
+  const repoFullName = annotations[ANNOTATION.repository];
+  const repository = repoFullName !== undefined && REPOSITORY.test(repoFullName) ? { repoFullName } : {};
+  return { type, name, appId, installationId, ...repository };
 }
 
 /** Selects the objects of one instance. */

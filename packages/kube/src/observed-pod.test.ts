@@ -6,8 +6,8 @@ const END = '2026-11-20T10:09:00Z';
 
 function podWith(status: object, spec: object = {}, metadata: object = {}) {
   return observePod({
-    metadata: { name: 'p', uid: 'u', resourceVersion: '9', creationTimestamp: '2026-11-20T10:00:00Z', ...metadata },
-    spec: { containers: [{ name: 'runner' }, { name: 'dind' }], ...spec },
+    metadata: { name: 'p', namespace: 'n', uid: 'u', resourceVersion: '9', creationTimestamp: '2026-11-20T10:00:00Z', ...metadata },
+    spec: { containers: [{ name: 'runner', image: 'i' }, { name: 'dind' }], ...spec },
     status,
   });
 }
@@ -20,9 +20,11 @@ describe('observePod', () => {
   test('a new pod is pending, with no instants but its creation', () => {
     expect(podWith({})).toEqual({
       name: 'p',
+      namespace: 'n',
       uid: 'u',
       resourceVersion: '9',
       phase: 'Pending',
+      image: 'i',
       createdAt: new Date('2026-11-20T10:00:00Z'),
       runner: { name: 'runner', state: 'unknown' },
       containers: [],

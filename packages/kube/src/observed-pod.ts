@@ -17,9 +17,12 @@ export interface ObservedContainer {
 /** A pod, reduced to the fields that are used (C8). A pod of 10 KB becomes one of a few hundred bytes. */
 export interface ObservedPod {
   readonly name: string;
+  readonly namespace: string;
   readonly uid: string;
   readonly resourceVersion: string;
   readonly phase: PodPhase;
+  /** The runner's. */
+  readonly image?: string;
   readonly nodeName?: string;
   readonly createdAt: Date;
   /** The earliest start of a container that is not an init container; absent if none ever started. */
@@ -54,6 +57,7 @@ export function observePod(pod: AsSent<V1Pod>): ObservedPod {
   const declared = spec?.containers.length ?? 0;
   return {
     name: metadata.name ?? '',
+    namespace: metadata.namespace ?? '',
     uid: metadata.uid ?? '',
     resourceVersion: metadata.resourceVersion ?? '',
     phase,
@@ -63,6 +67,7 @@ export function observePod(pod: AsSent<V1Pod>): ObservedPod {
     containersTerminated:
       !containers.some((container) => container.state === 'running') &&
       (ended || (declared > 0 && main.filter((container) => container.state?.terminated).length === declared)),
+    ...present('image', spec?.containers.find(({ name }) => name === RUNNER_CONTAINER)?.image),
     ...present('nodeName', spec?.nodeName),
     ...present('runningAt', startOf(main) ?? (phase === 'Running' || phase === 'Succeeded' ? instant(status.startTime) : undefined)),
     ...present('endedAt', ended ? endOf(status) : undefined),

@@ -4,6 +4,7 @@ import { podFailure } from './pod-failure.ts';
 
 const pod = (given: Partial<ObservedPod>): ObservedPod => ({
   name: 'pdk-abc123-linux-0123456789ab',
+  namespace: 'runners',
   uid: 'uid',
   resourceVersion: '1',
   phase: 'Failed',
