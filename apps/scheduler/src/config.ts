@@ -1,3 +1,4 @@
+import type { MatchingSettings } from '@paddock/db/matching-rules';
 import { type GitHubSection, readGitHubSection } from '@paddock/github/read-github-section';
 import { executorSettings } from '@paddock/queue/executor-settings';
 import { readConfig } from '@paddock/runtime/read-config';
@@ -65,6 +66,34 @@ export const settings = {
     min: 1,
     max: 1_000_000,
   }),
+  surplusAfterMs: integer({
+    env: 'PADDOCK_SURPLUS_AFTER_MS',
+    doc: 'How long a registered worker that no job wants is left for the next job of its key; at once where its place under a cap is wanted',
+    default: 60_000,
+    min: 0,
+    max: 86_400_000,
+  }),
+  warmLifetimeMs: integer({
+    env: 'PADDOCK_WARM_LIFETIME_MS',
+    doc: 'Age at which a warm worker is replaced; GitHub forgets an unused registration after a day',
+    default: 43_200_000,
+    min: 1_000,
+    max: 82_800_000,
+  }),
+  unservedPauseMs: integer({
+    env: 'PADDOCK_UNSERVED_PAUSE_MS',
+    doc: 'First pause in the making of workers to which GitHub gives no job although one waits; doubled each time',
+    default: 600_000,
+    min: 1_000,
+    max: 86_400_000,
+  }),
+  unservedLongestPauseMs: integer({
+    env: 'PADDOCK_UNSERVED_LONGEST_PAUSE_MS',
+    doc: 'Longest such pause',
+    default: 7_200_000,
+    min: 1_000,
+    max: 86_400_000,
+  }),
   unexplainedGraceMs: integer({
     env: 'PADDOCK_UNEXPLAINED_GRACE_MS',
     doc: 'How long a worker that ended without a known job stands against a waiting one: two cycles of redelivery and a minute',
@@ -100,6 +129,41 @@ export const settings = {
     min: 50,
     max: 600_000,
   }),
+  stopIdleApartMs: integer({
+    env: 'PADDOCK_STOP_IDLE_APART_MS',
+    doc: 'Time between the two readings of GitHub that call a runner idle before it is stopped',
+    default: 60_000,
+    min: 0,
+    max: 86_400_000,
+  }),
+  stopLastLookMs: integer({
+    env: 'PADDOCK_STOP_LAST_LOOK_MS',
+    doc: 'From a stopped runner’s removal at GitHub to the last look at its log; then its pod is deleted',
+    default: 30_000,
+    min: 0,
+    max: 3_600_000,
+  }),
+  stopOfflineMs: integer({
+    env: 'PADDOCK_STOP_OFFLINE_MS',
+    doc: 'How long GitHub has to call a runner offline whose pod is gone, before its worker ends',
+    default: 600_000,
+    min: 0,
+    max: 86_400_000,
+  }),
+  stopRetryMs: integer({
+    env: 'PADDOCK_STOP_RETRY_MS',
+    doc: 'How often it is looked whether what keeps a worker from being stopped is still in the way',
+    default: 30_000,
+    min: 1_000,
+    max: 3_600_000,
+  }),
+  stopMaxRuns: integer({
+    env: 'PADDOCK_STOP_MAX_RUNS',
+    doc: 'Most workflow runs with waiting jobs that are asked for before a worker is stopped; with more it is left alone',
+    default: 100,
+    min: 1,
+    max: 10_000,
+  }),
   runnerGroupLifetimeMs: integer({
     env: 'PADDOCK_RUNNER_GROUP_LIFETIME_MS',
     doc: 'How long the id of a runner group is remembered',
@@ -123,3 +187,13 @@ export function readSchedulerConfig(environment: Environment): SchedulerConfig {
     return github === undefined ? undefined : { github };
   });
 }
+
+/** The settings by which the matcher decides. */
+export const matchingSettings = (config: SchedulerConfig): MatchingSettings => ({
+  unschedulableLimit: config.unschedulableLimit,
+  trialEveryMs: config.unschedulableTrialMs,
+  registrationsPerMinute: config.registrationsPerMinute,
+  surplusAfterMs: config.surplusAfterMs,
+  warmLifetimeMs: config.warmLifetimeMs,
+  unservedPauses: { firstMs: config.unservedPauseMs, longestMs: config.unservedLongestPauseMs },
+});

@@ -2,11 +2,13 @@ import type { Kinds } from '@paddock/queue/kind';
 import { createDiagnosePod } from './diagnose-pod.ts';
 import { createProvisionWorker, type Provisioning } from './provision-worker.ts';
 import { createRemoveSecret } from './remove-secret.ts';
+import { createStopWorker, type Stopping } from './stop-worker.ts';
 import { WORKER_TASK } from '@paddock/domain/worker-tasks';
 
 /** The kinds that the scheduler runs, with how many of each at once in one process. */
-export const schedulerKinds = (parts: Provisioning): Kinds => ({
+export const schedulerKinds = (parts: Provisioning & Stopping): Kinds => ({
   [WORKER_TASK.provisionWorker]: { handler: createProvisionWorker(parts), slots: 16 },
   [WORKER_TASK.diagnosePod]: { handler: createDiagnosePod(parts), slots: 4 },
   [WORKER_TASK.removeSecret]: { handler: createRemoveSecret(parts), slots: 4 },
+  [WORKER_TASK.stopWorker]: { handler: createStopWorker(parts), slots: 4 },
 });

@@ -1,5 +1,6 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 import type { Json, JsonColumn, JsonColumnWithDefault, Nullable } from './columns.ts';
+import type { DeliveryListingsTable, RepositoriesTable, UnresolvedDeliveriesTable } from './truth-tables.ts';
 import type { OperationsTable, TaskCountsTable, TasksTable } from './queue-tables.ts';
 
 export type Status = 'pending' | 'running' | 'completed' | 'failed';
@@ -93,6 +94,7 @@ export interface WorkersTable {
   assigned_job_id: Nullable<number>;
   stopping_at: Nullable<Date>;
   stop_reason: Nullable<string>;
+  is_warm: Generated<boolean>;
   stop_held_by: Nullable<string>;
   stop_held_since: Nullable<Date>;
   deregistration_started_at: Nullable<Date>;
@@ -145,17 +147,6 @@ export interface InstallationsTable {
   updated_at: Generated<Date>;
 }
 
-export interface RepositoriesTable {
-  repo_id: number;
-  entity_id: number;
-  app_id: number;
-  full_name: string;
-  active_at: Date;
-  due_at: Generated<Date>;
-  looked_at: Nullable<Date>;
-  etags: JsonColumnWithDefault<Record<string, string>>;
-}
-
 export interface DemandKeysTable {
   demand_key: number;
   entity_id: number;
@@ -168,6 +159,25 @@ export interface DemandKeysTable {
   wait_reason: Nullable<string>;
   wait_since: Nullable<Date>;
   updated_at: Generated<Date>;
+}
+
+export interface WarmRepositoriesTable {
+  full_name: string;
+  entity_id: number;
+  repo_id: number;
+  found_at: Generated<Date>;
+}
+
+export interface UnservedKeysTable {
+  demand_key: number;
+  entity_id: number;
+  scope_repo_id: number;
+  k8s_pool: string;
+  rounds: Generated<number>;
+  worker_created_at: Date;
+  noted_at: Generated<Date>;
+  paused_until: Nullable<Date>;
+  access: Nullable<string>;
 }
 
 export interface StoppedMakingTable {
@@ -225,33 +235,6 @@ export interface PausedSweepsTable {
   paused_at: Generated<Date>;
 }
 
-export interface DeliveryListingsTable {
-  id: GeneratedAlways<number>;
-  app_id: number;
-  newest_at: Date;
-  oldest_at: Date;
-  cursor: Nullable<string>;
-  listed_at: Generated<Date>;
-}
-
-export interface UnresolvedDeliveriesTable {
-  app_id: number;
-  guid: string;
-  delivery_id: number;
-  event: string;
-  action: Nullable<string>;
-  installation_id: Nullable<number>;
-  repository_id: Nullable<number>;
-  first_failed_at: Date;
-  last_failed_at: Date;
-  last_status_code: number;
-  requests: Generated<number>;
-  last_requested_at: Nullable<Date>;
-  requested_delivery_id: Nullable<number>;
-  next_request_at: Generated<Date>;
-  resolved_at: Nullable<Date>;
-}
-
 /** All tables of an environment, as db/migrations leaves them; a test compares this with the database. */
 export interface Database {
   instance: InstanceTable;
@@ -261,6 +244,8 @@ export interface Database {
   installations: InstallationsTable;
   repositories: RepositoriesTable;
   demand_keys: DemandKeysTable;
+  warm_repositories: WarmRepositoriesTable;
+  unserved_keys: UnservedKeysTable;
   stopped_making: StoppedMakingTable;
   registration_budgets: RegistrationBudgetsTable;
   breakers: BreakersTable;

@@ -15,7 +15,7 @@ export interface LogTail extends ObjectName {
 export type LogRead = { readonly text: string } | { readonly text: null; readonly failure: KubeFailure };
 
 /** The cluster cuts at the end of what was asked for, so it gets a wider limit than ours: one line may be 16 KB long. */
-const TRANSFER_LIMIT_BYTES = 4 * 1024 * 1024;
+export const LOG_TRANSFER_LIMIT_BYTES = 4 * 1024 * 1024;
 
 /**
  * The end of a container's log. A pod on no node yet has an empty one. Never throws for the cluster's sake: a node
@@ -25,7 +25,7 @@ export async function readLogTail(
   cluster: Cluster,
   { namespace, name, container, tailLines, maxBytes, signal }: LogTail,
 ): Promise<LogRead> {
-  const query = { container, tailLines, limitBytes: TRANSFER_LIMIT_BYTES };
+  const query = { container, tailLines, limitBytes: LOG_TRANSFER_LIMIT_BYTES };
   try {
     const text = await callText(cluster, { method: 'GET', path: objectPath(namespace, 'pods', name, 'log'), query, accept: '*/*', signal });
     return { text: keepEnd(text, maxBytes) };

@@ -1,0 +1,25 @@
+/** Why a worker is stopped by us, with what is said of it to people. Kept as text in `workers.stop_reason`: a new word needs no migration. */
+export const STOP_REASONS = {
+  pending_timeout: 'The pod did not start in time.',
+  not_registered: 'The pod ran, but GitHub never called its runner online.',
+  idle: 'The runner was idle for long, and no job of its key waited.',
+  not_assigned: 'The runner was idle for long, although a job of its key waited: GitHub did not give it the job.',
+  offline: 'GitHub called the runner offline for long while its pod ran.',
+  registration_gone: 'GitHub did not know the runner any more while its pod ran.',
+  surplus: 'More runners were there than jobs wanted.',
+  warm_expired: 'The idle runner had been kept ready for as long as GitHub keeps its registration.',
+  drained: 'A person asked for it.',
+  pod_gone: 'The pod is gone.',
+} as const;
+
+export type StopReason = keyof typeof STOP_REASONS;
+
+/** Ends after which the next workers of a pool are given more time (E5). */
+export const DEADLINE_REASONS = ['pending_timeout', 'not_registered', 'idle', 'not_assigned'] as const satisfies readonly StopReason[];
+
+/** The sentence for a reason as it is stored; one that this version does not know speaks for itself. */
+export function describeStop(reason: string | null): string {
+  return (
+    Object.entries(STOP_REASONS).find(([known]) => known === reason)?.[1] ?? `The worker was stopped: ${reason ?? 'no reason is known'}.`
+  );
+}

@@ -1,0 +1,134 @@
+import { describe, expect, test } from '@jest/globals';
+import { nextStopStep, type StopEvidence, type StoppingWorker, type StopStep } from './stop-steps.ts';
+
+const RULES = { idleApartMs: 60_000, lastLookMs: 30_000, offlineMs: 600_000, retryMs: 45_000 };
+
+/** A registered worker that was idle and is to be stopped; GitHub has called it idle for long. */
+const WORKER: StoppingWorker = {
+  hasEnded: false,
+  isStopping: true,
+  reason: 'idle',
+  isAssigned: false,
+  hadPod: true,
+  registrationBegun: true,
+  deregistration: 'none',
+  deregisteredForMs: null,
+  wasOnline: true,
+  idleForMs: 60_000,
+  offlineForMs: null,
+};
+const DEREGISTERED = { deregistration: 'done', deregisteredForMs: 30_000 } as const;
+
+type Given = Omit<StopEvidence, 'worker'> & { readonly worker?: Partial<StoppingWorker> };
+const decide = ({ worker, ...seen }: Given): StopStep => nextStopStep({ ...seen, worker: { ...WORKER, ...worker } }, RULES);
+
+/** What the step is, without its sentence. */
+const brief = (step: StopStep) => {
+  if ('look' in step) return `look at the ${step.look}`;
+  if (step.act === 'wait') return `wait ${step.forMs}${step.heldUp ? ', held up' : ''}`;
+  return step.act === 'keep' ? `keep, ${step.assigned ? 'assigned' : 'unassigned'}` : step.act;
+};
+
+const IDLE = { pod: 'working', runner: 'online' } as const;
+
+describe('the way to an end, in this order (E5)', () => {
+  test.each<[string, Given, string]>([
+    ['it has ended', { worker: { hasEnded: true } }, 'leave'],
+    ['nobody wants it stopped any more', { worker: { isStopping: false } }, 'leave'],
+    ['the pod comes first', {}, 'look at the pod'],
+    ['a job is bound', { pod: 'working', worker: { isAssigned: true } }, 'keep, assigned'],
+    ['then the runner', { pod: 'working' }, 'look at the runner'],
+    ['busy', { pod: 'working', runner: 'busy' }, 'keep, assigned'],
+    ['idle for the first time', { ...IDLE, worker: { idleForMs: 0 } }, 'wait 60000'],
+    ['idle again, but too soon', { ...IDLE, worker: { idleForMs: 59_000 } }, 'wait 1000'],
+    ['idle twice', IDLE, 'look at the job'],
+    ['offline is idle', { pod: 'working', runner: 'offline' }, 'look at the job'],
+    ['a job is in progress on it', { ...IDLE, job: 'found' }, 'bind'],
+    ['there are too many to ask for', { ...IDLE, job: 'too_many' }, 'wait 45000, held up'],
+    ['none is', { ...IDLE, job: 'none' }, 'look at the log'],
+    ['the log shows a job', { ...IDLE, job: 'none', log: 'job_begun' }, 'keep, assigned'],
+    ['the log cannot be read', { ...IDLE, job: 'none', log: 'unreadable' }, 'wait 45000, held up'],
+    ['the log has lost its beginning', { ...IDLE, job: 'none', log: 'silent' }, 'wait 45000, held up'],
+    ['all is proven', { ...IDLE, job: 'none', log: 'listening' }, 'deregister'],
+    [
+      'never online, and its log says nothing',
+      { pod: 'working', runner: 'offline', job: 'none', log: 'silent', worker: { wasOnline: false } },
+      'deregister',
+    ],
+    [
+      'never seen online, unknown now, and its log says nothing: it may have run its job',
+      { pod: 'working', runner: 'unknown', job: 'none', log: 'silent', worker: { wasOnline: false } },
+      'wait 45000, held up',
+    ],
+    ['GitHub does not know it', { pod: 'working', runner: 'unknown', worker: { idleForMs: null } }, 'look at the job'],
+    ['deregistered: jobs are looked at again', { pod: 'working', worker: DEREGISTERED }, 'look at the job'],
+    ['deregistered: the log is read again', { pod: 'working', job: 'none', worker: DEREGISTERED }, 'look at the log'],
+    ['deregistered, and a job after all', { pod: 'working', job: 'none', log: 'job_begun', worker: DEREGISTERED }, 'keep, assigned'],
+    ['deregistered, and a job bound', { pod: 'working', worker: { ...DEREGISTERED, isAssigned: true } }, 'keep, assigned'],
+    [
+      'deregistered just now',
+      { pod: 'working', job: 'none', log: 'listening', worker: { ...DEREGISTERED, deregisteredForMs: 10_000 } },
+      'wait 20000',
+    ],
+    ['deregistered, and still nothing', { pod: 'working', job: 'none', log: 'listening', worker: DEREGISTERED }, 'delete_pod'],
+    [
+      'an attempt died while it deregistered',
+      { ...IDLE, job: 'none', log: 'listening', worker: { deregistration: 'begun' } },
+      'deregister',
+    ],
+  ])('%s', (_what, given, expected) => {
+    expect(brief(decide(given))).toBe(expected);
+  });
+});
+
+describe('what its pod is', () => {
+  test.each<[string, Given, string]>([
+    ['it never started: no log', { pod: 'unstarted', runner: 'offline', job: 'none' }, 'deregister'],
+    ['it never started, but is busy', { pod: 'unstarted', runner: 'busy' }, 'keep, assigned'],
+    ['it never started and is deregistered', { pod: 'unstarted', job: 'none', worker: DEREGISTERED }, 'delete_pod'],
+    ['its runner has ended, others go on: no log', { pod: 'over', runner: 'unknown', job: 'none' }, 'deregister'],
+    ['it is being deleted', { pod: 'terminating' }, 'wait 45000, held up'],
+    ['it has ended', { pod: 'ended' }, 'wait 45000'],
+    ['it has started after all', { pod: 'working', worker: { reason: 'pending_timeout' } }, 'keep, unassigned'],
+    [
+      'it has started after all, without a registration',
+      { pod: 'working', job: 'none', log: 'silent', worker: { ...DEREGISTERED, reason: 'pending_timeout', wasOnline: false } },
+      'delete_pod',
+    ],
+    ['it was missing from a list only', { pod: 'working', worker: { reason: 'pod_gone' } }, 'keep, unassigned'],
+  ])('%s', (_what, given, expected) => {
+    expect(brief(decide(given))).toBe(expected);
+  });
+});
+
+describe('without a pod only GitHub’s word ends a row (A3)', () => {
+  const gone = { pod: 'absent', worker: { reason: 'pod_gone' } } as const;
+  const never = { pod: 'absent', worker: { hadPod: false, wasOnline: false } } as const;
+  test.each<[string, Given, string]>([
+    ['GitHub is asked', gone, 'look at the runner'],
+    ['unknown', { ...gone, runner: 'unknown' }, 'end'],
+    ['unknown, and a job ran on it', { pod: 'absent', runner: 'unknown', worker: { isAssigned: true } }, 'end'],
+    ['online: it may work on a node that is cut off', { ...gone, runner: 'online' }, 'wait 45000, held up'],
+    ['busy', { ...gone, runner: 'busy' }, 'wait 45000, held up'],
+    ['offline for the first time', { pod: 'absent', runner: 'offline', worker: { offlineForMs: 0 } }, 'wait 600000'],
+    ['offline for long', { pod: 'absent', runner: 'offline', worker: { offlineForMs: 600_000 } }, 'end'],
+    ['offline for long in the midst of its job', { pod: 'absent', runner: 'busy', worker: { offlineForMs: 600_000 } }, 'end'],
+    ['deregistered by us', { pod: 'absent', worker: DEREGISTERED }, 'end'],
+    ['never had one, never registered', { worker: { hadPod: false, registrationBegun: false } }, 'end'],
+    ['never had one: GitHub is asked', never, 'look at the runner'],
+    ['never had one, unknown', { ...never, runner: 'unknown' }, 'end'],
+    ['never had one, busy', { ...never, runner: 'busy' }, 'keep, assigned'],
+    ['never had one, idle once', { pod: 'absent', runner: 'offline', worker: { hadPod: false, idleForMs: 0 } }, 'wait 60000'],
+    ['never had one, idle twice: the registration goes first', { ...never, runner: 'offline' }, 'deregister'],
+  ])('%s', (_what, given, expected) => {
+    expect(brief(decide(given))).toBe(expected);
+  });
+});
+
+test('nothing is done to a worker before all proofs, whatever is missing (P2)', () => {
+  const full = { ...IDLE, job: 'none', log: 'listening' } as const;
+  for (const missing of ['pod', 'runner', 'job', 'log'] as const) {
+    const { [missing]: _left, ...rest } = full;
+    expect(brief(decide(rest))).toBe(`look at the ${missing}`);
+  }
+});
