@@ -11,6 +11,11 @@ export interface Bench {
   /** One line for the usage. */
   readonly about: string;
   readonly size: Size;
-  /** Measures; `say` takes lines of progress. The table is for people, the result is what `--json` prints. */
-  run(size: number, say: (line: string) => void): Promise<{ table: string; result: object }>;
+  /** By which flag one part of it can be measured alone. */
+  readonly part?: { readonly flag: string; readonly of: readonly string[] };
+  /**
+   * Measures; `say` takes lines of progress. The table is for people, the result is what `--json` prints. Failed: what was measured is not
+   * as it has to be.
+   */
+  run(size: number, say: (line: string) => void, part?: string): Promise<{ table: string; result: object; failed?: boolean }>;
 }

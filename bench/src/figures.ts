@@ -8,7 +8,10 @@ export function quantileOf(values: readonly number[], share: number): number {
 
 export const toHundredths = (value: number): number => Math.round(value * 100) / 100;
 
+const FIRST_COLUMN = 18;
+
 /** Rows of a table for people: the first column to the left, figures to the right. */
 export function alignColumns(rows: readonly (readonly string[])[]): string {
-  return rows.map(([name = '', ...figures]) => name.padEnd(18) + figures.map((figure) => figure.padStart(14)).join('')).join('\n');
+  const first = Math.max(FIRST_COLUMN, ...rows.map(([name = '']) => name.length));
+  return rows.map(([name = '', ...figures]) => name.padEnd(first) + figures.map((figure) => figure.padStart(14)).join('')).join('\n');
 }

@@ -4,6 +4,8 @@ import type { Bench } from './bench.ts';
 export interface Flags {
   readonly bench: Bench;
   readonly size: number;
+  /** The only part to be measured; absent: all. */
+  readonly part?: string;
   /** End with one JSON object on stdout. */
   readonly json: boolean;
 }
@@ -14,37 +16,51 @@ export const usageOf = (benches: Benches): string =>
   [
     'Usage: npx -y pnpm@12 bench NAME [--json] [flags]',
     '',
-    ...Object.entries(benches).map(([name, { about, size }]) => {
-      const flag = `--${size.flag} N`.padEnd(14);
-      return `  ${name.padEnd(10)} ${about}\n             ${flag} ${size.least} to ${size.most} (${size.usual})`;
-    }),
+    ...Object.entries(benches).map(([name, bench]) => usageOfOne(name, bench)),
     '',
     '  --json     the last line of stdout is one JSON object',
     '',
   ].join('\n');
 
+const lineOf = (flag: string, meaning: string): string => `\n             ${flag.padEnd(14)} ${meaning}`;
+
+function usageOfOne(name: string, { about, size, part }: Bench): string {
+  const ofSize = lineOf(`--${size.flag} N`, `${size.least} to ${size.most} (${size.usual})`);
+  const ofPart = part === undefined ? '' : lineOf(`--${part.flag} NAME`, `one of ${part.of.join(', ')}`);
+  return `  ${name.padEnd(10)} ${about}${ofSize}${ofPart}`;
+}
+
 /** Reads the command line; every problem is told at once. */
 export function readFlags(argv: readonly string[], benches: Benches): { flags: Flags } | { problems: string[] } {
-  const sizes = Object.values(benches).map(({ size }) => [size.flag, { type: 'string' }] as const);
+  const flags = Object.values(benches).flatMap(({ size, part }) => (part === undefined ? [size.flag] : [size.flag, part.flag]));
   try {
     const { values, positionals } = parseArgs({
       args: argv.filter((argument) => argument !== '--'),
       allowPositionals: true,
-      options: { json: { type: 'boolean' }, ...Object.fromEntries(sizes) },
+      options: { json: { type: 'boolean' }, ...Object.fromEntries(flags.map((flag) => [flag, { type: 'string' }] as const)) },
     });
     const bench = benches[positionals.join(' ')];
     if (bench === undefined) return { problems: [`say what to measure: ${Object.keys(benches).join(' or ')}`] };
     const { json, ...given }: Record<string, unknown> = values;
     const { flag, usual, least, most } = bench.size;
     const problems = Object.keys(given)
-      .filter((name) => name !== flag)
+      .filter((name) => name !== flag && name !== bench.part?.flag)
       .map((name) => `--${name} is no flag of bench ${positionals.join(' ')}`);
     const size = Number(given[flag] ?? usual);
     if (!Number.isInteger(size) || size < least || size > most) {
       problems.push(`--${flag} must be a whole number from ${least} to ${most}, not ${String(given[flag])}`);
     }
-    return problems.length > 0 ? { problems } : { flags: { bench, size, json: json === true } };
+    const part = readPart(bench, given, problems);
+    return problems.length > 0 ? { problems } : { flags: { bench, size, ...part, json: json === true } };
   } catch (error) {
     return { problems: [error instanceof Error ? error.message : String(error)] };
   }
+}
+
+function readPart({ part }: Bench, given: Readonly<Record<string, unknown>>, problems: string[]): { part?: string } {
+  const wanted = part === undefined ? undefined : given[part.flag];
+  if (part === undefined || wanted === undefined) return {};
+  const found = part.of.find((name) => name === wanted);
+  if (found === undefined) problems.push(`--${part.flag} must be one of ${part.of.join(', ')}, not ${JSON.stringify(wanted)}`);
+  return found === undefined ? {} : { part: found };
 }

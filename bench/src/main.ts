@@ -1,11 +1,12 @@
 import { main } from '@paddock/runtime/main';
 import { burst } from './burst/bench-burst.ts';
+import { faults } from './faults/bench-faults.ts';
 import { readFlags, usageOf } from './flags.ts';
 import { ingress } from './ingress/bench-ingress.ts';
 import { match } from './match/bench-match.ts';
 import { queue } from './queue/bench-queue.ts';
 
-const benches = { burst, ingress, match, queue };
+const benches = { burst, faults, ingress, match, queue };
 
 await main(async () => {
   const read = readFlags(process.argv.slice(2), benches);
@@ -14,8 +15,9 @@ await main(async () => {
     process.exitCode = 2;
     return;
   }
-  const { bench, size, json } = read.flags;
-  const { table, result } = await bench.run(size, (line) => void process.stderr.write(`${line}\n`));
+  const { bench, size, part, json } = read.flags;
+  const { table, result, failed } = await bench.run(size, (line) => void process.stderr.write(`${line}\n`), part);
   process.stdout.write(`${table}\n`);
   if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
+  if (failed === true) process.exitCode = 1;
 });

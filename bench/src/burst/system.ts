@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { migrate } from '@paddock/db/migrate';
 import { type Postgres, startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import { makeTemporaryFolder, removeFolder } from '@paddock/embedded-postgres/temporary-folder';
@@ -11,6 +10,7 @@ import type { GitHubControl } from '@paddock/simulators/github/control';
 import { connectGitHubSimulator } from '@paddock/simulators/github/control-client';
 import { connectKubeControl } from '@paddock/simulators/kube/control-client';
 import type { RemoteKubeControl } from '@paddock/simulators/kube/kube-control';
+import { appProgram, simulatorProgram } from '../programs.ts';
 import { untilReady } from '../until-ready.ts';
 
 export const APP_ID = 7;
@@ -18,9 +18,6 @@ export const LABELS = ['self-hosted', 'linux', 'x64'];
 export const SCHEMA = 'paddock';
 const NAMESPACE = 'runners';
 const WEBHOOK_SECRET = 'a webhook secret for measuring';
-
-const appProgram = (app: string): string => join(import.meta.dirname, '..', '..', '..', 'apps', app, 'src', 'main.ts');
-const simulator = (name: string): string => fileURLToPath(import.meta.resolve(`@paddock/simulators/programs/${name}`));
 
 export interface System {
   readonly github: GitHubControl;
@@ -70,11 +67,13 @@ export async function startSystem(): Promise<System> {
 
     const { privateKeyPem, publicKeyPem } = createAppKey();
     const githubOptions = { apps: [{ appId: APP_ID, publicKeyPem, webhookSecret: WEBHOOK_SECRET }] };
-    const simulatedGitHub = await start('simulated GitHub', simulator('simulate-github'), { args: [JSON.stringify(githubOptions)] });
+    const simulatedGitHub = await start('simulated GitHub', simulatorProgram('simulate-github'), { args: [JSON.stringify(githubOptions)] });
     const kubeconfigFile = join(folder, 'kubeconfig');
     // Did the runners run jobs, it would not be known which worker was made for which job, and the simulators would do most of the work.
     const clusterOptions = { namespaces: [NAMESPACE], kubeconfigFile, idleRunners: true };
-    const simulatedCluster = await start('simulated cluster', simulator('simulate-cluster'), { args: [JSON.stringify(clusterOptions)] });
+    const simulatedCluster = await start('simulated cluster', simulatorProgram('simulate-cluster'), {
+      args: [JSON.stringify(clusterOptions)],
+    });
 
     const env = {
       DATABASE_URL: postgres.url(),

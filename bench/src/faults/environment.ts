@@ -1,0 +1,83 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { connectDatabase } from '@paddock/db/connect';
+import { migrate } from '@paddock/db/migrate';
+import type { Database } from '@paddock/db/tables';
+import type { GitHubControl } from '@paddock/simulators/github/control';
+import type { Kysely } from 'kysely';
+import { appProgram } from '../programs.ts';
+import { createService, type Service } from './service.ts';
+import { SHORT_TIMES } from './short-times.ts';
+
+export const NAMESPACE = 'runners';
+export const WEBHOOK_SECRET = 'a webhook secret for faults';
+
+/** One set of our services in a schema of its own, with an App and a label of its own. */
+export interface Environment {
+  readonly schema: string;
+  readonly appId: number;
+  /** Of every job that is this environment's to run. */
+  readonly labels: readonly string[];
+  readonly db: Kysely<Database>;
+  readonly ingress: Service;
+  readonly services: readonly Service[];
+  close(): Promise<void>;
+}
+
+export interface EnvironmentOptions {
+  readonly schema: string;
+  readonly appId: number;
+  readonly privateKeyPem: string;
+  readonly databaseUrl: string;
+  readonly github: GitHubControl;
+  readonly githubUrl: string;
+  readonly kubeconfigFile: string;
+  readonly folder: string;
+  readonly onEnd: (error: Error) => void;
+}
+
+/** Makes an environment whose services do not run yet. */
+export async function createEnvironment(options: EnvironmentOptions): Promise<Environment> {
+  const { schema, appId, databaseUrl, github, onEnd } = options;
+  await migrate({ url: databaseUrl, schema });
+  const connection = connectDatabase({ url: databaseUrl, schema, poolSize: 2, applicationName: 'faults', onIdleError: () => undefined });
+  const labels = ['self-hosted', schema];
+  const env = {
+    DATABASE_URL: databaseUrl,
+    PADDOCK_SCHEMA: schema,
+    PADDOCK_CONFIG: await writeConfig(options, labels),
+    PADDOCK_KUBECONFIG: options.kubeconfigFile,
+    PADDOCK_HTTP_HOST: '127.0.0.1',
+    PADDOCK_INGRESS_HTTP_PORT: '0',
+    PADDOCK_SCHEDULER_HTTP_PORT: '0',
+    PADDOCK_RECONCILER_HTTP_PORT: '0',
+    WEBHOOK_SECRET,
+    APP_KEY: options.privateKeyPem,
+    ...SHORT_TIMES,
+  };
+  const service = (app: string, onStart: (url: string) => Promise<void> | void = () => undefined) =>
+    createService({ name: `${app} of ${schema}`, program: appProgram(app), env, onStart, onEnd });
+  const ingress = service('ingress', (url) => github.setApp(appId, { webhookUrl: `${url}/webhooks/github` }));
+  const services = [ingress, service('scheduler'), service('reconciler')];
+  return {
+    schema,
+    appId,
+    labels,
+    db: connection.db,
+    ingress,
+    services,
+    async close() {
+      await Promise.all(services.map(({ kill }) => kill()));
+      await connection.close();
+    },
+  };
+}
+
+/** JSON is YAML. */
+async function writeConfig({ folder, schema, appId, githubUrl }: EnvironmentOptions, labels: readonly string[]): Promise<string> {
+  const file = join(folder, `${schema}.yaml`);
+  const apps = [{ id: appId, webhookSecret: { env: 'WEBHOOK_SECRET' }, privateKey: { env: 'APP_KEY' } }];
+  const pools = [{ name: 'linux', labels, image: 'runner:1', namespace: NAMESPACE }];
+  await writeFile(file, JSON.stringify({ github: { apiUrl: githubUrl, apps }, pools, entities: { '*': { maxWorkers: 40 } } }));
+  return file;
+}

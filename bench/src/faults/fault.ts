@@ -1,0 +1,48 @@
+import type { DeliveryFaults } from '@paddock/simulators/github/delivery-log';
+import type { RunnerFaults } from '@paddock/simulators/kube/runner-faults';
+import type { Stage } from './stage.ts';
+
+/** How far the queueing of a run's jobs has come. */
+export interface Progress {
+  /** Share (0–1) of the jobs that are queued. */
+  share(): number;
+  /** Resolves when this share (0–1) of the jobs is queued. */
+  reached(share: number): Promise<void>;
+  /** How long the queueing of all jobs takes, in milliseconds. */
+  readonly lastsMs: number;
+}
+
+/** What is done before the first job is queued; what it resolves with is done meanwhile, and puts things right at its end. */
+export type Beginning = (stage: Stage, progress: Progress) => Promise<() => Promise<void>>;
+
+/** Something that goes wrong in a run, by what is told to the simulators and what is done to the processes. */
+export interface Fault {
+  readonly name: string;
+  /** In force from the first job to the end. */
+  readonly deliveries?: DeliveryFaults;
+  readonly runners?: RunnerFaults;
+  readonly busyLies?: boolean;
+  /** Share (0–1) of the jobs that are cancelled soon after they are queued. */
+  readonly cancelShare?: number;
+  /** How long a job works, in milliseconds. */
+  readonly jobMs?: readonly [least: number, most: number];
+  /** How many environments work beside each other; one unless told. */
+  readonly environments?: number;
+  readonly begin?: Beginning;
+}
+
+/** All of them in one run. What two of them say of the same is said by the later one. */
+export function together(name: string, faults: readonly Fault[]): Fault {
+  const begins = faults.flatMap(({ begin }) => begin ?? []);
+  return {
+    ...Object.assign({}, ...faults),
+    name,
+    deliveries: Object.assign({}, ...faults.map(({ deliveries }) => deliveries)),
+    runners: Object.assign({}, ...faults.map(({ runners }) => runners)),
+    begin: async (stage, progress) => {
+      const meanwhile: (() => Promise<void>)[] = [];
+      for (const begin of begins) meanwhile.push(await begin(stage, progress));
+      return async () => void (await Promise.all(meanwhile.map((act) => act())));
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { sql } from 'kysely';
+import type { Stage } from './stage.ts';
+
+/** What the simulators and the rows say of a run. */
+export interface Left {
+  /** Jobs that GitHub has not completed, or of whose end our rows do not know. */
+  readonly lost: number;
+  readonly workersLeft: number;
+  readonly registrationsLeft: number;
+  /** Pods that are there although their grace is over. */
+  readonly podsLeft: number;
+  /** Jobs that failed because their runner was removed, and not because it died of the fault. */
+  readonly runningKilled: number;
+  /** Registrations made although those there sufficed, which never ran a job. */
+  readonly excessWorkers: number;
+  /** What is not as it has to be at the end, in words, some by name; empty when all has settled. */
+  readonly unsettled: readonly string[];
+}
+
+/** Compares GitHub's truth, the cluster's and ours. Our own logs are no witnesses. */
+export async function lookAt({ github, cluster, environments }: Stage, jobIds: readonly number[]): Promise<Left> {
+  const [truth, report, ours] = await Promise.all([
+    github.truth(),
+    cluster.report(),
+    Promise.all(environments.map(async ({ db, schema }) => ({ schema, ...(await rowsOf(db)) }))),
+  ]);
+  const wanted = new Set(jobIds);
+  const jobs = truth.jobs.filter(({ id }) => wanted.has(id));
+  const ended = new Set(ours.flatMap(({ endedJobs }) => endedJobs));
+  const lost = jobs.filter(({ id, status }) => status !== 'completed' || !ended.has(id));
+  const died = new Set(report.died);
+  const killed = jobs.filter((job) => job.killed && !died.has(job.runnerName ?? ''));
+  const workers = ours.flatMap(({ liveWorkers }) => liveWorkers);
+  const podsLeft = Object.values(report.podsByPhase).reduce((sum, count) => sum + count, 0);
+  const unsettled = [
+    shown(
+      'jobs lost',
+      lost.map(({ id, status }) => `${id} (GitHub: ${status}, row ended: ${ended.has(id)})`),
+    ),
+    shown('workers left', workers),
+    shown(
+      'registrations left',
+      truth.runners.map(({ name, state }) => `${name} (${state})`),
+    ),
+    shown(
+      'pods left',
+      Object.entries(report.podsByPhase).map(([phase, count]) => `${count} ${phase}`),
+    ),
+    shown('Secrets left', report.secretsLeft),
+    shown(
+      'jobs killed',
+      killed.map(({ id, runnerName }) => `${id} on ${runnerName ?? '?'}`),
+    ),
+  ].flatMap((line) => line ?? []);
+  return {
+    lost: lost.length,
+    workersLeft: workers.length,
+    registrationsLeft: truth.runners.length,
+    podsLeft,
+    runningKilled: killed.length,
+    excessWorkers: truth.registrations.filter(({ inExcess }) => inExcess).length,
+    unsettled,
+  };
+}
+
+async function rowsOf(db: Stage['environments'][number]['db']): Promise<{ endedJobs: number[]; liveWorkers: string[] }> {
+  const { rows } = await sql<{ endedJobs: number[] | null; liveWorkers: string[] | null }>`
+    select (select array_agg(job_id::float8) from jobs where status in ('completed', 'failed')) as "endedJobs",
+      (select array_agg(concat(pod_name, ' (', status, coalesce(', stopping: ' || stop_reason, ''), ')'))
+       from workers where status in ('pending', 'running')) as "liveWorkers"`.execute(db);
+  return { endedJobs: rows[0]?.endedJobs ?? [], liveWorkers: rows[0]?.liveWorkers ?? [] };
+}
+
+const SHOWN = 5;
+
+function shown(what: string, items: readonly string[]): string | undefined {
+  if (items.length === 0) return undefined;
+  return `${items.length} ${what}: ${items.slice(0, SHOWN).join(', ')}${items.length > SHOWN ? ', …' : ''}`;
+}

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Fault, Progress } from './fault.ts';
+import { lookAt, type Left } from './look-at.ts';
+import { REPOSITORIES, type Stage } from './stage.ts';
+
+/** What a run with one fault has come to. */
+export interface Played extends Left {
+  readonly fault: string;
+  readonly jobs: number;
+  /** From the first job to the moment at which nothing was left, or to the end of patience. */
+  readonly seconds: number;
+}
+
+export interface PlayOptions {
+  readonly jobs: number;
+  /** How long the run may take to settle once its jobs are queued. */
+  readonly patienceMs: number;
+}
+
+const BETWEEN_JOBS_MS = 60;
+/** A few jobs are given time all the same, or the fault would hit none. */
+const LEAST_MS = 3_000;
+const USUAL_JOB_MS = [200, 2_000] as const;
+/** A job that is cancelled has been queued for so long at the most. */
+const CANCEL_WITHIN_MS = 500;
+const LOOK_EVERY_MS = 500;
+
+/** Queues jobs while the fault is at work, and looks at what is left until nothing is. */
+export async function playFault(stage: Stage, fault: Fault, { jobs, patienceMs }: PlayOptions): Promise<Played> {
+  const { github, cluster, broken } = stage;
+  const begun = performance.now();
+  await github.setDeliveryFaults(fault.deliveries ?? {});
+  await github.setRunnerFaults({ busyLies: fault.busyLies ?? false });
+  await cluster.setRunnerFaults(fault.runners ?? {});
+  const { progress, advance } = createProgress(Math.max(LEAST_MS, jobs * BETWEEN_JOBS_MS));
+  const meanwhile = await fault.begin?.(stage, progress);
+  const acting = meanwhile?.() ?? Promise.resolve();
+  const queueing = queueJobs(stage, fault, { jobs, lastsMs: progress.lastsMs, advance });
+  const [queued] = await Promise.race([Promise.all([queueing, acting]), broken]);
+  const left = await Promise.race([untilSettled(stage, queued, patienceMs), broken]);
+  return { fault: fault.name, jobs, ...left, seconds: (performance.now() - begun) / 1_000 };
+}
+
+function createProgress(lastsMs: number): { progress: Progress; advance: (share: number) => void } {
+  let reachedShare = 0;
+  const waiting = new Map<() => void, number>();
+  return {
+    progress: {
+      lastsMs,
+      share: () => reachedShare,
+      reached(share) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        if (reachedShare >= share) resolve();
+        else waiting.set(resolve, share);
+        return promise;
+      },
+    },
+    advance(share) {
+      reachedShare = share;
+      for (const [resolve, wanted] of waiting) if (share >= wanted) resolve();
+    },
+  };
+}
+
+interface Queueing {
+  readonly jobs: number;
+  readonly lastsMs: number;
+  readonly advance: (share: number) => void;
+}
+
+/** Spread evenly over the run. Answers the ids. */
+async function queueJobs({ github, environments }: Stage, fault: Fault, { jobs, lastsMs, advance }: Queueing): Promise<number[]> {
+  const ids: number[] = [];
+  const cancelling: Promise<unknown>[] = [];
+  const [least, most] = fault.jobMs ?? USUAL_JOB_MS;
+  const begun = performance.now();
+  for (let index = 0; index < jobs; index++) {
+    await sleep(Math.max(0, begun + (index * lastsMs) / jobs - performance.now()));
+    const repo = REPOSITORIES[index % REPOSITORIES.length] ?? REPOSITORIES[0];
+    // Not by the same remainder as the repository, or an environment would see one of them only.
+    const { labels } = environments[Math.floor(index / REPOSITORIES.length) % environments.length] ?? { labels: [] };
+    const { id } = await github.queueJob({ repo, labels, durationMs: least + Math.random() * (most - least) });
+    ids.push(id);
+    if (Math.random() < (fault.cancelShare ?? 0)) {
+      cancelling.push(sleep(Math.random() * CANCEL_WITHIN_MS).then(() => github.cancelJob(id)));
+    }
+    advance(ids.length / jobs);
+  }
+  await Promise.all(cancelling);
+  return ids;
+}
+
+/** What is left when nothing is, or when patience is at its end. */
+async function untilSettled(stage: Stage, jobIds: readonly number[], patienceMs: number): Promise<Left> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const left = await lookAt(stage, jobIds);
+    if (left.unsettled.length === 0 || performance.now() > deadline) return left;
+    await sleep(LOOK_EVERY_MS);
+  }
+}

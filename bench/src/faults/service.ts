@@ -1,0 +1,48 @@
+import { type Program, startProgram } from '@paddock/processes/start-program';
+import { untilReady } from '../until-ready.ts';
+
+/** A process that may be killed and started again at any time. */
+export interface Service {
+  readonly name: string;
+  /** Starts it and waits until it is ready; nothing happens if it runs. */
+  start(): Promise<void>;
+  /** Kills it outright and waits for its end; nothing happens if it does not run. */
+  kill(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  readonly name: string;
+  readonly program: string;
+  readonly args?: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+  /** Gets its address after every start. */
+  readonly onStart?: (url: string) => Promise<void> | void;
+  /** It ended although nobody killed it. */
+  readonly onEnd: (error: Error) => void;
+}
+
+export function createService({ name, program, args = [], env = {}, onStart, onEnd }: ServiceOptions): Service {
+  let running: Program | undefined;
+  return {
+    name,
+    async start() {
+      if (running !== undefined) return;
+      const started = await startProgram({ program, args, env: { NODE_ENV: 'production', ...env } });
+      running = started;
+      const tell = ({ code, signal }: Awaited<Program['exited']>): void => {
+        if (running !== started) return;
+        onEnd(new Error(`The ${name} ended by itself (${signal ?? `exit code ${code}`}):\n${started.lines().slice(-20).join('\n')}`));
+      };
+      void started.exited.then(tell);
+      if (started.port === undefined) throw new Error(`The ${name} did not say where it listens.`);
+      await onStart?.(`http://127.0.0.1:${started.port}`);
+      await untilReady(started.port);
+    },
+    async kill() {
+      const killed = running;
+      running = undefined;
+      killed?.kill('SIGKILL');
+      await killed?.exited;
+    },
+  };
+}

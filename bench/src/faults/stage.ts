@@ -1,0 +1,107 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Postgres } from '@paddock/embedded-postgres/start-postgres';
+import { makeTemporaryFolder, removeFolder } from '@paddock/embedded-postgres/temporary-folder';
+import { createAppKey } from '@paddock/simulators/github/app-key';
+import type { GitHubControl } from '@paddock/simulators/github/control';
+import { connectGitHubSimulator } from '@paddock/simulators/github/control-client';
+import { connectKubeControl } from '@paddock/simulators/kube/control-client';
+import type { RemoteKubeControl } from '@paddock/simulators/kube/kube-control';
+import pg from 'pg';
+import { simulatorProgram } from '../programs.ts';
+import { createEnvironment, type Environment, NAMESPACE, WEBHOOK_SECRET } from './environment.ts';
+import { createService } from './service.ts';
+
+/** Repositories of an organisation, whose runners are common to them, and of a personal account, whose are not. */
+export const REPOSITORIES = ['acme/shop', 'acme/site', 'acme/shop', 'mona/dotfiles'] as const;
+const FIRST_APP = 7;
+
+/** GitHub, a cluster and PostgreSQL, and one environment or several of ours, all of them processes. */
+export interface Stage {
+  readonly github: GitHubControl;
+  readonly cluster: RemoteKubeControl;
+  readonly postgres: Postgres;
+  readonly environments: readonly Environment[];
+  /** Rejects when one of the processes ends by itself; never resolves. */
+  readonly broken: Promise<never>;
+  close(): Promise<void>;
+}
+
+/** Starts everything, in a database of its own on this PostgreSQL. */
+export async function startStage(postgres: Postgres, environmentCount: number): Promise<Stage> {
+  const undo: (() => Promise<unknown>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const step of undo.splice(0).toReversed()) await step();
+  };
+  const broken = Promise.withResolvers<never>();
+  broken.promise.catch(() => undefined); // raced against by whoever plays
+  const onEnd = broken.reject;
+  try {
+    const folder = await makeTemporaryFolder(tmpdir());
+    undo.push(() => removeFolder(folder));
+    const databaseUrl = await createDatabase(postgres);
+    const keys = Array.from({ length: environmentCount }, (_, index) => ({ appId: FIRST_APP + index, ...createAppKey() }));
+    const apps = keys.map(({ appId, publicKeyPem }) => ({ appId, publicKeyPem, webhookSecret: WEBHOOK_SECRET }));
+
+    let githubUrl = '';
+    let clusterUrl = '';
+    const kubeconfigFile = join(folder, 'kubeconfig');
+    const simulatedGitHub = createService({
+      name: 'simulated GitHub',
+      program: simulatorProgram('simulate-github'),
+      args: [JSON.stringify({ apps })],
+      onStart: (url) => void (githubUrl = url),
+      onEnd,
+    });
+    const simulatedCluster = createService({
+      name: 'simulated cluster',
+      program: simulatorProgram('simulate-cluster'),
+      args: [JSON.stringify({ namespaces: [NAMESPACE], kubeconfigFile })],
+      onStart: (url) => void (clusterUrl = url),
+      onEnd,
+    });
+    for (const { start, kill } of [simulatedGitHub, simulatedCluster]) {
+      undo.push(kill);
+      await start();
+    }
+    const github = connectGitHubSimulator(githubUrl);
+    await furnish(github, apps);
+
+    const environments: Environment[] = [];
+    for (const [index, { appId, privateKeyPem }] of keys.entries()) {
+      const schema = `environment_${index + 1}`;
+      const options = { schema, appId, privateKeyPem, databaseUrl, github, githubUrl, kubeconfigFile, folder, onEnd };
+      const environment = await createEnvironment(options);
+      undo.push(environment.close);
+      environments.push(environment);
+      await Promise.all(environment.services.map(({ start }) => start()));
+    }
+    return { github, cluster: connectKubeControl(clusterUrl), postgres, environments, broken: broken.promise, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+let lastDatabase = 0;
+
+async function createDatabase(postgres: Postgres): Promise<string> {
+  const name = `faults_${++lastDatabase}`;
+  const client = new pg.Client({ connectionString: postgres.url() });
+  await client.connect();
+  await client.query(`create database ${name}`);
+  await client.end();
+  return postgres.url(name);
+}
+
+async function furnish(github: GitHubControl, apps: readonly { appId: number }[]): Promise<void> {
+  await github.addOrganization({ login: 'acme' });
+  await github.addUser({ login: 'mona' });
+  for (const repository of new Set(REPOSITORIES)) {
+    const [owner = '', name = ''] = repository.split('/');
+    await github.addRepository({ owner, name, private: true });
+  }
+  for (const { appId } of apps) {
+    for (const account of ['acme', 'mona']) await github.install({ appId, account, announce: false });
+  }
+}
