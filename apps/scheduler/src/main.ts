@@ -15,7 +15,7 @@ import { main } from '@paddock/runtime/main';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { printConfigIfAsked } from '@paddock/runtime/read-config';
 import { run } from '@paddock/runtime/run';
-import { readSchedulerConfig, settings } from './config.ts';
+import { matchingSettings, readSchedulerConfig, settings } from './config.ts';
 import { createEvents } from './events.ts';
 import { followPods } from './follow-pods.ts';
 import { schedulerKinds } from './kinds.ts';
@@ -64,26 +64,20 @@ await main(async () => {
   });
   const http = await listenHttp(health, { port: config.httpPort, host: config.httpHost });
 
+  const { stopIdleApartMs: idleApartMs, stopLastLookMs: lastLookMs, stopOfflineMs: offlineMs, stopRetryMs: retryMs } = config;
+  const stopRules = { idleApartMs, lastLookMs, offlineMs, retryMs };
   const executor = createExecutor({
     connection,
     config: ownConfig,
     schema,
-    kinds: schedulerKinds({ db, github, runnerGroups, cluster, events }),
+    kinds: schedulerKinds({ db, github, runnerGroups, cluster, events, stopRules, maxRuns: config.stopMaxRuns }),
     holder,
     secrets: [config.databaseUrl, ...config.github.apps.map(({ privateKey }) => privateKey)],
     events: executorEvents(metrics, log),
     ...executorRules(config),
   });
-  const { matchTickMs: tickMs, forgottenAfterMs, unschedulableLimit, unschedulableTrialMs: trialEveryMs, registrationsPerMinute } = config;
-  const matching = {
-    db,
-    config: ownConfig,
-    schema,
-    tickMs,
-    forgottenAfterMs,
-    settings: { unschedulableLimit, trialEveryMs, registrationsPerMinute },
-    events,
-  };
+  const { matchTickMs: tickMs, forgottenAfterMs } = config;
+  const matching = { db, config: ownConfig, schema, tickMs, forgottenAfterMs, settings: matchingSettings(config), events };
   const { unexplainedGraceMs, leaseMs, leaseRenewMs: renewMs, namespacesRefreshMs: namespacesMs } = config;
   const following = { db, cluster, events, holder, unexplainedGraceMs, leaseMs, renewMs, namespacesMs };
   const onceFit = (part: (signal: AbortSignal) => Promise<void>) => async (signal: AbortSignal) => {
