@@ -355,6 +355,28 @@ create table unresolved_deliveries (
   constraint unresolved_deliveries_pkey PRIMARY KEY (app_id, guid)
 );
 
+create table unserved_keys (
+  demand_key bigint not null,
+  entity_id bigint not null,
+  scope_repo_id bigint not null,
+  k8s_pool text not null,
+  rounds integer default 0 not null,
+  worker_created_at timestamp with time zone not null,
+  noted_at timestamp with time zone default now() not null,
+  paused_until timestamp with time zone,
+  access text,
+  constraint unserved_keys_pkey PRIMARY KEY (demand_key)
+);
+
+create table warm_repositories (
+  full_name text not null,
+  entity_id bigint not null,
+  repo_id bigint not null,
+  found_at timestamp with time zone default now() not null,
+  constraint warm_repositories_full_name_check CHECK ((full_name = lower(full_name))),
+  constraint warm_repositories_pkey PRIMARY KEY (full_name)
+);
+
 create table workers (
   pod_name text not null,
   status status_enum default 'pending'::status_enum not null,
@@ -398,6 +420,15 @@ create table workers (
   revision integer default 0 not null,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
+  pod_gone_at timestamp with time zone,
+  runner_checked_at timestamp with time zone,
+  online_seen_at timestamp with time zone,
+  idle_since timestamp with time zone,
+  offline_since timestamp with time zone,
+  deregistration_started_at timestamp with time zone,
+  stop_held_by text,
+  stop_held_since timestamp with time zone,
+  is_warm boolean default false not null,
   constraint workers_check CHECK (((status = ANY (ARRAY['completed'::status_enum, 'failed'::status_enum])) = (completed_at IS NOT NULL))),
   constraint workers_entity_type_check CHECK ((entity_type = ANY (ARRAY['Organization'::text, 'User'::text]))),
   constraint workers_pkey PRIMARY KEY (pod_name),
@@ -456,11 +487,17 @@ CREATE INDEX workers_alive ON workers USING btree (demand_key) INCLUDE (entity_i
 
 CREATE INDEX workers_newest ON workers USING btree (created_at DESC);
 
+CREATE INDEX workers_past_deadline ON workers USING btree (k8s_pool, stop_reason, completed_at) WHERE ((status = 'failed'::status_enum) AND (stop_reason = ANY (ARRAY['pending_timeout'::text, 'not_registered'::text, 'idle'::text, 'not_assigned'::text])));
+
 CREATE INDEX workers_pod_kept ON workers USING btree (completed_at) WHERE ((completed_at IS NOT NULL) AND (pod_deleted_at IS NULL));
 
 CREATE INDEX workers_registration_left ON workers USING btree (completed_at) WHERE ((status = 'failed'::status_enum) AND (registration_started_at IS NOT NULL) AND (registration_gone_at IS NULL));
 
+CREATE INDEX workers_stopping ON workers USING btree (stopping_at) WHERE ((status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum])) AND (stopping_at IS NOT NULL));
+
 CREATE INDEX workers_unassigned ON workers USING btree (demand_key) INCLUDE (made_for_job_id) WHERE ((status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum])) AND (assigned_at IS NULL) AND (stopping_at IS NULL));
+
+CREATE INDEX workers_unassigned_by_age ON workers USING btree (created_at) WHERE ((status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum])) AND (assigned_at IS NULL) AND (stopping_at IS NULL) AND (created_at IS NOT NULL));
 
 CREATE INDEX workers_unexplained ON workers USING btree (unexplained_until) INCLUDE (demand_key) WHERE ((unexplained_until IS NOT NULL) AND (assigned_at IS NULL));
 

@@ -2,21 +2,15 @@ import { type GitHubSection, readGitHubSection } from '@paddock/github/read-gith
 import { executorSettings } from '@paddock/queue/executor-settings';
 import { readConfig } from '@paddock/runtime/read-config';
 import { serviceSettings } from '@paddock/runtime/service-settings';
-import { type Environment, integer, optional, type Setting, type SettingsOf, text } from '@paddock/runtime/settings';
+import { type Environment, integer, optional, type SettingsOf, text } from '@paddock/runtime/settings';
 import { cronExpression } from './cron-expression.ts';
-
-const DAY_SECONDS = 86_400;
-const DAY_MS = DAY_SECONDS * 1000;
-
-const cadence = (env: string, doc: string, seconds: number): Setting<number> =>
-  integer({ env, doc: `${doc}; a part of a minute, of an hour or of a day`, default: seconds, min: 1, max: DAY_SECONDS });
-
-const duration = (env: string, doc: string, milliseconds: number, max = 90 * DAY_MS): Setting<number> =>
-  integer({ env, doc, default: milliseconds, min: 0, max });
+import { cadence, DAY_MS, duration } from './duration-settings.ts';
+import { truthCadences, truthSettings } from './truth-settings.ts';
 
 /** The schedules' cadences, by the name of the setting. */
 const cadences = {
   redeliveryEverySeconds: cadence('PADDOCK_REDELIVERY_EVERY_SECONDS', 'How often each App’s delivery log is looked through', 300),
+  ...truthCadences,
   recoverTasksEverySeconds: cadence('PADDOCK_RECOVER_TASKS_EVERY_SECONDS', 'How often stuck tasks are looked for', 60),
   endedPodsEverySeconds: cadence('PADDOCK_ENDED_PODS_EVERY_SECONDS', 'How often the pods of ended workers are deleted', 300),
   registrationsEverySeconds: cadence('PADDOCK_REGISTRATIONS_EVERY_SECONDS', 'How often left registrations are removed', 300),
@@ -84,6 +78,7 @@ export const settings = {
     min: 1,
     max: 720,
   }),
+  ...truthSettings,
   recoverBatch: integer({
     env: 'PADDOCK_RECOVER_BATCH',
     doc: 'Most rows that one recovery pass takes on',

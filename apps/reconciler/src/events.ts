@@ -2,6 +2,7 @@ import type { GitHubFailure } from '@paddock/github/errors';
 import type { KubeFailure } from '@paddock/kube/errors';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
+import { truthEvents } from './truth-events.ts';
 
 /** What happens in the reconciler: each function moves the metric and writes the log line of one event. */
 export type ReconcilerEvents = ReturnType<typeof createEvents>;
@@ -29,6 +30,10 @@ export function createEvents(log: Logger, metrics: Metrics) {
   ]);
 
   return {
+    ...truthEvents(log, metrics, {
+      recovered: (kind, count) => recovery.inc({ kind }, count),
+      oneFailed: (sweep) => sweepFailures.inc({ sweep }),
+    }),
     redelivered(appId: number, deliveryGuid: string) {
       recovery.inc({ kind: 'redelivered' });
       log.info('redelivery requested', { appId, deliveryGuid });

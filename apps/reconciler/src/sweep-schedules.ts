@@ -10,6 +10,8 @@ export function sweepSchedules(config: ReconcilerConfig): Schedule[] {
       everySeconds: config.redeliveryEverySeconds,
       task: redeliverTask(appId),
     })),
+    scheduleOf('recover-jobs', config.recoverJobsEverySeconds),
+    scheduleOf('look-up-jobs', config.lookUpJobsEverySeconds),
     scheduleOf('recover-tasks', config.recoverTasksEverySeconds),
     scheduleOf('delete-ended-pods', config.endedPodsEverySeconds),
     scheduleOf('remove-registrations', config.registrationsEverySeconds),

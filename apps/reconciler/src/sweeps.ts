@@ -18,6 +18,7 @@ import { redeliver } from './redeliver.ts';
 import { removeRegistrations } from './remove-registrations.ts';
 import { counting, kindsOf, type Sweep } from './sweep.ts';
 import { redeliverTask, sweepTask } from './sweep-schedules.ts';
+import { truthSweeps } from './truth-sweeps.ts';
 
 export interface SweepContext {
   db: Kysely<Database>;
@@ -31,8 +32,10 @@ export interface SweepContext {
 /** What this process runs, by kind of task; none of it while it is paused. */
 export const sweepKinds = (context: SweepContext): Kinds => kindsOf(context.db, sweeps(context));
 
-function sweeps({ db, github, cluster, config, events, taskEvents }: SweepContext): Readonly<Record<string, Sweep>> {
+function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
+  const { db, github, cluster, config, events, taskEvents } = context;
   return {
+    ...truthSweeps(context),
     redeliver: {
       slots: 2,
       pass: async ({ task: { subject }, signal, dryRun }) => {

@@ -58,14 +58,14 @@ describe('a pod’s state goes into its worker’s row', () => {
     expect(await tasks()).toEqual([]);
   });
 
-  test('first seen Succeeded: both instants, the exit code, and its Secret goes (A3, E7)', async () => {
+  test('first seen Succeeded: both instants, the exit code, its Secret goes, and the job it may have run is looked up (A3, E7, C3)', async () => {
     const name = await startWorker('succeeded');
     await relist();
     const worker = await row(name);
     expect(worker).toMatchObject({ status: 'completed', exit_code: 0, failure_info: null });
     expect(worker?.running_at).not.toBeNull();
     expect(worker?.completed_at).not.toBeNull();
-    expect(await tasks()).toEqual(['remove-secret']);
+    expect(await tasks()).toEqual(['look-up-jobs', 'remove-secret']);
   });
 
   test('Failed: the reason at once, the diagnosis by a task (C8, P5)', async () => {
@@ -116,7 +116,7 @@ describe('a pod’s state goes into its worker’s row', () => {
       await takeChanges(parts(), [change('modified', running), change('modified', ended), change('deleted', shown(running, ended))]);
       expect(await row(name)).toMatchObject({ status: 'completed', exit_code: 0 });
       expect((await row(name))?.pod_deleted_at).not.toBeNull();
-      expect(await tasks()).toEqual(['remove-secret']);
+      expect(await tasks()).toEqual(['look-up-jobs', 'remove-secret']);
     },
   );
 

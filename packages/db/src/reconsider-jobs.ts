@@ -1,11 +1,9 @@
-import { jobOutcomes } from '@paddock/domain/job-outcomes';
 import { parseDelivery } from '@paddock/domain/parse-delivery';
 import { placeJob } from '@paddock/domain/place-job';
 import type { JobStatement } from '@paddock/domain/workflow-job-event';
 import { type Kysely, sql } from 'kysely';
-import { appendEvents } from './installation-events.ts';
 import type { CurrentPools } from './pools-documents.ts';
-import { recordJobs } from './record-jobs.ts';
+import { recordFindings } from './record-findings.ts';
 import type { Database } from './tables.ts';
 
 const PAGE = 500;
@@ -63,28 +61,11 @@ async function recordPlaced(db: Kysely<Database>, events: readonly IgnoredEvent[
     return parsed.kind === 'job' && !('ignored' in placeJob(pools.document, parsed.job)) ? [{ ...event, job: parsed.job }] : [];
   });
   if (placed.length === 0) return 0;
-  await db.transaction().execute(async (trx) => {
-    const statements = placed.map(({ job, appId, guid }) => Object.assign({ appId, deliveryGuid: guid }, job));
-    const results = await recordJobs(trx, statements, pools);
-    await appendEvents(
-      trx,
-      placed.map(({ job, appId, guid, payload }) => {
-        const result = results.get(job.jobId);
-        return {
-          source: 'reconciler',
-          event: 'workflow_job.queued',
-          outcome: (result && jobOutcomes(result, [job.status])[0]) ?? 'job_already_exists',
-          appId,
-          installationId: job.installationId,
-          account: job.account,
-          repoId: job.repoId,
-          jobId: job.jobId,
-          deliveryGuid: guid,
-          payload: JSON.stringify(payload),
-          payloadRepaired: false,
-        };
-      }),
-    );
-  });
+  const findings = placed.map(({ job, appId, guid, payload }) => ({
+    event: 'workflow_job.queued',
+    statement: Object.assign({ appId, deliveryGuid: guid }, job),
+    payload,
+  }));
+  await db.transaction().execute((trx) => recordFindings(trx, findings, pools));
   return placed.length;
 }

@@ -10,6 +10,7 @@ export type GitHubJob = {
   readonly runAttempt: number;
   readonly name: string;
   readonly workflowName: string | null;
+  readonly htmlUrl: string | null;
   /** `queued`, `in_progress`, `completed`, `waiting`, `requested`, `pending`: whatever GitHub says. */
   readonly status: string;
   /** Once set, the job is over, whatever the status says. */
@@ -110,6 +111,7 @@ function parseJob(job: JobAnswer): GitHubJob {
     runAttempt: job.run_attempt ?? 1,
     name: job.name,
     workflowName: job.workflow_name,
+    htmlUrl: job.html_url,
     status: job.status,
     conclusion: job.conclusion,
     labels: job.labels,

@@ -1,0 +1,154 @@
+import { recordAuthFailure } from '@paddock/db/auth-failures';
+import { endAnsweredGraces, findJobsToLookUp, type JobToLookUp } from '@paddock/db/jobs-to-look-up';
+import { type LookUpNote, noteLookUps, postponeLookUps } from '@paddock/db/note-look-ups';
+import { currentPoolsDocument, type CurrentPools } from '@paddock/db/pools-documents';
+import { recordFindings } from '@paddock/db/record-findings';
+import type { Database } from '@paddock/db/tables';
+import { judgeJob, type JobVerdict } from '@paddock/domain/judge-job';
+import type { GitHub, InstallationClient } from '@paddock/github/connect';
+import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
+import type { Kysely } from 'kysely';
+import { askRun, findRunEnd, type RunAnswer } from './ask-run.ts';
+import { findingOf } from './discovered-job.ts';
+import type { ReconcilerEvents } from './events.ts';
+import { createGitHubTrouble, type GitHubTrouble } from './github-trouble.ts';
+
+export interface LookUpJobsOptions {
+  db: Kysely<Database>;
+  github: GitHub;
+  events: Pick<ReconcilerEvents, 'jobsLookedUp' | 'runNotLookedUp' | 'runInvisible' | 'jobsMisjudged'>;
+  batch: number;
+  /** So many of a key's oldest waiting jobs are asked about after an unexplained end. */
+  perKey: number;
+  secondLookMs: number;
+  /** How long a job waits for its next turn after GitHub did not answer. */
+  retryMs: number;
+  /** Asks GitHub, and writes nothing. */
+  dryRun: boolean;
+}
+
+export interface LookUpCounts extends Record<JobVerdict['kind'], number> {
+  jobs: number;
+  runs: number;
+  /** Runs for which GitHub did not answer. */
+  unanswered: number;
+  /** Unexplained ends that explain no job any more. */
+  graces: number;
+  full: boolean;
+}
+
+/**
+ * Asks GitHub about every job in doubt, one run at a time, and writes down what follows (E4): what a delivery would say goes the way of
+ * deliveries. What fails for one run leaves the others alone; where GitHub refuses an installation, its other runs wait for the next pass.
+ */
+export async function lookUpJobs(options: LookUpJobsOptions, signal: AbortSignal): Promise<LookUpCounts> {
+  const { db, batch, perKey, secondLookMs, retryMs, dryRun } = options;
+  const verdicts = { stated: 0, queued: 0, requeued: 0, answered: 0, gone: 0, failed: 0 };
+  const counts: LookUpCounts = { ...verdicts, jobs: 0, runs: 0, unanswered: 0, graces: 0, full: false };
+  const pools = await currentPoolsDocument(db);
+  if (pools === undefined) return counts;
+  const jobs = await findJobsToLookUp(db, { batch, perKey, secondLookMs });
+  const trouble = createGitHubTrouble();
+  const unanswered: number[] = [];
+  for (const ofRun of Map.groupBy(jobs, ({ repoId, runId }) => `${repoId} ${runId}`).values()) {
+    if (signal.aborted) break;
+    const notes = await lookUpRun({ ...options, pools, trouble }, ofRun, signal);
+    if (notes === undefined) unanswered.push(...ofRun.map(({ jobId }) => jobId));
+    counts[notes === undefined ? 'unanswered' : 'runs']++;
+    for (const { verdict } of notes ?? []) counts[verdict.kind]++;
+  }
+  if (!dryRun) {
+    await postponeLookUps(db, unanswered, retryMs);
+    counts.graces = (await endAnsweredGraces(db, perKey)).length;
+  }
+  counts.jobs = jobs.length;
+  counts.full = jobs.filter(({ isDue }) => isDue).length >= batch;
+  return counts;
+}
+
+type Pass = LookUpJobsOptions & { pools: CurrentPools; trouble: GitHubTrouble };
+
+/** What came of the jobs of one run; undefined if GitHub did not say. */
+async function lookUpRun(pass: Pass, jobs: readonly JobToLookUp[], signal: AbortSignal): Promise<LookUpNote[] | undefined> {
+  const { github, events, trouble } = pass;
+  const [first] = jobs;
+  if (first === undefined || trouble.isPointless(first.installationId)) return undefined;
+  const { repoId, runId, repoFullName, installationId, login } = first;
+  const client = github.asInstallation(first.appId, installationId, { signal });
+  const name = { owner: login, repo: repoFullName.slice(repoFullName.indexOf('/') + 1) };
+  let notes: LookUpNote[];
+  let answer: RunAnswer;
+  try {
+    answer = await askRun(client, { runId, repoId, name });
+    trouble.answered();
+    if (answer.kind === 'invisible') {
+      events.runInvisible({ runId, repoId, installationId });
+      return undefined;
+    }
+    notes = await judgeAll(client, answer, jobs);
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    const failure = classifyGitHubError(error);
+    events.runNotLookedUp({ runId, repoId, installationId }, failure);
+    if (trouble.note(installationId, failure) && !pass.dryRun) await noteRefusal(pass.db, first, failure);
+    return undefined;
+  }
+  if (!pass.dryRun) await settle(pass, answer, jobs, notes);
+  return notes;
+}
+
+async function judgeAll(client: InstallationClient, answer: RunAnswer, jobs: readonly JobToLookUp[]): Promise<LookUpNote[]> {
+  const notes: LookUpNote[] = [];
+  for (const job of jobs) {
+    const found = answer.kind === 'run' ? answer.jobs.get(job.jobId) : undefined;
+    if (answer.kind !== 'run' || found === undefined) {
+      notes.push({ ...job, verdict: judgeJob(job, { kind: 'gone' }) });
+      continue;
+    }
+    // Whether the run is over matters only for a job that has stayed queued: the call is saved for all others.
+    const mayBeLeft = found.status === 'queued' && found.conclusion === null && job.wasQueued;
+    const runEnd = mayBeLeft ? await findRunEnd(client, answer.name, found) : undefined;
+    const { status, conclusion } = found;
+    notes.push({ ...job, verdict: judgeJob(job, { kind: 'job', status, conclusion, runEnd }) });
+  }
+  return notes;
+}
+
+/** Both or neither, and the notes first: they are fenced by the rows as they were read, while what GitHub states holds anyway. */
+async function settle({ db, pools, events, secondLookMs }: Pass, answer: RunAnswer, jobs: readonly JobToLookUp[], notes: LookUpNote[]) {
+  const findings = notes.flatMap(({ jobId, verdict }) => {
+    const job = jobs.find((one) => one.jobId === jobId);
+    const found = answer.kind === 'run' ? answer.jobs.get(jobId) : undefined;
+    if (verdict.kind !== 'stated' || job === undefined || found === undefined || answer.kind !== 'run') return [];
+    const { entityId: id, login, entityType: type, repoId, appId, installationId } = job;
+    const repoFullName = `${answer.name.owner}/${answer.name.repo}`;
+    // Of a row that went away meanwhile the pool is not known, nor whether it serves public repositories: then it stays away.
+    return [
+      findingOf(found, verdict.action, { account: { id, login, type }, repoId, repoFullName, isPublic: true, appId, installationId }),
+    ];
+  });
+  const { written, results } = await db.transaction().execute(async (trx) => ({
+    written: await noteLookUps(trx, notes, secondLookMs),
+    results: await recordFindings(trx, findings, pools),
+  }));
+  events.jobsLookedUp(notes.filter(({ jobId }) => written.has(jobId)));
+  const misjudged = [...results].filter(([jobId, { before, changed }]) => before === 'failed' && changed && isCompleted(notes, jobId));
+  if (misjudged.length > 0) events.jobsMisjudged(misjudged.map(([jobId]) => jobId));
+}
+
+const isCompleted = (notes: readonly LookUpNote[], jobId: number): boolean =>
+  notes.some((note) => note.jobId === jobId && note.verdict.kind === 'stated' && note.verdict.action === 'completed');
+
+const noteRefusal = async (db: Kysely<Database>, job: JobToLookUp, { operation, status = 0, message }: GitHubFailure): Promise<void> =>
+  recordAuthFailure(db, 'reconciler', {
+    operation,
+    httpStatus: status,
+    message,
+    appId: job.appId,
+    installationId: job.installationId,
+    entityId: job.entityId,
+    entityType: job.entityType,
+    entityName: job.login,
+    jobId: job.jobId,
+    deliveryGuid: null,
+  });

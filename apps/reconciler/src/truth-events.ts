@@ -1,0 +1,65 @@
+import type { LookUpNote } from '@paddock/db/note-look-ups';
+import type { GitHubFailure } from '@paddock/github/errors';
+import type { Logger } from '@paddock/runtime/logger';
+import type { Metrics } from '@paddock/runtime/metrics';
+
+/** Which run GitHub was asked about. */
+export interface RunLookedUp {
+  runId: number;
+  repoId: number;
+  installationId: number;
+}
+
+/** The counters that these events share with others. */
+export interface SharedCounters {
+  recovered(kind: string, count: number): void;
+  oneFailed(sweep: string): void;
+}
+
+/** What happens where our rows are compared with what GitHub says of jobs. */
+export function truthEvents(log: Logger, metrics: Metrics, { recovered, oneFailed }: SharedCounters) {
+  const stuck = metrics.gauge('paddock_jobs_stuck', 'Jobs that are stuck although they were recovered as often as the limit says');
+  const misjudged = metrics.gauge('paddock_jobs_misjudged', 'Jobs of the last day that failed here and that GitHub completed');
+  const verdicts = metrics.counter('paddock_jobs_looked_up_total', 'Jobs in doubt that GitHub was asked about, by what came of it', [
+    'verdict',
+  ]);
+
+  return {
+    jobsRecovered(jobIds: readonly number[]) {
+      if (jobIds.length === 0) return;
+      recovered('job', jobIds.length);
+      log.warn('stuck jobs are looked up at GitHub', { count: jobIds.length, some: jobIds.slice(0, 10) });
+    },
+    jobsFailedUnasked(jobIds: readonly number[]) {
+      if (jobIds.length === 0) return;
+      recovered('job_failed', jobIds.length);
+      log.error('stuck jobs failed: GitHub could not be asked about them for too long', {
+        count: jobIds.length,
+        some: jobIds.slice(0, 10),
+      });
+    },
+    troubledJobs(counts: { stuck: number; misjudged: number }) {
+      stuck.set(counts.stuck);
+      misjudged.set(counts.misjudged);
+    },
+    jobsLookedUp(notes: readonly LookUpNote[]) {
+      for (const { jobId, verdict } of notes) {
+        verdicts.inc({ verdict: verdict.kind });
+        if (verdict.kind === 'requeued') log.warn('GitHub calls a job queued that had a worker: it is demand again', { jobId });
+        else if (verdict.kind === 'failed') log.warn('job failed by what GitHub says', { jobId, reason: verdict.message });
+        else log.debug('job looked up', { jobId, verdict: verdict.kind });
+      }
+    },
+    runNotLookedUp(run: RunLookedUp, failure: GitHubFailure) {
+      oneFailed('look-up-jobs');
+      log.warn('GitHub could not be asked about a run', { ...run, failure });
+    },
+    runInvisible(run: RunLookedUp) {
+      oneFailed('look-up-jobs');
+      log.warn('GitHub shows neither the run nor its repository: nothing follows from that', { ...run });
+    },
+    jobsMisjudged(jobIds: readonly number[]) {
+      log.error('jobs that failed here were completed by GitHub', { jobIds });
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { lookUpJobsTask } from '@paddock/domain/look-up-task';
+import { done } from '@paddock/queue/outcome';
+import { lookUpJobs } from './look-up-jobs.ts';
+import { recoverStuckJobs, showTroubledJobs } from './recover-jobs.ts';
+import type { Sweep } from './sweep.ts';
+import { sweepTask } from './sweep-schedules.ts';
+import type { SweepContext } from './sweeps.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** The sweeps that compare our rows with what GitHub says of jobs. */
+export function truthSweeps({ db, github, config, events }: SweepContext) {
+  return {
+    'recover-jobs': {
+      slots: 1,
+      pass: async ({ dryRun }) => {
+        const { full, ...counts } = await recoverStuckJobs({
+          db,
+          events,
+          dryRun,
+          rules: {
+            stuckAfterMs: config.stuckAfterMs,
+            firstLookMs: config.heldLookUpFirstMs,
+            longestLookMs: config.heldLookUpLongestMs,
+            limit: config.recoveryLimit,
+            silenceMs: config.recoverySilenceMinutes * 60_000,
+            queuedAtMostMs: config.queuedAtMostHours * HOUR_MS,
+            batch: config.recoverBatch,
+          },
+        });
+        await showTroubledJobs(db, events, config.recoveryLimit);
+        const lookUp = counts.recovered + counts.suspected > 0 ? [lookUpJobsTask] : [];
+        return done(counts, full ? [sweepTask('recover-jobs'), ...lookUp] : lookUp);
+      },
+    },
+    'look-up-jobs': {
+      slots: 1,
+      pass: async ({ signal, dryRun }) => {
+        const { full, ...counts } = await lookUpJobs(
+          {
+            db,
+            github,
+            events,
+            batch: config.lookUpBatch,
+            perKey: config.lookUpPerKey,
+            secondLookMs: config.secondLookMs,
+            retryMs: config.lookUpRetryMs,
+            dryRun,
+          },
+          signal,
+        );
+        return done(counts, full ? [lookUpJobsTask] : []);
+      },
+    },
+  } satisfies Readonly<Record<string, Sweep>>;
+}

@@ -1,0 +1,40 @@
+import type { Generated, GeneratedAlways } from 'kysely';
+import type { JsonColumnWithDefault, Nullable } from './columns.ts';
+
+export interface RepositoriesTable {
+  repo_id: number;
+  entity_id: number;
+  app_id: number;
+  full_name: string;
+  active_at: Date;
+  due_at: Generated<Date>;
+  looked_at: Nullable<Date>;
+  etags: JsonColumnWithDefault<Record<string, string>>;
+}
+
+export interface DeliveryListingsTable {
+  id: GeneratedAlways<number>;
+  app_id: number;
+  newest_at: Date;
+  oldest_at: Date;
+  cursor: Nullable<string>;
+  listed_at: Generated<Date>;
+}
+
+export interface UnresolvedDeliveriesTable {
+  app_id: number;
+  guid: string;
+  delivery_id: number;
+  event: string;
+  action: Nullable<string>;
+  installation_id: Nullable<number>;
+  repository_id: Nullable<number>;
+  first_failed_at: Date;
+  last_failed_at: Date;
+  last_status_code: number;
+  requests: Generated<number>;
+  last_requested_at: Nullable<Date>;
+  requested_delivery_id: Nullable<number>;
+  next_request_at: Generated<Date>;
+  resolved_at: Nullable<Date>;
+}

@@ -1,0 +1,39 @@
+import { describe, expect, test } from '@jest/globals';
+import { type JobAnswer, judgeJob, type JobVerdict, type SuspectJob } from './judge-job.ts';
+
+const pending: SuspectJob = { status: 'pending', wantsWorker: true, hasWorker: false, wasQueued: false, wasGone: false };
+const running: SuspectJob = { ...pending, status: 'running', wantsWorker: false };
+const says = (status: string, conclusion: string | null = null): JobAnswer => ({ kind: 'job', status, conclusion });
+const queuedInEndedRun: JobAnswer = { kind: 'job', status: 'queued', conclusion: null, runEnd: { conclusion: 'cancelled' } };
+const failed = (conclusion: string | null): JobVerdict => ({ kind: 'failed', message: expect.any(String), conclusion }) as never;
+
+const cases: [string, SuspectJob, JobAnswer, JobVerdict][] = [
+  ['completed', pending, says('completed', 'success'), { kind: 'stated', action: 'completed' }],
+  ['a conclusion, whatever the status', pending, says('queued', 'cancelled'), { kind: 'stated', action: 'completed' }],
+  [
+    'completed, though we failed it',
+    { ...pending, status: 'failed' },
+    says('completed', 'success'),
+    { kind: 'stated', action: 'completed' },
+  ],
+  ['in_progress', pending, says('in_progress'), { kind: 'stated', action: 'in_progress' }],
+  ['queued, and it is demand', pending, says('queued'), { kind: 'queued', again: false }],
+  ['queued again, and it is demand', { ...pending, wasQueued: true }, says('queued'), { kind: 'queued', again: false }],
+  ['queued once, and it is no demand', running, says('queued'), { kind: 'queued', again: true }],
+  ['queued twice, and nobody runs it', { ...running, wasQueued: true }, says('queued'), { kind: 'requeued' }],
+  ['queued twice, and we failed it', { ...running, status: 'failed', wasQueued: true }, says('queued'), { kind: 'requeued' }],
+  ['queued twice, and a live worker has it', { ...running, wasQueued: true, hasWorker: true }, says('queued'), { kind: 'answered' }],
+  ['queued, though GitHub had completed it', { ...running, status: 'completed', wasQueued: true }, says('queued'), { kind: 'answered' }],
+  ['queued in an ended run, at first', pending, queuedInEndedRun, { kind: 'queued', again: false }],
+  ['queued in an ended run, twice', { ...pending, wasQueued: true }, queuedInEndedRun, failed('cancelled')],
+  ['waiting for an approval', pending, says('waiting'), { kind: 'answered' }],
+  ['gone at first', running, { kind: 'gone' }, { kind: 'gone' }],
+  ['gone twice', { ...running, wasGone: true }, { kind: 'gone' }, failed(null)],
+  ['gone, and we had failed it', { ...running, status: 'failed', wasGone: true }, { kind: 'gone' }, { kind: 'answered' }],
+];
+
+describe('judgeJob (E4, A6)', () => {
+  test.each(cases)('%s', (_name, job, answer, verdict) => {
+    expect(judgeJob(job, answer)).toEqual(verdict);
+  });
+});
