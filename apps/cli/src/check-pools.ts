@@ -29,18 +29,6 @@ export const isGood = ({ problems, job }: PoolsCheck): boolean => problems.lengt
 
 /** The pod as the scheduler makes it, with a name and an account that only stand for real ones. */
 function podOf(pool: Pool): object {
-  const { image, template, containerMode, proxy, caBundle, namespace } = pool;
-  return runnerPod({
-    name: `pdk-000000-${pool.name}-000000000000`,
-    namespace,
-    instance: '000000',
-    pool: pool.name,
-    entityId: 0,
-    scopeRepoId: 0,
-    image,
-    template,
-    containerMode,
-    proxy,
-    caBundle,
-  });
+  const name = `pdk-000000-${pool.name}-000000000000`;
+  return runnerPod({ ...pool, name, instance: '000000', pool: pool.name, entityId: 0, scopeRepoId: 0 });
 }

@@ -42,8 +42,7 @@ export async function startPod(
     return done({ ended: 'the worker ended before its pod was made' });
   }
   requireLease(task);
-  const { image, template, containerMode, proxy, caBundle } = pool;
-  const pod = runnerPod({ ...place, ...identityOf(worker), image, template, containerMode, proxy, caBundle });
+  const pod = runnerPod({ ...pool, ...place, ...identityOf(worker) });
   const { uid, outcome } = await createPod(cluster, pod);
   if (isWatched) {
     await noteSuccess(db, [poolBreaker(pool.name)], POD_REFUSED);

@@ -61,6 +61,7 @@ export async function startRealCluster(assets: string): Promise<RealCluster> {
     // The service account that each pod would need is made by a controller that does not run here.
     'disable-admission-plugins': 'ServiceAccount',
     'endpoint-reconciler-type': 'none',
+    'allow-privileged': 'true',
   };
   const certificate = join(dir, 'certs', 'apiserver.crt');
   try {

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { poolsDocument } from '@paddock/domain/pools-document';
+import { type RealCluster, startRealCluster } from '@paddock/testing/real-cluster';
+import { callJson, objectPath } from './call.ts';
+import { type Cluster, connectCluster } from './connect.ts';
+import { failureOf } from './contract-parts.ts';
+import { createPod } from './pods.ts';
+import { runnerPod, runnerSecret } from './runner-pod.ts';
+import { createSecret } from './secrets.ts';
+
+const assets = process.env['KUBEBUILDER_ASSETS'];
+const described = assets === undefined || assets === '' ? describe.skip : describe;
+
+/** docs/pools.md shows it. */
+const RESTRICTED = {
+  spec: {
+    securityContext: { runAsNonRoot: true, runAsUser: 1001, fsGroup: 1001, seccompProfile: { type: 'RuntimeDefault' } },
+    containers: [{ name: 'runner', securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } } }],
+  },
+};
+
+const PROXY = { http: 'http://proxy:3128', https: 'http://proxy:3128', noProxy: ['.svc'] };
+const LONGEST = { instance: 'abcdef', pool: `p${'o'.repeat(28)}l` };
+
+described('the manifests, on a real API server (needs KUBEBUILDER_ASSETS)', () => {
+  let real: RealCluster;
+  let cluster: Cluster;
+  let made = 0;
+
+  beforeAll(async () => {
+    real = await startRealCluster(assets ?? '');
+    cluster = connectCluster({ kubeconfigFile: real.kubeconfigFile, requestTimeoutMs: 20_000 });
+    for (const level of ['privileged', 'baseline', 'restricted']) {
+      const metadata = { name: level, labels: { 'pod-security.kubernetes.io/enforce': level } };
+      await callJson(cluster, { method: 'POST', path: '/api/v1/namespaces', body: { apiVersion: 'v1', kind: 'Namespace', metadata } });
+    }
+  });
+  afterAll(async () => {
+    cluster.close();
+    await real.stop();
+  });
+
+  /** A pool's pod as the scheduler makes it, in a namespace of that Pod Security level. */
+  const podIn = (level: string, more: object = {}) => {
+    const written = { name: 'linux', labels: ['linux'], image: 'example.test/runner:1', namespace: level, ...more };
+    const [pool] = poolsDocument.parse({ pools: [written], entities: {} }).pools;
+    if (pool === undefined) throw new Error('There is no pool in the document.');
+    return runnerPod({ ...pool, name: `pdk-i-${++made}`, instance: 'i', pool: pool.name, entityId: 42, scopeRepoId: 0 });
+  };
+  const readSpec = async (pod: ReturnType<typeof podIn>) => {
+    const path = objectPath(pod.metadata?.namespace ?? '', 'pods', pod.metadata?.name);
+    return ((await callJson(cluster, { method: 'GET', path })) as { spec: Record<string, unknown> }).spec;
+  };
+
+  test.each<[string, string, object]>([
+    ['without a template', 'baseline', {}],
+    ['of the template in docs/pools.md', 'restricted', { template: RESTRICTED }],
+    ['with a Docker daemon', 'privileged', { containerMode: 'dind' }],
+    ['behind a proxy, with certificates', 'baseline', { proxy: PROXY, caBundle: { configMap: 'ca', key: 'acme.crt' } }],
+    ['with all of it', 'privileged', { containerMode: 'dind', proxy: PROXY, caBundle: { configMap: 'ca' }, template: RESTRICTED }],
+    ['with an empty template', 'baseline', { template: {} }],
+    ['with no containers', 'baseline', { template: { spec: { containers: [] } } }],
+    ['with the runner second', 'baseline', { template: { spec: { containers: [{ name: 'cache', image: 'c:1' }, { name: 'runner' }] } } }],
+    [
+      'with init containers and one beside the runner',
+      'baseline',
+      { template: { spec: { initContainers: [{ name: 'a', image: 'a:1' }], containers: [{ name: 'b', image: 'b:1' }] } } },
+    ],
+    [
+      'with one variable twice, and variables from elsewhere',
+      'baseline',
+      {
+        template: {
+          spec: {
+            containers: [
+              {
+                name: 'runner',
+                env: [
+                  { name: 'A', value: '1' },
+                  { name: 'A', value: '2' },
+                ],
+                envFrom: [{ configMapRef: { name: 'settings' } }],
+              },
+            ],
+          },
+        },
+      },
+    ],
+    [
+      'with keys that have no value',
+      'baseline',
+      {
+        template: {
+          metadata: { labels: null },
+          spec: { nodeSelector: null, tolerations: null, volumes: null, containers: [{ name: 'runner', env: null, resources: null }] },
+        },
+      },
+    ],
+    [
+      'with a daemon of its own, an own work volume and mounts where ours are',
+      'privileged',
+      {
+        containerMode: 'dind',
+        template: {
+          spec: {
+            initContainers: [{ name: 'dind', image: 'd:1', resources: { limits: { cpu: 1 } } }],
+            containers: [{ name: 'runner', volumeMounts: [{ name: 'work', mountPath: '/home/runner/_work' }] }],
+            volumes: [{ name: 'work', ephemeral: { volumeClaimTemplate: { spec: claim() } } }],
+          },
+        },
+      },
+    ],
+    [
+      'with a restart policy for the runner',
+      'baseline',
+      { template: { spec: { containers: [{ name: 'runner', restartPolicy: 'Always' }] } } },
+    ],
+  ])('a pod %s is taken at the level %s (H3)', async (_what, level, more) => {
+    const pod = podIn(level, more);
+    expect(await createPod(cluster, pod)).toMatchObject({ outcome: 'created' });
+    expect(await readSpec(pod)).toMatchObject({ restartPolicy: 'Never', automountServiceAccountToken: false });
+  });
+
+  test.each([
+    ['restricted', {}],
+    ['baseline', { containerMode: 'dind' }],
+  ])('the level %s refuses %j, with the reason (C11)', async (level, more) => {
+    const refused = await failureOf(createPod(cluster, podIn(level, more)));
+    expect(refused).toMatchObject({ kind: 'forbidden', message: expect.stringContaining('violates PodSecurity') });
+  });
+
+  test('the longest names and the widest marks are taken (A8)', async () => {
+    const name = `pdk-${LONGEST.instance}-${LONGEST.pool}-0123456789ab`;
+    const id = Number.MAX_SAFE_INTEGER;
+    const marks = { entityId: id, scopeRepoId: id, madeForJobId: id, deliveryGuid: '72d3162e-cc78-11e3-81ab-4c9367dc0958', cluster: 'c' };
+    const worker = { ...LONGEST, ...marks, name, namespace: 'baseline' };
+    expect(name.length).toBeLessThanOrEqual(60);
+    expect(await createSecret(cluster, runnerSecret({ ...worker, jitConfig: 'x'.repeat(20_000) }))).toBe('created');
+    expect(await createPod(cluster, runnerPod({ ...worker, image: 'runner:1' }))).toMatchObject({ outcome: 'created' });
+  });
+});
+
+function claim(): object {
+  return { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+}
