@@ -273,12 +273,18 @@ create table repositories (
   repo_id bigint not null,
   entity_id bigint not null,
   app_id bigint not null,
-  full_name text not null,
+  full_name text,
   active_at timestamp with time zone not null,
   due_at timestamp with time zone default now() not null,
   looked_at timestamp with time zone,
   etags jsonb default '{}'::jsonb not null,
   constraint repositories_pkey PRIMARY KEY (repo_id)
+);
+
+create table retention_progress (
+  name text not null,
+  reached_id bigint not null,
+  constraint retention_progress_pkey PRIMARY KEY (name)
 );
 
 create table schedules (
@@ -297,6 +303,16 @@ create table stopped_making (
   constraint stopped_making_check CHECK (((subject_type = 'environment'::text) = (subject_id = ''::text))),
   constraint stopped_making_pkey PRIMARY KEY (subject_type, subject_id),
   constraint stopped_making_subject_type_check CHECK ((subject_type = ANY (ARRAY['environment'::text, 'pool'::text, 'entity'::text])))
+);
+
+create table stray_registrations (
+  entity_id bigint not null,
+  scope_repo_id bigint not null,
+  runner_id bigint not null,
+  name text not null,
+  sightings integer default 1 not null,
+  first_seen_at timestamp with time zone default now() not null,
+  constraint stray_registrations_pkey PRIMARY KEY (entity_id, scope_repo_id, runner_id)
 );
 
 create table task_counts (
@@ -352,6 +368,7 @@ create table unresolved_deliveries (
   requested_delivery_id bigint,
   next_request_at timestamp with time zone default now() not null,
   resolved_at timestamp with time zone,
+  missing_here boolean default false not null,
   constraint unresolved_deliveries_pkey PRIMARY KEY (app_id, guid)
 );
 
@@ -429,6 +446,9 @@ create table workers (
   stop_held_by text,
   stop_held_since timestamp with time zone,
   is_warm boolean default false not null,
+  stuck_reason text,
+  stuck_at timestamp with time zone,
+  terminating_at timestamp with time zone,
   constraint workers_check CHECK (((status = ANY (ARRAY['completed'::status_enum, 'failed'::status_enum])) = (completed_at IS NOT NULL))),
   constraint workers_entity_type_check CHECK ((entity_type = ANY (ARRAY['Organization'::text, 'User'::text]))),
   constraint workers_pkey PRIMARY KEY (pod_name),

@@ -4,6 +4,7 @@ import { createMetrics } from '@paddock/runtime/metrics';
 import { resumeMaking, stopMaking } from '@paddock/db/stopped-making';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import fc from 'fast-check';
 import { sql } from 'kysely';
@@ -25,18 +26,29 @@ async function clear(): Promise<void> {
   await putPools(testDb.db, examplePools());
 }
 
-const provisionTasks = () => testDb.db.selectFrom('tasks').select(['kind', 'subject_id', 'delivery_guid']).orderBy('subject_id').execute();
+const tasks = () =>
+  testDb.db.selectFrom('tasks').select(['kind', 'subject_id', 'delivery_guid']).orderBy('subject_id').orderBy('kind').execute();
 const workers = () => testDb.db.selectFrom('workers').selectAll().orderBy('pod_name').execute();
 
 describe('matchOnce', () => {
   test('enqueues one provisioning per reserved worker, in the same transaction, with the delivery it goes back to (C6, D14)', async () => {
     await putJob(testDb.db, { delivery_guid: 'guid-1' });
     await putJob(testDb.db);
-    expect(await matchOnce(testDb.db, GATE)).toEqual({ reserved: 2, ended: 0, lacking: 0, hasMore: false, pools: ['linux', 'linux'] });
+    expect(await matchOnce(testDb.db, GATE)).toMatchObject({ reserved: 2, ended: 0, retired: 0, lacking: 0, pools: ['linux', 'linux'] });
     const made = await workers();
-    expect(await provisionTasks()).toEqual(
+    expect(await tasks()).toEqual(
       made.map((worker) => ({ kind: 'provision-worker', subject_id: worker.pod_name, delivery_guid: worker.delivery_guid })),
     );
+  });
+
+  test('enqueues the end of each retired worker, and the making of one that is wanted again before it had a pod (C3, D14)', async () => {
+    const at = minutesAgo(5);
+    const { pod_name: name } = await putWorker(testDb.db, { registration_started_at: at, registered_at: at });
+    expect((await matchOnce(testDb.db, GATE)).retired).toBe(1);
+    expect(await tasks()).toEqual([{ kind: 'stop-worker', subject_id: name, delivery_guid: null }]);
+    await putJob(testDb.db);
+    expect(await matchOnce(testDb.db, GATE)).toMatchObject({ reserved: 0, takenBack: 1 });
+    expect((await tasks()).map(({ kind }) => kind)).toEqual(['provision-worker', 'stop-worker']);
   });
 
   test('keeps nothing when the enqueuing fails: no worker without its task (D14)', async () => {
@@ -51,7 +63,7 @@ describe('matchOnce', () => {
   test('eight matchers beside each other and beside arriving jobs make one worker per job (C5, P3)', async () => {
     await Promise.all(Array.from({ length: 4 }, arrive));
     expect(await workers()).toHaveLength(40);
-    expect(await provisionTasks()).toHaveLength(40);
+    expect(await tasks()).toHaveLength(40);
   });
 
   test('does not wait for ever behind a matcher that hangs (C1)', async () => {

@@ -2,15 +2,23 @@ import type { MatchingSettings } from '@paddock/db/matching-rules';
 import { lockMatching, type MatchingLimits } from '@paddock/db/matching-lock';
 import { matchDemand } from '@paddock/db/match-demand';
 import type { Database } from '@paddock/db/tables';
+import type { UnservedKey } from '@paddock/db/unserved-keys';
 import { enqueue } from '@paddock/queue/enqueue';
 import type { Kysely } from 'kysely';
-import { provisionTask } from '@paddock/domain/worker-tasks';
+import { lookUpAccessTask } from '@paddock/domain/key-tasks';
+import { provisionTask, stopTask } from '@paddock/domain/worker-tasks';
 
 export interface Matched {
   readonly reserved: number;
   readonly ended: number;
   /** Workers that waiting jobs still lack; `demand_keys` says why. */
   readonly lacking: number;
+  /** Registered workers that are to end because nobody wants them, or for their age. */
+  readonly retired: number;
+  /** Workers that were to end and are wanted again. */
+  readonly takenBack: number;
+  /** Keys for which no more are made for a while, because GitHub gives their workers no job. */
+  readonly unserved: readonly UnservedKey[];
   /** The pass made as many as it may: the next one finds what is left over. */
   readonly hasMore: boolean;
   /** Pools of the workers that were reserved, each as often as it got one. */
@@ -21,8 +29,8 @@ export interface Matched {
 const LIMITS: MatchingLimits = { lockTimeoutMs: 10_000, statementTimeoutMs: 15_000, idleTimeoutMs: 8_000 };
 
 /**
- * One pass of matching demand with supply: gives back reservations that are wanted no more, reserves the workers that waiting jobs lack,
- * and enqueues the provisioning of each in the same transaction. Nothing outside of PostgreSQL is called. One pass at a time runs in an
+ * One pass of matching demand with supply: gives back reservations that are wanted no more, retires workers that are, reserves those that
+ * waiting jobs lack, and enqueues the making or the end of each in the same transaction. Nothing outside of PostgreSQL is called. One pass at a time runs in an
  * environment, however many replicas call (C5). Throws what PostgreSQL throws; nothing is kept then.
  */
 export async function matchOnce(db: Kysely<Database>, settings: MatchingSettings, limits: MatchingLimits = LIMITS): Promise<Matched> {
@@ -31,8 +39,21 @@ export async function matchOnce(db: Kysely<Database>, settings: MatchingSettings
     .setIsolationLevel('read committed')
     .execute(async (trx) => {
       await lockMatching(trx, limits);
-      const { ended, reserved, lacking, hasMore } = await matchDemand(trx, settings);
-      await enqueue(trx, reserved.map(provisionTask));
-      return { reserved: reserved.length, ended: ended.length, lacking, hasMore, pools: reserved.map(({ pool }) => pool) };
+      const { ended, retired, takenBack, reserved, unserved, lacking, hasMore } = await matchDemand(trx, settings);
+      await enqueue(trx, [
+        ...unserved.filter(({ rounds }) => rounds === 1).map(({ demandKey }) => lookUpAccessTask(demandKey)),
+        ...[...reserved, ...takenBack.filter(({ hasPod }) => !hasPod)].map(provisionTask),
+        ...retired.map(({ podName }) => stopTask(podName)),
+      ]);
+      return {
+        reserved: reserved.length,
+        ended: ended.length,
+        retired: retired.length,
+        takenBack: takenBack.length,
+        unserved,
+        lacking,
+        hasMore,
+        pools: reserved.map(({ pool }) => pool),
+      };
     });
 }

@@ -6,7 +6,14 @@ import { enqueue } from '@paddock/queue/enqueue';
 import { type Kysely, sql } from 'kysely';
 
 const LIMITS = { lockTimeoutMs: 10_000, statementTimeoutMs: 60_000, idleTimeoutMs: 60_000 };
-const GATE = { unschedulableLimit: 2, trialEveryMs: 60_000, registrationsPerMinute: 1_000_000 };
+const GATE = {
+  unschedulableLimit: 2,
+  trialEveryMs: 60_000,
+  registrationsPerMinute: 1_000_000,
+  surplusAfterMs: 0,
+  warmLifetimeMs: 43_200_000,
+  unservedPauses: { firstMs: 600_000, longestMs: 7_200_000 },
+};
 
 /** Milliseconds that it took. */
 export async function timeOf(run: () => Promise<unknown>): Promise<number> {

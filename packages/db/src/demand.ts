@@ -1,29 +1,10 @@
 import { type Kysely, sql } from 'kysely';
+import { deficits } from './deficits.ts';
 import { prepared } from './prepared.ts';
+import { isReturnable } from './spare-workers.ts';
 import type { Database } from './tables.ts';
-
-/**
- * Per key with waiting jobs or unassigned workers: how many there are of each, and how many more workers it takes (C3). A runner that
- * ended well without a known job has surely run one of them; for a grace it counts as supply.
- *
- * Three counts from indexes alone, two of them in the order of the keys, so the cost is that of what waits and of what is unassigned. They
- * are fully joined although nobody asks for workers without jobs: that can be merged or hashed only, while a left join whose plan was made
- * when nothing waited counts all workers anew for each key.
- */
-const deficits = sql`
-  deficits as (
-    select demand_key, coalesce(w.waiting, 0) as waiting, coalesce(s.unassigned, 0) as unassigned,
-      greatest(coalesce(w.waiting, 0) - coalesce(s.unassigned, 0) - coalesce(u.ends, 0), 0) as lacking
-    from (select demand_key, count(*) as waiting from jobs where wants_worker group by demand_key) w
-    full join (
-      select demand_key, count(*) as unassigned from workers
-      where status in ('pending', 'running') and assigned_at is null and stopping_at is null group by demand_key
-    ) s using (demand_key)
-    full join (
-      select demand_key, count(*) as ends from workers
-      where unexplained_until is not null and unexplained_until > now() and assigned_at is null group by demand_key
-    ) u using (demand_key)
-  )`;
+import { unservedSigns } from './unserved-keys.ts';
+import { hasWarm } from './warm-workers.ts';
 
 export interface DemandTotals {
   /** Keys with waiting jobs. */
@@ -34,6 +15,15 @@ export interface DemandTotals {
   hasUnregistered: boolean;
   /** `demand_keys` has rows. */
   hasStored: boolean;
+  /** Workers beyond the waiting jobs of their keys. */
+  spare: number;
+  /** There are workers to be ended for want of jobs that can still be taken back. */
+  hasReturnable: boolean;
+  /** A worker is being ended that went without a job although one waited; or that was so with some key lately. */
+  hasBlamed: boolean;
+  hasUnserved: boolean;
+  /** The configuration keeps workers warm. */
+  hasWarm: boolean;
 }
 
 /** Whether there is anything to match, at the cost of counting what waits. */
@@ -41,9 +31,13 @@ export async function sumUpDemand(db: Kysely<Database>): Promise<DemandTotals> {
   const { rows } = await sql<DemandTotals>`${prepared}
     with ${deficits}
     select count(*) filter (where waiting > 0) as keys, coalesce(sum(lacking), 0)::bigint as lacking, exists (select from demand_keys) as "hasStored",
-      exists (select from workers where status = 'pending' and registration_started_at is null and pod_uid is null) as "hasUnregistered"
+      exists (select from workers where status = 'pending' and registration_started_at is null and pod_uid is null) as "hasUnregistered",
+      coalesce(sum(greatest(unassigned - waiting, 0)), 0)::bigint as spare, exists (select from workers where ${isReturnable}) as "hasReturnable",
+      ${unservedSigns}, ${hasWarm} as "hasWarm"
     from deficits`.execute(db);
-  return rows[0] ?? { keys: 0, lacking: 0, hasUnregistered: false, hasStored: false };
+  const [totals] = rows;
+  if (totals === undefined) throw new Error('PostgreSQL answered a sum with no row.');
+  return totals;
 }
 
 /** Demand and supply of one key, with what `demand_keys` says of it so far. */

@@ -1,19 +1,30 @@
 import { pickUnwanted } from '@paddock/domain/pick-unwanted';
 import { capsOf, findRivals, planWorkers } from '@paddock/domain/plan-workers';
+import type { HeldBack } from '@paddock/domain/plan-spare';
 import type { LiveWorkers } from '@paddock/domain/share-room';
 import type { Transaction } from 'kysely';
 import { findDemand, findJobTimes, sumUpDemand } from './demand.ts';
 import { forgetRestingKeys, type KeyState, saveKeyStates } from './demand-keys.ts';
 import { countLiveWorkers } from './live-workers.ts';
 import { type MatchingSettings, findMatchingRules } from './matching-rules.ts';
+import { findWarm, keepWarm, retireSpare } from './match-spare.ts';
 import { type ReservedWorker, reserveWorkers } from './reserve-workers.ts';
+import { type RetiredWorker, type TakenBack, takeBackWorkers } from './spare-workers.ts';
 import type { Database } from './tables.ts';
 import { findUnregisteredWorkers, giveBackWorkers } from './unregistered-workers.ts';
+import { forgetServedKeys, noteUnservedKeys, type UnservedKey } from './unserved-keys.ts';
 
 export interface MatchedDemand {
   /** Names of the reservations that ended. */
   readonly ended: readonly string[];
+  /** Registered workers whose end is asked for: each needs the task that sees to it. */
+  readonly retired: readonly RetiredWorker[];
+  /** Workers that were to end and are in supply again. */
+  readonly takenBack: readonly TakenBack[];
+  /** For waiting jobs, and after them those that are kept warm. */
   readonly reserved: readonly ReservedWorker[];
+  /** Keys that GitHub has left without jobs again, and for which no more are made for a while. */
+  readonly unserved: readonly UnservedKey[];
   /** Workers that waiting jobs still lack; `demand_keys` says why. */
   readonly lacking: number;
   /** The pass made as many as it may: the next one finds what is left over. */
@@ -29,32 +40,60 @@ export interface MatchingOptions extends MatchingSettings {
 const MOST_PER_PASS = 1_000;
 
 /**
- * Compares demand with supply and writes what follows (C2, C3, C4): reservations that became too many end, the workers that waiting jobs
- * lack are reserved as far as caps allow, and `demand_keys` says of each key what was seen and why nothing more was made. Jobs are read,
- * never written. Call it after `lockMatching`, in the same READ COMMITTED transaction.
+ * Compares demand with supply and writes what follows (C2, C3, C4): reservations that became too many end, workers that became too many are
+ * to end, those that waiting jobs lack are reserved as far as caps allow, and last those that are kept warm (C10). `demand_keys` says of
+ * each key what was seen and why nothing more was made. Jobs are read, never written. Call it after `lockMatching`, in the same READ
+ * COMMITTED transaction.
  */
 export async function matchDemand(
   trx: Transaction<Database>,
   { most = MOST_PER_PASS, ...settings }: MatchingOptions,
 ): Promise<MatchedDemand> {
   const totals = await sumUpDemand(trx);
-  const ended = totals.hasUnregistered ? await giveBack(trx, settings) : [];
-  const reserved = totals.keys > 0 ? await reserve(trx, { most, ...settings }) : [];
+  const takenBack = totals.lacking > 0 && totals.hasReturnable ? await takeBackWorkers(trx) : [];
+  if (totals.hasUnserved) await forgetServedKeys(trx);
+  const unserved = totals.hasBlamed ? await noteUnservedKeys(trx, settings.unservedPauses) : [];
+  const warm = totals.hasWarm ? await findWarm(trx, settings) : NO_WARM;
+  const ended = totals.hasUnregistered ? await giveBack(trx, { warm, settings }) : [];
+  const { reserved, heldBack } = totals.keys > 0 ? await reserve(trx, { most, ...settings }) : NOTHING;
+  const spare = totals.spare > 0 ? await retireSpare(trx, { heldBack, warm, settings }) : { ended: [], retired: [] };
+  const kept = totals.hasWarm ? await keepWarm(trx, { heldBack, settings, most: most - reserved.length }) : { retired: [], reserved: [] };
   if (totals.hasStored) await forgetRestingKeys(trx);
-  return { ended, reserved, lacking: Math.max(0, totals.lacking - reserved.length), hasMore: reserved.length >= most };
+  return {
+    ended: [...ended, ...spare.ended],
+    retired: [...spare.retired, ...kept.retired],
+    takenBack,
+    reserved: [...reserved, ...kept.reserved],
+    unserved,
+    lacking: Math.max(0, totals.lacking - takenBack.length - reserved.length),
+    hasMore: reserved.length + kept.reserved.length >= most,
+  };
 }
 
-async function giveBack(trx: Transaction<Database>, settings: MatchingSettings): Promise<string[]> {
-  const unwanted = pickUnwanted(await findUnregisteredWorkers(trx), await countLiveWorkers(trx), await findMatchingRules(trx, settings));
+const NO_WARM: ReadonlyMap<number, number> = new Map();
+
+interface Reserved {
+  readonly reserved: readonly ReservedWorker[];
+  readonly heldBack: readonly HeldBack[];
+}
+
+const NOTHING: Reserved = { reserved: [], heldBack: [] };
+
+async function giveBack(
+  trx: Transaction<Database>,
+  { warm, settings }: { warm: ReadonlyMap<number, number>; settings: MatchingSettings },
+): Promise<string[]> {
+  const rules = await findMatchingRules(trx, settings);
+  const unwanted = pickUnwanted(await findUnregisteredWorkers(trx), await countLiveWorkers(trx), { rules, warm });
   return giveBackWorkers(
     trx,
     unwanted.map(({ podName }) => podName),
   );
 }
 
-async function reserve(trx: Transaction<Database>, { most, ...settings }: Required<MatchingOptions>): Promise<ReservedWorker[]> {
+async function reserve(trx: Transaction<Database>, { most, ...settings }: Required<MatchingOptions>): Promise<Reserved> {
   const demand = await findDemand(trx);
-  if (demand.length === 0) return [];
+  if (demand.length === 0) return NOTHING;
   const isLacking = demand.some(({ lacking }) => lacking > 0);
   const live: LiveWorkers[] = isLacking ? await countLiveWorkers(trx) : [];
   const rules = await findMatchingRules(trx, settings);
@@ -70,7 +109,11 @@ async function reserve(trx: Transaction<Database>, { most, ...settings }: Requir
     return isStored(state, key.stored) ? [] : [state];
   });
   await saveKeyStates(trx, states);
-  return reserved;
+  const heldBack = demand.flatMap(({ demandKey, entityId, pool, lacking }): HeldBack[] => {
+    const reason = plans.get(demandKey)?.waitReason ?? null;
+    return reason === null ? [] : [{ demandKey, entityId, pool, reason, lacking: lacking - (made.get(demandKey)?.length ?? 0) }];
+  });
+  return { reserved, heldBack };
 }
 
 function isStored(state: KeyState, stored: Pick<KeyState, 'waiting' | 'unassigned' | 'cap' | 'waitReason'> | null): boolean {

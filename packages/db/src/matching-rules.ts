@@ -4,6 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import type { BreakerSubject } from './breakers.ts';
 import { prepared } from './prepared.ts';
 import type { Database } from './tables.ts';
+import type { UnservedPauses } from './unserved-keys.ts';
 
 /** What the settings say. */
 export interface MatchingSettings {
@@ -13,6 +14,12 @@ export interface MatchingSettings {
   readonly trialEveryMs: number;
   /** Most registrations of one installation in a minute: GitHub's secondary limit. */
   readonly registrationsPerMinute: number;
+  /** How long a worker without a job is left alone once it is registered, in milliseconds: it serves the next job of its key. */
+  readonly surplusAfterMs: number;
+  /** How long a warm worker is kept, in milliseconds: GitHub forgets a registration that is not used for a day. */
+  readonly warmLifetimeMs: number;
+  /** How long no more are made for a key to whose idle workers GitHub gives no job. */
+  readonly unservedPauses: UnservedPauses;
 }
 
 interface Row {
@@ -21,6 +28,7 @@ interface Row {
   environmentStopped: boolean;
   stoppedEntities: number[];
   budgets: Record<string, number>;
+  unserved: Record<string, 0 | 1>;
   breakers: { type: BreakerSubject['type']; id: string; failureClass: string; trials: 0 | 1 }[];
 }
 
@@ -73,12 +81,21 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
           where case subject_type when 'pool' then u.k8s_pool = subject_id when 'installation' then u.entity_id::text = subject_id
             when 'cluster' then u.cluster = subject_id else true end) then 0 else 1 end) order by failed_at) as breakers
       from breakers where pauses > 0
+    ),
+    -- Whoever is unassigned now stands for the trial.
+    unserved as (
+      select jsonb_object_agg(demand_key::text, case when paused_until > now() or exists (
+        select from workers w
+        where w.demand_key = u.demand_key and status in ('pending', 'running') and assigned_at is null and stopping_at is null
+      ) then 0 else 1 end) as unserved
+      from unserved_keys u where rounds > 0
     )
     select coalesce((select pools from pools), '[]') as pools,
       coalesce((select content -> 'entities' from document), '{}') as entities,
       exists (select from stopped_making where subject_type = 'environment') as "environmentStopped",
       (select coalesce(jsonb_agg(subject_id::bigint), '[]') from stopped_making where subject_type = 'entity') as "stoppedEntities",
-      coalesce((select budgets from budgets), '{}') as budgets, coalesce((select breakers from breakers), '[]') as breakers`.execute(db);
+      coalesce((select budgets from budgets), '{}') as budgets, coalesce((select breakers from breakers), '[]') as breakers,
+      coalesce((select unserved from unserved), '{}') as unserved`.execute(db);
   const [row] = rows;
   if (row === undefined) throw new Error('PostgreSQL answered a select of one row with none.');
   const entities = Object.entries(row.entities).map(([login, { maxWorkers, weight }]) => {
@@ -91,6 +108,7 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
     stoppedEntities: new Set(row.stoppedEntities),
     breakers: toBreakers(row.breakers),
     usualBudget: settings.registrationsPerMinute,
+    unserved: new Map(Object.entries(row.unserved).map(([demandKey, trials]) => [Number(demandKey), trials])),
     budgets: new Map(Object.entries(row.budgets).map(([installation, allowed]) => [Number(installation), allowed])),
   };
 }

@@ -7,7 +7,14 @@ import type { Database } from './tables.ts';
 export const LIMITS = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000, idleTimeoutMs: 20_000 };
 
 /** As the scheduler's settings have it by default, but for the limit of registrations, which most tests are not about. */
-export const GATE = { unschedulableLimit: 2, trialEveryMs: 60_000, registrationsPerMinute: 1_000_000 };
+export const GATE = {
+  unschedulableLimit: 2,
+  trialEveryMs: 60_000,
+  registrationsPerMinute: 1_000_000,
+  surplusAfterMs: 0,
+  warmLifetimeMs: 43_200_000,
+  unservedPauses: { firstMs: 600_000, longestMs: 7_200_000 },
+};
 
 /** One pass, as the scheduler does it. */
 export const matchOnce = (db: Kysely<Database>, options: Partial<MatchingOptions> = {}) =>
@@ -32,7 +39,18 @@ export const findReasons = async (db: Kysely<Database>): Promise<Record<string, 
   return Object.fromEntries(keys.map((key) => [key.k8s_pool, key.wait_reason]));
 };
 
+const TABLES = [
+  'jobs',
+  'workers',
+  'demand_keys',
+  'installations',
+  'pools_documents',
+  'stopped_making',
+  'registration_budgets',
+  'warm_repositories',
+  'unserved_keys',
+] as const;
+
 export async function emptyMatchingTables(db: Kysely<Database>): Promise<void> {
-  const tables = ['jobs', 'workers', 'demand_keys', 'installations', 'pools_documents', 'stopped_making', 'registration_budgets'] as const;
-  for (const table of tables) await db.deleteFrom(table).execute();
+  for (const table of TABLES) await db.deleteFrom(table).execute();
 }

@@ -7,7 +7,8 @@ export interface ReservedWorker {
   podName: string;
   pool: string;
   demandKey: number;
-  madeForJobId: number;
+  /** Null: it is kept warm, no job asked for it. */
+  madeForJobId: number | null;
   deliveryGuid: string | null;
 }
 

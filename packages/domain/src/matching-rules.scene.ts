@@ -17,6 +17,7 @@ export const rulesWith = (given: Partial<MatchingRules> & { pool?: Partial<PoolR
   stoppedEntities: new Set(),
   budgets: new Map(),
   usualBudget: 180,
+  unserved: new Map(),
   breakers: { everywhere: undefined, pools: new Map(), entities: new Map() },
   ...given,
 });

@@ -41,6 +41,8 @@ export interface MatchingRules {
   readonly stoppedEntities: ReadonlySet<number>;
   /** What fails time and again, and holds back all but one trial (C11). */
   readonly breakers: Breakers;
+  /** By key: how many workers may be tried although GitHub gave its idle ones no job (C11). */
+  readonly unserved: ReadonlyMap<number, 0 | 1>;
   /** By installation: how many more runners may be registered now. */
   readonly budgets: ReadonlyMap<number, number>;
   /** The same of installations of which nothing special is known. */

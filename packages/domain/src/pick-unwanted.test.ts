@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { rulesWith } from './matching-rules.scene.ts';
+import type { MatchingRules } from './matching-rules.ts';
 import { pickUnwanted, type Unregistered } from './pick-unwanted.ts';
 
 const worker = (podName: string, given: Partial<Unregistered> = {}): Unregistered => ({
@@ -17,22 +18,29 @@ const worker = (podName: string, given: Partial<Unregistered> = {}): Unregistere
 
 const three = (given: Partial<Unregistered> = {}) => ['newest', 'middle', 'oldest'].map((name) => worker(name, given));
 const live = (alive: number) => [{ demandKey: 7, entityId: 1, scopeRepoId: 0, pool: 'linux', alive }];
+const NONE = new Map<number, number>();
+const pick = (newestFirst: Unregistered[], workers: ReturnType<typeof live>, rules: MatchingRules, warm = NONE) =>
+  pickUnwanted(newestFirst, workers, { rules, warm });
 const names = (picked: readonly Unregistered[]) => picked.map(({ podName }) => podName);
 
 describe('pickUnwanted', () => {
   test('keeps what is wanted, at the caps too (P3)', () => {
-    expect(pickUnwanted(three(), live(3), rulesWith({ cap: 3, pool: { cap: 3 } }))).toEqual([]);
+    expect(pick(three(), live(3), rulesWith({ cap: 3, pool: { cap: 3 } }))).toEqual([]);
   });
 
   test('picks the newest, as many as are too many for the demand (C3)', () => {
-    expect(names(pickUnwanted(three({ waiting: 1 }), live(3), rulesWith()))).toEqual(['newest', 'middle']);
+    expect(names(pick(three({ waiting: 1 }), live(3), rulesWith()))).toEqual(['newest', 'middle']);
+  });
+
+  test('keeps what is to be kept warm beyond the demand (C10)', () => {
+    expect(names(pick(three({ waiting: 0 }), live(3), rulesWith(), new Map([[7, 2]])))).toEqual(['newest']);
   });
 
   test.each([
     ['the account’s cap', rulesWith({ cap: 2 })],
     ['the pool’s cap', rulesWith({ pool: { cap: 2 } })],
   ])('picks as many as exceed %s (C4)', (_name, rules) => {
-    expect(names(pickUnwanted(three(), live(3), rules))).toEqual(['newest']);
+    expect(names(pick(three(), live(3), rules))).toEqual(['newest']);
   });
 
   const breaker = { trials: 0, reason: 'pool_failing' } as const;
@@ -42,17 +50,17 @@ describe('pickUnwanted', () => {
     ['the account', { ...none, entities: new Map([[1, breaker]]) }],
     ['everything', { ...none, everywhere: breaker }],
   ])('leaves one for the trial while a breaker of %s is open (C11)', (_name, breakers) => {
-    expect(names(pickUnwanted(three(), live(3), rulesWith({ breakers })))).toEqual(['newest', 'middle']);
+    expect(names(pick(three(), live(3), rulesWith({ breakers })))).toEqual(['newest', 'middle']);
   });
 
   test('counts a worker once that is too many for two reasons', () => {
-    expect(names(pickUnwanted(three({ waiting: 2 }), live(3), rulesWith({ cap: 2, pool: { cap: 2 } })))).toEqual(['newest']);
+    expect(names(pick(three({ waiting: 2 }), live(3), rulesWith({ cap: 2, pool: { cap: 2 } })))).toEqual(['newest']);
   });
 
   test('keeps to a cap per repository only where runners register there (C4)', () => {
     const rules = rulesWith({ pool: { repositoryCap: 1 } });
-    expect(names(pickUnwanted(three(), live(3), rules))).toEqual([]);
-    expect(names(pickUnwanted(three({ scopeRepoId: 5 }), live(3), rules))).toEqual(['newest', 'middle']);
+    expect(names(pick(three(), live(3), rules))).toEqual([]);
+    expect(names(pick(three({ scopeRepoId: 5 }), live(3), rules))).toEqual(['newest', 'middle']);
   });
 
   test.each([
@@ -63,11 +71,11 @@ describe('pickUnwanted', () => {
     ['in a stopped pool', rulesWith({ pool: { stopped: true } })],
     ['of a stopped account', rulesWith({ stoppedEntities: new Set([1]) })],
   ])('picks all workers %s (C12)', (_name, rules) => {
-    expect(pickUnwanted(three(), live(3), rules)).toHaveLength(3);
+    expect(pick(three(), live(3), rules)).toHaveLength(3);
   });
 
   test('picks what is stopping, which was no supply: the others stay', () => {
     const mixed = [worker('stopping', { stopping: true, unassigned: 2, waiting: 2 }), ...three({ unassigned: 2, waiting: 2 }).slice(1)];
-    expect(names(pickUnwanted(mixed, live(3), rulesWith()))).toEqual(['stopping']);
+    expect(names(pick(mixed, live(3), rulesWith()))).toEqual(['stopping']);
   });
 });

@@ -11,11 +11,18 @@ export interface Unregistered extends Place {
   readonly unassigned: number;
 }
 
+/** By key: how many workers are kept although no job waits for them. */
+type Warm = ReadonlyMap<number, number>;
+
 /**
  * The reservations that have become too many: their demand has gone, a cap was lowered, nothing may be made there any more, the account is
  * not allowed any more, or all but one wait behind an open breaker. The list is the newest first, and they go in that order, only as many as it takes.
  */
-export function pickUnwanted<W extends Unregistered>(newestFirst: readonly W[], live: readonly LiveWorkers[], rules: MatchingRules): W[] {
+export function pickUnwanted<W extends Unregistered>(
+  newestFirst: readonly W[],
+  live: readonly LiveWorkers[],
+  { rules, warm }: { rules: MatchingRules; warm: Warm },
+): W[] {
   const { breakers } = rules;
   const counts = new Map<string, number>();
   const add = (key: string, by: number): void => void counts.set(key, (counts.get(key) ?? 0) + by);
@@ -36,7 +43,7 @@ export function pickUnwanted<W extends Unregistered>(newestFirst: readonly W[], 
   };
   return newestFirst.filter((worker) => {
     const spare = `spare ${worker.demandKey}`;
-    if (!counts.has(spare)) counts.set(spare, worker.unassigned - worker.waiting);
+    if (!counts.has(spare)) counts.set(spare, worker.unassigned - worker.waiting - (warm.get(worker.demandKey) ?? 0));
     const pool = rules.pools.get(worker.pool);
     const isUnwanted =
       worker.stopping ||

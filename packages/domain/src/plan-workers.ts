@@ -58,10 +58,15 @@ export function capsOf(demand: readonly KeyDemand[], live: readonly LiveWorkers[
     ]);
   const repositoryCap = ({ scopeRepoId, pool }: Pick<KeyDemand, 'scopeRepoId' | 'pool'>): number | null =>
     scopeRepoId === 0 ? null : (rules.pools.get(pool)?.repositoryCap ?? null);
+  const keyLimit = (key: Pick<KeyDemand, 'demandKey' | 'scopeRepoId' | 'pool'>): Limit =>
+    tightest([
+      { room: left(repositoryCap(key), ofKey.get(key.demandKey)), reason: 'at_repository_cap' },
+      { room: rules.unserved.get(key.demandKey) ?? Infinity, reason: 'github_does_not_assign' },
+    ]);
   const room: Room = {
     entity: (entityId) => entityLimit(entityId).room,
     pool: (pool) => poolLimit(pool).room,
-    key: (key) => left(repositoryCap(key), ofKey.get(key.demandKey)),
+    key: (key) => keyLimit(key).room,
   };
   const tightestCap = (key: KeyDemand): number | null => {
     const caps = [entityRule(key.entityId)?.cap, rules.pools.get(key.pool)?.cap, repositoryCap(key)].filter(
@@ -70,7 +75,7 @@ export function capsOf(demand: readonly KeyDemand[], live: readonly LiveWorkers[
     return caps.length === 0 ? null : Math.min(...caps);
   };
   const weight = (entityId: number): number => entityRule(entityId)?.weight ?? 1;
-  return { open, blocks, room, entityLimit, poolLimit, tightestCap, weight };
+  return { open, blocks, room, entityLimit, poolLimit, keyLimit, tightestCap, weight };
 }
 
 /**
@@ -109,7 +114,8 @@ export function planWorkers(
     if ((allowed.ofPool.get(key.pool) ?? 0) >= room.pool(key.pool)) {
       return caps.poolLimit(key.pool).reason;
     }
-    return share.allowed >= room.key(shortageOf(key, [])) ? 'at_repository_cap' : null;
+    const { room: ofKey, reason } = caps.keyLimit(key);
+    return share.allowed >= ofKey ? reason : null;
   };
   return new Map(
     demand.map((key) => {

@@ -14,6 +14,9 @@ const documentOf = (...pools: ReturnType<typeof pool>[]) => poolsDocument.parse(
 const problemsOf = (content: unknown) =>
   poolsDocument.safeParse(content).error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
 
+const keeping = (scopes: string[], registration = 'organization') =>
+  problemsOf({ pools: [{ ...pool('a', ['x']), registration, warm: scopes.map((scope) => ({ scope, workers: 1 })) }], entities: {} });
+
 describe('labels', () => {
   test('are lower-cased, made unique and sorted by code unit (A2)', () => {
     expect(normaliseLabels(['X64', 'self-hosted', 'x64', 'Zed', '10', '9', 'é'])).toEqual(['10', '9', 'self-hosted', 'x64', 'zed', 'é']);
@@ -82,6 +85,14 @@ describe('the pools document', () => {
     const capped = pool('a', ['x'], { maxWorkersPerRepository: 2 });
     expect(problemsOf({ pools: [capped], entities: {} })?.join()).toContain('a cap per repository needs registration: repository');
     expect(problemsOf({ pools: [{ ...capped, registration: 'repository' }], entities: {} })).toBeUndefined();
+  });
+
+  test('what is kept warm has a scope where runners of the pool can register, each once (C10)', () => {
+    expect(keeping(['acme', 'sam/one'])).toBeUndefined();
+    expect(keeping(['Acme', 'acme'])?.join()).toContain('names the same scope twice');
+    expect(keeping(['acme/api'], 'repository')).toBeUndefined();
+    expect(keeping(['acme'], 'repository')?.join()).toContain('must be acme/REPOSITORY');
+    expect(keeping(['a/b/c'])?.join()).toContain('must be an organization, or a repository');
   });
 
   test('all problems are told at once, unknown keys among them', () => {

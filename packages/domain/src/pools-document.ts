@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { deadlines } from './deadlines.ts';
 import { MOST_LABEL_BYTES, normaliseLabels, storableLabels } from './labels.ts';
 import { caBundle, containerMode, proxy } from './pod-settings.ts';
 import { podTemplate, templateImage } from './pod-template.ts';
+import { warm } from './pool-warm.ts';
 
 const NAME = /^[a-z]([a-z0-9-]{0,28}[a-z0-9])?$/;
 
@@ -43,6 +45,8 @@ const writtenPool = z.strictObject({
     .describe('none, or dind: a Docker daemon beside the runner, as actions-runner-controller makes it.'),
   proxy: proxy.optional().describe('What runner and Docker daemon reach the outside through.'),
   caBundle: caBundle.optional().describe('A ConfigMap with certificates that runner and Docker daemon trust.'),
+  warm: warm.optional().describe('Workers that are kept idle, so that jobs begin at once.'),
+  ...deadlines,
   template: podTemplate.optional().describe("Metadata and PodSpec of its pods, as in actions-runner-controller's `template`."),
 });
 
@@ -131,13 +135,20 @@ function checkTogether(content: unknown, context: z.RefinementCtx): void {
   for (const [index, candidate] of pools.entries()) {
     const { data } = pool.safeParse(candidate);
     if (data === undefined) continue;
-    const { name, labels, registration, maxWorkersPerRepository } = data;
+    const { name, labels, registration, maxWorkersPerRepository, warm: kept = [] } = data;
     if (byName.has(name)) report(['pools', index, 'name'], `there is another pool named ${name}`);
     byName.add(name);
     const key = JSON.stringify(labels);
     const twin = byLabels.get(key);
     if (twin !== undefined) report(['pools', index, 'labels'], `pool ${twin} has the same labels: GitHub could not tell the two apart`);
     byLabels.set(key, name);
+    for (const [nth, { scope }] of kept.entries()) {
+      if (registration === 'organization' || scope.includes('/')) continue;
+      report(
+        ['pools', index, 'warm', nth, 'scope'],
+        `must be ${scope}/REPOSITORY, because the runners of this pool register at repositories`,
+      );
+    }
     if (maxWorkersPerRepository !== null && registration === 'organization') {
       report(
         ['pools', index, 'maxWorkersPerRepository'],

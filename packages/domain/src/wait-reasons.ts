@@ -16,6 +16,7 @@ export const WAIT_REASONS = {
   at_entity_cap: 'the account has as many workers as its maxWorkers allows',
   no_capacity: 'the cluster has no node for workers that the pool has already; one more is tried from time to time',
   at_pool_cap: 'the pool has as many workers as its maxWorkers allows',
+  github_does_not_assign: 'GitHub gave workers of the key no job for long; one more is tried from time to time',
   at_repository_cap: 'the repository has as many workers as maxWorkersPerRepository of the pool allows',
 } as const;
 

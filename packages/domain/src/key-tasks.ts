@@ -1,0 +1,7 @@
+/** Looks up what access the runner group of an unserved key gives. The subject is the key. */
+export const LOOK_UP_ACCESS = 'look-up-access';
+
+export const lookUpAccessTask = (demandKey: number) => ({
+  kind: LOOK_UP_ACCESS,
+  subject: { type: 'key' as const, id: String(demandKey), name: String(demandKey) },
+});

@@ -1,0 +1,82 @@
+import { describe, expect, test } from '@jest/globals';
+import { rulesWith } from './matching-rules.scene.ts';
+import { type HeldBack, isWantedByJobs, planLeaving, type SpareKey, type SpareWorkers } from './plan-spare.ts';
+
+const key = (demandKey: number, spare: number, given: Partial<SpareKey> = {}): SpareKey => ({
+  demandKey,
+  entityId: 1,
+  login: 'Acme',
+  scopeRepoId: 0,
+  pool: 'linux',
+  spare,
+  ...given,
+});
+
+const workers = (demandKey: number, alive: number) => ({ demandKey, entityId: 1, scopeRepoId: 0, pool: 'linux', alive });
+const held = (given: Partial<HeldBack> = {}): HeldBack => ({
+  demandKey: 99,
+  entityId: 1,
+  pool: 'linux',
+  reason: 'at_entity_cap',
+  lacking: 1,
+  ...given,
+});
+
+const leaving = (given: Partial<SpareWorkers>) =>
+  planLeaving({ keys: [], warm: new Map(), live: [workers(7, 3)], stopping: [], heldBack: [], rules: rulesWith(), ...given });
+
+describe('planLeaving', () => {
+  test('lets go what no job wants, beyond what is kept warm (C3, C10)', () => {
+    const keys = [key(7, 3)];
+    expect(leaving({ keys })).toEqual([{ demandKey: 7, count: 3, inTheWay: 0 }]);
+    expect(leaving({ keys, warm: new Map([[7, 2]]) })).toEqual([{ demandKey: 7, count: 1, inTheWay: 0 }]);
+    expect(leaving({ keys, warm: new Map([[7, 5]]) })).toEqual([]);
+  });
+
+  test.each([
+    ['the account’s cap', rulesWith({ cap: 3 }), held({ lacking: 2 }), 2],
+    ['the pool’s cap', rulesWith({ pool: { cap: 3 } }), held({ reason: 'at_pool_cap' }), 1],
+    ['another account’s room', rulesWith({ cap: 3 }), held({ entityId: 2 }), 0],
+    ['another pool’s room', rulesWith({ pool: { cap: 3 } }), held({ pool: 'gpu', reason: 'at_pool_cap' }), 0],
+    ['GitHub’s budget', rulesWith({ cap: 3 }), held({ reason: 'github_budget' }), 0],
+  ])('lets warm workers go as far as jobs wait for %s (C10)', (_name, rules, heldBack, count) => {
+    const plan = leaving({ keys: [key(7, 3)], warm: new Map([[7, 3]]), heldBack: [heldBack], rules });
+    expect(plan).toEqual(count === 0 ? [] : [{ demandKey: 7, count, inTheWay: count }]);
+  });
+
+  test('counts those that leave already, and takes what nobody wants before what is kept warm', () => {
+    const rules = rulesWith({ cap: 5 });
+    const live = [workers(7, 3), workers(8, 2)];
+    const warm = new Map([[7, 3]]);
+    const heldBack = [held({ lacking: 2 })];
+    expect(leaving({ keys: [key(7, 3), key(8, 1)], live, warm, heldBack, rules })).toEqual([
+      { demandKey: 8, count: 1, inTheWay: 1 },
+      { demandKey: 7, count: 1, inTheWay: 1 },
+    ]);
+    expect(leaving({ keys: [key(7, 3)], live, warm, heldBack, rules, stopping: [workers(8, 2)] })).toEqual([]);
+  });
+
+  test('lets warm workers go that exceed a cap which was lowered, and all of a pool that may have none (C4, C12)', () => {
+    const keys = [key(7, 3)];
+    const warm = new Map([[7, 3]]);
+    expect(leaving({ keys, warm, rules: rulesWith({ cap: 1 }) })).toEqual([{ demandKey: 7, count: 2, inTheWay: 2 }]);
+    expect(leaving({ keys, warm, rules: rulesWith({ pool: { paused: true } }) })).toEqual([{ demandKey: 7, count: 3, inTheWay: 0 }]);
+  });
+
+  test('keeps to a cap per repository only where runners register there (C4)', () => {
+    const rules = rulesWith({ pool: { repositoryCap: 2 } });
+    const warm = new Map([[7, 3]]);
+    expect(leaving({ keys: [key(7, 3)], warm, rules })).toEqual([]);
+    expect(leaving({ keys: [key(7, 3, { scopeRepoId: 5 })], warm, rules })).toEqual([{ demandKey: 7, count: 1, inTheWay: 1 }]);
+  });
+});
+
+test.each([
+  ['the account’s cap', held(), true],
+  ['the pool’s nodes', held({ entityId: 2, reason: 'no_capacity' }), true],
+  ['another account', held({ entityId: 2 }), false],
+  ['another pool', held({ pool: 'gpu', reason: 'at_pool_cap' }), false],
+  ['what only its own key lacks', held({ reason: 'github_does_not_assign' }), false],
+])('a warm worker is not made while a job waits for %s: %s (C10)', (_name, heldBack, expected) => {
+  expect(isWantedByJobs([heldBack], { entityId: 1, pool: 'linux' })).toBe(expected);
+});

@@ -1,0 +1,104 @@
+import { blockedBy, entityRuleOf, type MatchingRules, type Place } from './matching-rules.ts';
+import type { LiveWorkers } from './share-room.ts';
+import type { WaitReason } from './wait-reasons.ts';
+
+/** A key with more unassigned workers than waiting jobs. */
+export interface SpareKey extends Place {
+  readonly demandKey: number;
+  readonly scopeRepoId: number;
+  /** Unassigned workers beyond its waiting jobs; more than 0. */
+  readonly spare: number;
+}
+
+/** A key whose jobs wait for more workers than could be made. */
+export interface HeldBack {
+  readonly demandKey: number;
+  readonly entityId: number;
+  readonly pool: string;
+  readonly reason: WaitReason;
+  /** Workers that it still lacks; more than 0. */
+  readonly lacking: number;
+}
+
+export interface SpareWorkers {
+  readonly keys: readonly SpareKey[];
+  /** By key: so many are kept although no job waits for them (C10). */
+  readonly warm: ReadonlyMap<number, number>;
+  readonly live: readonly LiveWorkers[];
+  /** Of those that live: they leave soon, and need no replacement by others that leave. */
+  readonly stopping: readonly LiveWorkers[];
+  readonly heldBack: readonly HeldBack[];
+  readonly rules: MatchingRules;
+}
+
+/** How many spare workers of a key are to go. */
+export interface Leaving {
+  readonly demandKey: number;
+  readonly count: number;
+  /** Of these: somebody waits for their place under a cap, or the cap was lowered below what lives. */
+  readonly inTheWay: number;
+}
+
+/**
+ * The spare workers that are wanted no more: those beyond what is kept warm, and of the warm ones as many as a cap needs for jobs that wait
+ * for it, or is exceeded by (C3, C10). Workers that waiting jobs can have are never among them.
+ */
+export function planLeaving(given: SpareWorkers): Leaving[] {
+  const { keys, warm, rules } = given;
+  const needed = countNeeded(given);
+  const inTheWay = (key: SpareKey): number => Math.max(0, ...capsOver(key).map((cap) => needed.get(cap) ?? 0));
+  const leaving = new Map<number, { count: number; inTheWay: number }>();
+  const take = (key: SpareKey, count: number): void => {
+    if (count <= 0) return;
+    const so = leaving.get(key.demandKey) ?? { count: 0, inTheWay: 0 };
+    leaving.set(key.demandKey, { count: so.count + count, inTheWay: so.inTheWay + Math.min(count, inTheWay(key)) });
+    for (const cap of capsOver(key)) needed.set(cap, (needed.get(cap) ?? 0) - count);
+  };
+  const kept = (key: SpareKey): number => (blockedBy(rules, key) === undefined ? Math.min(key.spare, warm.get(key.demandKey) ?? 0) : 0);
+  // What nobody wants goes first, wherever it is; warm workers only for what is needed beyond that.
+  for (const key of keys) take(key, key.spare - kept(key));
+  for (const key of keys) take(key, Math.min(kept(key), inTheWay(key)));
+  return [...leaving].map(([demandKey, counts]) => Object.assign(counts, { demandKey }));
+}
+
+/** The caps that a worker of a key counts in. */
+const capsOver = ({ demandKey, entityId, pool }: { demandKey: number; entityId: number; pool: string }) => [
+  `entity ${entityId}`,
+  `pool ${pool}`,
+  `key ${demandKey}`,
+];
+
+/** By cap: how many workers have to leave it for what waits, beyond those that leave already; negative: there is room. */
+function countNeeded({ keys, live, stopping, heldBack, rules }: SpareWorkers): Map<string, number> {
+  const needed = new Map<string, number>();
+  const add = (cap: string, count: number): void => void needed.set(cap, (needed.get(cap) ?? 0) + count);
+  for (const { entityId, pool, demandKey, reason, lacking } of heldBack) {
+    if (reason === 'at_entity_cap') add(`entity ${entityId}`, lacking);
+    if (reason === 'at_pool_cap') add(`pool ${pool}`, lacking);
+    if (reason === 'at_repository_cap') add(`key ${demandKey}`, lacking);
+  }
+  for (const [sign, workers] of [[1, live] as const, [-1, stopping] as const]) {
+    for (const { entityId, pool, demandKey, alive } of workers) {
+      for (const cap of capsOver({ demandKey, entityId, pool })) add(cap, sign * alive);
+    }
+  }
+  const sizes = new Map<string, number>();
+  for (const { entityId, login, pool, demandKey, scopeRepoId } of keys) {
+    const rule = rules.pools.get(pool);
+    const write = (cap: string, size: number | null | undefined) => void sizes.set(cap, size ?? Infinity);
+    write(`entity ${entityId}`, entityRuleOf(rules, login)?.cap);
+    write(`pool ${pool}`, rule?.cap);
+    write(`key ${demandKey}`, scopeRepoId === 0 ? null : rule?.repositoryCap);
+  }
+  // What waits is let in once so many have left that those who live and those who wait are as many as the cap.
+  for (const [cap, count] of needed) needed.set(cap, count - (sizes.get(cap) ?? Infinity));
+  return needed;
+}
+
+/** Reasons that hold back all keys of an account, and all of a pool. */
+const OF_ENTITY: ReadonlySet<WaitReason> = new Set(['at_entity_cap', 'github_budget', 'installation_refused', 'installation_gone']);
+const OF_POOL: ReadonlySet<WaitReason> = new Set(['at_pool_cap', 'no_capacity', 'pool_failing']);
+
+/** Whether what a warm worker would take is what somebody's job waits for: then none is made (C10). */
+export const isWantedByJobs = (heldBack: readonly HeldBack[], { entityId, pool }: { entityId: number; pool: string }): boolean =>
+  heldBack.some((held) => (held.entityId === entityId && OF_ENTITY.has(held.reason)) || (held.pool === pool && OF_POOL.has(held.reason)));
