@@ -4,7 +4,7 @@ import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { listPods } from '@paddock/kube/pods';
 import { waitFor } from '@paddock/testing/wait-for';
 import { takeChanges, takeList } from './follow-pods.ts';
-import { type SchedulerWorld, startSchedulerWorld } from './scheduler.scene.ts';
+import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from './scheduler.scene.ts';
 
 let world: SchedulerWorld;
 let instance: string;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 beforeEach(() => world.reset());
 
-const parts = () => ({ ...world.parts, holder: 'test', unexplainedGraceMs: 60_000, leaseMs: 8_000, renewMs: 2_000, namespacesMs: 50 });
+const parts = () => ({ ...world.parts, ...FOLLOWING });
 const list = async () => (await listPods(world.cluster, { namespace: 'runners', instance })).pods;
 const relist = async (pods?: readonly ObservedPod[]) => takeList(parts(), 'runners', pods ?? (await list()), new Date());
 const kinds = async () =>

@@ -164,6 +164,13 @@ export const settings = {
     min: 1,
     max: 10_000,
   }),
+  stuckAfterMs: integer({
+    env: 'PADDOCK_STUCK_AFTER_MS',
+    doc: 'How long a pod may take to start, and to go after its term, before it counts as stuck and is diagnosed',
+    default: 300_000,
+    min: 100,
+    max: 86_400_000,
+  }),
   runnerGroupLifetimeMs: integer({
     env: 'PADDOCK_RUNNER_GROUP_LIFETIME_MS',
     doc: 'How long the id of a runner group is remembered',

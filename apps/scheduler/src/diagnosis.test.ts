@@ -29,7 +29,7 @@ describe('diagnose', () => {
       version: 2,
       reason: 'exit_code',
       message: 'container runner ended with exit code 1 (Error)',
-      pod: { phase: 'Failed', reason: null, message: null, node: 'n1' },
+      pod: { phase: 'Failed', reason: null, message: null, node: 'n1', conditions: [] },
       containers: [
         { name: 'dind', exitCode: 0, reason: null, message: null, log: null, logMissing: 'the node is away' },
         { name: 'runner', exitCode: 1, reason: 'Error', message: null, log: 'last words' },
@@ -59,6 +59,50 @@ describe('diagnose', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  test('fits even where everything is long and there is much of it (C8)', () => {
+    const long = '\u0001'.repeat(100_000);
+    const containers = Array.from({ length: 60 }, (_, index) =>
+      Object.assign({}, pod.runner, { name: `c${index}`, reason: long, message: long }),
+    );
+    const conditions = containers.map(() => ({ type: 'Ready', status: 'False', reason: long, message: long }));
+    const logs = new Map(containers.map(({ name }) => [name, { text: long }]));
+    const events = Array.from({ length: 200 }, () => ({ ...event(long), reason: long }));
+    const diagnosis = diagnose({ ...pod, podReason: long, podMessage: long, containers, conditions }, logs, events);
+    expect(Buffer.byteLength(JSON.stringify(diagnosis))).toBeLessThanOrEqual(LARGEST_DIAGNOSIS_BYTES);
+    expect(diagnosis.events.length).toBeGreaterThan(0);
+  });
+
+  test('says of a pod that lives what holds it, and which of its conditions are bad', () => {
+    const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'no node fits' }];
+    const pending = { ...pod, phase: 'Pending', conditions, runner: { name: 'runner', state: 'unknown' }, containers: [] } as const;
+    expect(diagnose({ ...pending, unschedulable: 'no node fits' }, new Map(), [], 'unschedulable')).toMatchObject({
+      reason: 'unschedulable',
+      message: 'no node fits',
+      pod: { conditions },
+    });
+    expect(diagnose(pending, new Map(), [], 'slow_start').reason).toBe('slow_start');
+    const deleted = { ...pod, phase: 'Running', deletionTimestamp: new Date('2026-01-01T00:00:00Z') } as const;
+    expect(diagnose(deleted, new Map(), [], 'terminating')).toMatchObject({
+      reason: 'terminating',
+      message: expect.stringContaining('2026-01-01T00:00:00.000Z'),
+    });
+  });
+
+  test.each([
+    ['a GitHub token', `ghs_${'a1B2'.repeat(9)}`],
+    ['a fine-grained token', `github_pat_${'a1B2'.repeat(12)}`],
+    ['a JIT config', Buffer.from('{"runner":"secret"}'.repeat(20)).toString('base64')],
+    ['a JSON Web Token', 'eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl'],
+    ['a password in a header', 'hunter2hunter2hunter2'],
+    ['a private key', 'MIIEowIBAAKCAQEAsecret'],
+  ])('%s is kept nowhere in it (D1)', (_what, secret) => {
+    const said = `before -----BEGIN RSA PRIVATE KEY-----\n${secret}\n-----END RSA PRIVATE KEY----- Authorization: Bearer ${secret} after`;
+    const bare = secret.startsWith('MII') || secret.startsWith('hunter') ? said : `${said} ${secret}`;
+    const text = JSON.stringify(diagnose({ ...pod, podMessage: bare }, new Map([['runner', { text: bare }]]), [event(bare)]));
+    expect(text).not.toContain(secret);
+    expect(text).toContain('after');
   });
 
   test('keeps the end of a long log', () => {

@@ -1,13 +1,22 @@
 import type { PodEvent } from '@paddock/kube/events';
-import type { ObservedContainer, ObservedPod } from '@paddock/kube/observed-pod';
+import type { ObservedCondition, ObservedPod } from '@paddock/kube/observed-pod';
 import { podFailure, type PodFailureReason } from '@paddock/kube/pod-failure';
+import { SLOW_START, TERMINATING } from '@paddock/db/stuck-pods';
+import { hideSecrets } from './hide-secrets.ts';
 
-/** What is kept of a failed worker: `workers.failure_info`, version 2 (C8). */
+/** What is kept of a worker that failed or whose pod is stuck: `workers.failure_info`, version 2 (C8). */
 export interface Diagnosis extends Record<string, unknown> {
   readonly version: 2;
-  readonly reason: PodFailureReason;
+  readonly reason: PodFailureReason | typeof SLOW_START | typeof TERMINATING;
   readonly message: string;
-  readonly pod: { readonly phase: string; readonly reason: string | null; readonly message: string | null; readonly node: string | null };
+  readonly pod: {
+    readonly phase: string;
+    readonly reason: string | null;
+    readonly message: string | null;
+    readonly node: string | null;
+    /** Those that are not as in a pod that does well. */
+    readonly conditions: readonly ObservedCondition[];
+  };
   readonly containers: readonly DiagnosedContainer[];
   readonly events: readonly PodEvent[];
 }
@@ -30,45 +39,85 @@ export interface ContainerLog {
 /** As JSON text of UTF-8. */
 export const LARGEST_DIAGNOSIS_BYTES = 64 * 1024;
 const MOST_EVENTS = 30;
-const LONGEST_MESSAGE = 1_000;
+const MOST_CONTAINERS = 20;
+const MOST_CONDITIONS = 10;
 
-/** Puts together what is known of a failed pod, in at most 64 KB: logs are cut from their beginning until it fits. Pure. */
-export function diagnose(pod: ObservedPod, logs: ReadonlyMap<string, ContainerLog>, events: readonly PodEvent[]): Diagnosis {
-  const { reason, message } = podFailure(pod) ?? { reason: 'unknown', message: `the pod is ${pod.phase}` };
-  const common = {
+/** How much is kept of each log and of each sentence, in characters: the first that makes the whole fit. Logs give way first. */
+const LIMITS = [65_536, 32_768, 16_384, 8_192, 4_096, 2_048, 1_024, 512, 0]
+  .map((log) => ({ log, text: 1_000 }))
+  .concat([500, 250, 100, 30].map((text) => ({ log: 0, text })));
+
+/**
+ * Puts together what is known of a pod that failed or is stuck, in at most 64 KB: logs are cut from their beginning until it fits. What has
+ * the form of a credential is left out. `stuckReason` is what the row says of a pod that lives. Pure.
+ */
+export function diagnose(
+  pod: ObservedPod,
+  logs: ReadonlyMap<string, ContainerLog>,
+  events: readonly PodEvent[],
+  stuckReason: string | null = null,
+): Diagnosis {
+  const cut = (limit: (typeof LIMITS)[number]) => diagnoseWithin(limit, pod, logs, events, stuckReason);
+  const limit = LIMITS.find((each) => Buffer.byteLength(JSON.stringify(cut(each))) <= LARGEST_DIAGNOSIS_BYTES);
+  return cut(limit ?? { log: 0, text: 0 });
+}
+
+function diagnoseWithin(
+  limit: (typeof LIMITS)[number],
+  pod: ObservedPod,
+  logs: ReadonlyMap<string, ContainerLog>,
+  events: readonly PodEvent[],
+  stuckReason: string | null,
+): Diagnosis {
+  const clean = (text: string): string => {
+    const kept = storable(text);
+    return kept.length > limit.text ? `${kept.slice(0, limit.text).toWellFormed()}…` : kept;
+  };
+  const cleanOrNull = (text: string | undefined): string | null => (text === undefined ? null : clean(text));
+  const { reason, message } = causeOf(pod, stuckReason);
+  return {
     version: 2,
     reason,
     message: clean(message),
     pod: {
       phase: pod.phase,
-      reason: pod.podReason === undefined ? null : clean(pod.podReason),
-      message: pod.podMessage === undefined ? null : clean(pod.podMessage),
+      reason: cleanOrNull(pod.podReason),
+      message: cleanOrNull(pod.podMessage),
       node: pod.nodeName ?? null,
+      conditions: (pod.conditions ?? []).slice(0, MOST_CONDITIONS).map((condition) => withClean(condition, clean)),
     },
-    events: events.slice(-MOST_EVENTS).map(cleanEvent),
-  } as const;
-  for (let longestLog = LARGEST_DIAGNOSIS_BYTES; ; longestLog = Math.floor(longestLog / 2)) {
-    const diagnosis = { ...common, containers: pod.containers.map((container) => diagnoseContainer(container, logs, longestLog)) };
-    if (Buffer.byteLength(JSON.stringify(diagnosis)) <= LARGEST_DIAGNOSIS_BYTES || longestLog === 0) return diagnosis;
-  }
-}
-
-function diagnoseContainer(container: ObservedContainer, logs: ReadonlyMap<string, ContainerLog>, longestLog: number): DiagnosedContainer {
-  const { name, exitCode, reason, message } = container;
-  const { text, missing } = logs.get(name) ?? { text: null };
-  return {
-    name,
-    exitCode: exitCode ?? null,
-    reason: reason === undefined ? null : clean(reason),
-    message: message === undefined ? null : clean(message),
-    log: text === null ? null : storable(longestLog === 0 ? '' : text.slice(-longestLog)),
-    ...(missing === undefined ? {} : { logMissing: clean(missing) }),
+    containers: pod.containers.slice(0, MOST_CONTAINERS).map(({ name, exitCode, reason: why, message: words }) => {
+      const { text, missing } = logs.get(name) ?? { text: null };
+      const log = text === null ? null : endOf(storable(text), limit.log);
+      const container = { name, exitCode: exitCode ?? null, reason: cleanOrNull(why), message: cleanOrNull(words), log };
+      return missing === undefined ? container : Object.assign(container, { logMissing: clean(missing) });
+    }),
+    events: events.slice(-MOST_EVENTS).map((event) => withClean(event, clean)),
   };
 }
 
-const cleanEvent = (event: PodEvent): PodEvent => ({ ...event, reason: clean(event.reason), message: clean(event.message) });
+function causeOf(pod: ObservedPod, stuckReason: string | null): Pick<Diagnosis, 'reason' | 'message'> {
+  if (stuckReason === TERMINATING && pod.phase !== 'Failed') {
+    const since = pod.deletionTimestamp?.toISOString() ?? 'now';
+    return { reason: TERMINATING, message: `the pod was to be gone by ${since}: its node does not answer, or a finalizer holds it` };
+  }
+  const failure = podFailure(pod);
+  if (failure !== undefined) return failure;
+  return stuckReason === SLOW_START
+    ? { reason: SLOW_START, message: `the pod is ${pod.phase}, and its status does not say what it waits for` }
+    : { reason: 'unknown', message: `the pod is ${pod.phase}` };
+}
 
-const clean = (text: string): string => storable(text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}…` : text);
+function withClean<T extends { readonly reason?: string; readonly message?: string }>(value: T, clean: (text: string) => string): T {
+  const { reason, message } = value;
+  return {
+    ...value,
+    ...(reason === undefined ? {} : { reason: clean(reason) }),
+    ...(message === undefined ? {} : { message: clean(message) }),
+  };
+}
+
+const endOf = (text: string, length: number): string => (length === 0 ? '' : text.slice(-length).toWellFormed());
 
 /** JSONB holds neither NUL nor half a surrogate pair. */
-const storable = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed();
+const storable = (text: string): string => hideSecrets(text.replaceAll('\0', '\uFFFD').toWellFormed());

@@ -19,6 +19,13 @@ const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 
 
 export function createEvents(log: Logger, metrics: Metrics) {
   const reserved = metrics.counter('paddock_workers_reserved_total', 'Workers reserved for waiting jobs, by pool', ['pool']);
+  const retiring = metrics.counter(
+    'paddock_workers_retired_total',
+    'Registered workers that were to end because nobody wanted them, or for their age',
+  );
+  const unservedKeys = metrics.counter('paddock_keys_unserved_total', 'Pauses for keys to whose idle workers GitHub gave no job, by pool', [
+    'pool',
+  ]);
   const registered = metrics.counter('paddock_workers_registered_total', 'Runners registered at GitHub, by pool', ['pool']);
   const created = metrics.counter('paddock_pods_created_total', 'Runner pods created, by pool', ['pool']);
   const ended = metrics.counter('paddock_workers_ended_total', 'Workers that ended, by pool, status and why they failed', [
@@ -32,6 +39,10 @@ export function createEvents(log: Logger, metrics: Metrics) {
   ]);
   const unexplained = metrics.counter('paddock_workers_unexplained_total', 'Workers that ran a job of which nothing was heard, by pool', [
     'pool',
+  ]);
+  const stuck = metrics.counter('paddock_pods_stuck_total', 'Pods that did not start or did not go, by pool and what kept them', [
+    'pool',
+    'reason',
   ]);
   const vanished = metrics.counter('paddock_pods_vanished_total', 'Pods that went while their workers lived, by pool', ['pool']);
   const adopted = metrics.counter('paddock_pods_adopted_total', 'Pods of ours that had no row and were given one, by pool', ['pool']);
@@ -63,11 +74,21 @@ export function createEvents(log: Logger, metrics: Metrics) {
   const clusterFailures = metrics.counter('paddock_cluster_failures_total', 'Calls of the cluster that failed, by kind', ['kind']);
 
   return {
-    matched({ reserved: made, ended: given, lacking: left, pools }: Matched, seconds: number) {
+    matched({ reserved: made, ended: given, retired, takenBack, unserved, lacking: left, pools }: Matched, seconds: number) {
       matchSeconds.observe(seconds);
       lacking.set(left);
       for (const pool of pools) reserved.inc({ pool });
-      if (made + given > 0) log.info('demand matched', { reserved: made, ended: given });
+      retiring.inc(retired);
+      if (made + given + retired + takenBack > 0) log.info('demand matched', { reserved: made, ended: given, retired, takenBack });
+      for (const { pool, entityName, rounds, pausedUntil } of unserved) {
+        unservedKeys.inc({ pool });
+        log.warn('GitHub gives idle runners no job although one waits: no more are made for a while; see the runner group and its access', {
+          pool,
+          entityName,
+          rounds,
+          pausedUntil,
+        });
+      }
     },
     waiting(counts: readonly { pool: string; reason: string | null; waiting: number }[]) {
       waiting.reset();
@@ -102,11 +123,16 @@ export function createEvents(log: Logger, metrics: Metrics) {
     },
     podChanged(transition: PodTransition) {
       const { podName, pool, was, status, startSeconds } = transition;
+      if (transition.newlyStuck !== null) this.podStuck({ podName, pool, reason: transition.newlyStuck });
       if (was === status) return;
       if (was === 'pending' && startSeconds !== null) toRunning.observe({ pool }, Math.max(0, startSeconds));
       if (status === 'completed' || status === 'failed') ended.inc({ pool, status, reason: transition.failureReason ?? '' });
       if (transition.unexplained) unexplained.inc({ pool });
       log.info('worker changed', { podName, pool, was, status, reason: transition.failureReason, unexplained: transition.unexplained });
+    },
+    podStuck({ podName, pool, reason }: { podName: string; pool: string; reason: string }) {
+      stuck.inc({ pool, reason });
+      log.warn('the pod of a worker does not start or does not go', { podName, pool, reason });
     },
     podVanished({ podName, pool, status }: MissingPod) {
       vanished.inc({ pool });

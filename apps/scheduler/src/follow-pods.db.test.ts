@@ -5,7 +5,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { findInstance } from '@paddock/db/instance';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { takeChanges, takeList } from './follow-pods.ts';
-import { type SchedulerWorld, startSchedulerWorld } from './scheduler.scene.ts';
+import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from './scheduler.scene.ts';
 
 let world: SchedulerWorld;
 let instance: string;
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 beforeEach(() => world.reset());
 
-const parts = () => ({ ...world.parts, holder: 'test', unexplainedGraceMs: 60_000, leaseMs: 8_000, renewMs: 2_000, namespacesMs: 50 });
+const parts = () => ({ ...world.parts, ...FOLLOWING });
 const list = async () => (await listPods(world.cluster, { namespace: 'runners', instance })).pods;
 const tasks = async () =>
   (await world.db.selectFrom('tasks').select(['kind', 'subject_id']).orderBy('kind').execute()).map((task) => task.kind);

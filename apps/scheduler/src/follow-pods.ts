@@ -2,8 +2,9 @@ import { markPodsDeleted } from '@paddock/db/ended-pods';
 import { holdLease } from '@paddock/db/hold-lease';
 import { findInstance } from '@paddock/db/instance';
 import type { Database } from '@paddock/db/tables';
+import { markStuckPods } from '@paddock/db/stuck-pods';
 import { findMissingPods, findNamespaces, stopVanishedWorkers } from '@paddock/db/worker-pods';
-import { stopTask } from '@paddock/domain/worker-tasks';
+import { diagnoseTask, stopTask } from '@paddock/domain/worker-tasks';
 import type { Cluster } from '@paddock/kube/connect';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { type PodEvent, watchPods } from '@paddock/kube/watch-pods';
@@ -26,6 +27,8 @@ export interface Following {
   readonly renewMs: number;
   /** How often it is looked whether pods are to be followed in other namespaces. */
   readonly namespacesMs: number;
+  /** How long after its creation a pod may take to start, and after its term to go, before it counts as stuck. */
+  readonly stuckAfterMs: number;
 }
 
 /** Follows the pods of this environment while we hold the lease on that. What two followers write at once does no harm (C8). */
@@ -48,6 +51,7 @@ async function followNamespaces(parts: Following, signal: AbortSignal): Promise<
         const watch = followNamespace(parts, { namespace, instance }, stop).catch((error: unknown) => failure.abort(error));
         watches.set(namespace, watch);
       }
+      await noteStuckPods(parts);
       await pause(parts.namespacesMs, stop);
     }
   } finally {
@@ -55,6 +59,20 @@ async function followNamespaces(parts: Following, signal: AbortSignal): Promise<
     await Promise.all(watches.values());
   }
   if (!signal.aborted) throw failure.signal.reason;
+}
+
+/** Has pods diagnosed of which only time tells that they are stuck (C8). */
+export async function noteStuckPods({ db, events, stuckAfterMs }: Following): Promise<number> {
+  const stuck = await db.transaction().execute(async (trx) => {
+    const marked = await markStuckPods(trx, stuckAfterMs);
+    await enqueue(
+      trx,
+      marked.map(({ podName }) => diagnoseTask(podName)),
+    );
+    return marked;
+  });
+  for (const pod of stuck) events.podStuck(pod);
+  return stuck.length;
 }
 
 async function followNamespace(parts: Following, where: { namespace: string; instance: string }, signal: AbortSignal): Promise<void> {

@@ -47,7 +47,15 @@ export type Freedom = Awaited<ReturnType<typeof startFreedom>>;
 export async function startFreedom(seed: number) {
   const world = await startSchedulerWorld({ githubSeed: seed });
   const { db, gitHub, cluster } = world;
-  const following = { ...world.parts, holder: 'test', unexplainedGraceMs: 600_000, leaseMs: 8_000, renewMs: 2_000, namespacesMs: 50 };
+  const following = {
+    ...world.parts,
+    holder: 'test',
+    unexplainedGraceMs: 600_000,
+    leaseMs: 8_000,
+    renewMs: 2_000,
+    namespacesMs: 50,
+    stuckAfterMs: 300_000,
+  };
   const instance = await findInstance(db);
 
   // Deliveries arrive at any time, but not between a pass and the look at what it left.

@@ -78,8 +78,8 @@ await main(async () => {
   });
   const { matchTickMs: tickMs, forgottenAfterMs } = config;
   const matching = { db, config: ownConfig, schema, tickMs, forgottenAfterMs, settings: matchingSettings(config), events };
-  const { unexplainedGraceMs, leaseMs, leaseRenewMs: renewMs, namespacesRefreshMs: namespacesMs } = config;
-  const following = { db, cluster, events, holder, unexplainedGraceMs, leaseMs, renewMs, namespacesMs };
+  const { unexplainedGraceMs, leaseMs, leaseRenewMs: renewMs, namespacesRefreshMs: namespacesMs, stuckAfterMs } = config;
+  const following = { db, cluster, events, holder, unexplainedGraceMs, leaseMs, renewMs, namespacesMs, stuckAfterMs };
   const onceFit = (part: (signal: AbortSignal) => Promise<void>) => async (signal: AbortSignal) => {
     await waitUntilFit({ whyNotReady, pollMs: 1_000, onUnfit: events.notReady }, signal);
     if (!signal.aborted) await part(signal);

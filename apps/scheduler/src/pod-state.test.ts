@@ -49,15 +49,22 @@ describe('podState', () => {
       runningAt: ran.runningAt,
       endedAt,
       exitCode: 0,
+      terminatingAt: null,
+      stuckReason: null,
       failureReason: null,
       message: null,
     });
   });
 
-  test('says why a failed pod failed, and nothing of one that only struggles (P5)', () => {
+  test('says why a failed pod failed, and what keeps one from starting (P5)', () => {
     const evicted = { podReason: 'Evicted', podMessage: 'low on memory' };
     const told = { failureReason: 'evicted', message: 'Evicted: low on memory' };
     expect(podState(pod({ phase: 'Failed', containersTerminated: true, ...evicted }))).toMatchObject(told);
-    expect(podState(pod({ phase: 'Pending', waitingReason: 'ImagePullBackOff' }))).toMatchObject({ failureReason: null, message: null });
+    const stuck = { failureReason: null, stuckReason: 'image_pull', message: 'ImagePullBackOff' };
+    expect(podState(pod({ phase: 'Pending', waitingReason: 'ImagePullBackOff' }))).toMatchObject(stuck);
+    expect(podState(pod({ phase: 'Running', ...ran, waitingReason: 'CrashLoopBackOff' }))).toMatchObject({
+      stuckReason: null,
+      message: null,
+    });
   });
 });

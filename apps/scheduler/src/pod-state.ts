@@ -7,18 +7,21 @@ import { podFailure } from '@paddock/kube/pod-failure';
  * node may say Failed while its runner still works (A3, P2).
  */
 export function podState(pod: ObservedPod): PodState {
-  const failure = pod.phase === 'Failed' ? podFailure(pod) : undefined;
+  const failure = podFailure(pod);
+  const phase = phaseOf(pod);
   return {
     podName: pod.name,
     podUid: pod.uid,
     podCreatedAt: pod.createdAt,
     node: pod.nodeName ?? null,
-    phase: phaseOf(pod),
+    phase,
     runningAt: pod.runningAt ?? null,
     endedAt: pod.endedAt ?? null,
     exitCode: pod.runner.exitCode ?? null,
     isUnschedulable: pod.phase === 'Pending' && pod.unschedulable !== undefined,
-    failureReason: failure?.reason ?? null,
+    terminatingAt: pod.deletionTimestamp ?? null,
+    stuckReason: phase === 'pending' ? (failure?.reason ?? null) : null,
+    failureReason: pod.phase === 'Failed' ? (failure?.reason ?? null) : null,
     message: failure?.message ?? null,
   };
 }

@@ -19,15 +19,15 @@ export interface Recording {
 }
 
 /**
- * Writes what pods say into their workers' rows, and in the same transaction what follows from a worker's end: its Secret goes, a failure is
- * diagnosed. Most changes end none, and one statement holds the rows that provisioning writes to for a shorter time. A pod of ours without
+ * Writes what pods say into their workers' rows, and in the same transaction what follows: the Secret of an ended worker goes; what failed or
+ * does not start is diagnosed. Most changes have no consequences, and one statement holds the rows that provisioning writes to for a shorter time. A pod of ours without
  * a row is adopted; `withoutRow` are the names of those that could not be.
  */
 export async function recordPods(parts: Recording, pods: readonly ObservedPod[]): Promise<{ withoutRow: readonly string[] }> {
   if (pods.length === 0) return { withoutRow: [] };
   const { db, unexplainedGraceMs, events } = parts;
   const states = pods.map(podState);
-  const { changed, unknown } = states.some(({ phase }) => phase === 'succeeded' || phase === 'failed')
+  const { changed, unknown } = states.some(({ phase, stuckReason }) => phase === 'succeeded' || phase === 'failed' || stuckReason !== null)
     ? await db.transaction().execute((trx) => recordWithFollowUps(trx, states, unexplainedGraceMs))
     : await recordPodStates(db, states, unexplainedGraceMs);
   for (const transition of changed) {
@@ -75,13 +75,19 @@ async function recordWithFollowUps(
 /** What the cluster does to a pod says nothing of its pool. */
 const NOBODYS_FAULT = new Set(['evicted', 'node_lost']);
 
+/** What keeps a pod from starting and is written in its pool's template. A lack of nodes is no failure: the matcher has a gate for that (C4). */
+const POOLS_FAULT = new Set(['image_pull', 'container_config', 'crash_loop']);
+
 /** Runners that fail before they have had a job speak against their pool, those that end well speak for it (C11). */
 async function noteHealth(
   db: Kysely<Database>,
-  { podName, pool, status, failedIdle, failureReason, isWatched }: PodTransition,
+  { podName, pool, status, failedIdle, failureReason, newlyStuck, isWatched }: PodTransition,
 ): Promise<void> {
   const subject = poolBreaker(pool);
   const reason = failureReason ?? 'unknown';
+  if (newlyStuck !== null && POOLS_FAULT.has(newlyStuck)) {
+    await noteFailure(db, { subject, failureClass: newlyStuck, message: `the pod ${podName} does not start: ${newlyStuck}` });
+  }
   if (failedIdle && !NOBODYS_FAULT.has(reason)) {
     await noteFailure(db, { subject, failureClass: reason, message: `the runner ${podName} failed before it had a job: ${reason}` });
   }
@@ -89,11 +95,11 @@ async function noteHealth(
 }
 
 /** The jobs that an unexplained end may have run are asked about at once: until GitHub has answered, it stands against one of them (C3). */
-function followUps({ podName, status, unexplained }: PodTransition) {
+function followUps({ podName, status, unexplained, newlyStuck }: PodTransition) {
   switch (status) {
     case 'pending':
     case 'running':
-      return [];
+      return newlyStuck === null ? [] : [diagnoseTask(podName)];
     case 'completed':
       return [removeSecretTask(podName), ...(unexplained ? [lookUpJobsTask] : [])];
     case 'failed':

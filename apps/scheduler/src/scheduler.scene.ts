@@ -38,6 +38,16 @@ export const GATE = {
 /** As the settings have it by default. */
 export const STOP_RULES = { idleApartMs: 60_000, lastLookMs: 30_000, offlineMs: 600_000, retryMs: 30_000 };
 
+/** How pods are followed in tests. */
+export const FOLLOWING = {
+  holder: 'test',
+  unexplainedGraceMs: 60_000,
+  leaseMs: 8_000,
+  renewMs: 2_000,
+  namespacesMs: 50,
+  stuckAfterMs: 300_000,
+};
+
 const RESET = ['tasks', 'operations', 'workers', 'jobs', 'demand_keys', 'breakers', 'installation_events', 'pools_documents'] as const;
 
 /** A logger that says nothing. */
@@ -162,7 +172,7 @@ export async function startSchedulerWorld({
     /** Follows pods until the returned function is called. */
     follow(unexplainedGraceMs = 60_000): () => Promise<void> {
       const stop = new AbortController();
-      const following = { db, cluster, events, holder: 'test', unexplainedGraceMs, leaseMs: 8_000, renewMs: 2_000, namespacesMs: 50 };
+      const following = { ...FOLLOWING, db, cluster, events, unexplainedGraceMs };
       const ended = followPods(following, stop.signal);
       return async () => {
         stop.abort();

@@ -8,7 +8,7 @@ import { enqueue } from '@paddock/queue/enqueue';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { takeList } from './follow-pods.ts';
-import { NAMESPACE, type SchedulerWorld } from './scheduler.scene.ts';
+import { FOLLOWING, NAMESPACE, type SchedulerWorld } from './scheduler.scene.ts';
 
 export type StopScene = Awaited<ReturnType<typeof setStopScene>>;
 
@@ -16,7 +16,7 @@ export type StopScene = Awaited<ReturnType<typeof setStopScene>>;
 export async function setStopScene(world: SchedulerWorld) {
   const { db, gitHub, cluster } = world;
   const instance = await findInstance(db);
-  const following = { ...world.parts, holder: 'test', unexplainedGraceMs: 60_000, leaseMs: 8_000, renewMs: 2_000, namespacesMs: 50 };
+  const following = { ...world.parts, ...FOLLOWING };
   const row = (podName: string) => db.selectFrom('workers').selectAll().where('pod_name', '=', podName).executeTakeFirstOrThrow();
   const pod = (podName: string) => findPod(cluster, { namespace: NAMESPACE, name: podName });
   const runner = async (podName: string) => (await gitHub.truth()).runners.find(({ name }) => name === podName);

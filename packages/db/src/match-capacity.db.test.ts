@@ -25,12 +25,14 @@ const podOf = (podName: string, given: Partial<PodState> = {}): PodState => ({
   endedAt: null,
   exitCode: null,
   isUnschedulable: false,
+  terminatingAt: null,
+  stuckReason: null,
   failureReason: null,
   message: null,
   ...given,
 });
 
-const follow = (...states: PodState[]) => testDb.db.transaction().execute((trx) => recordPodStates(trx, states, 60_000));
+const follow = async (...states: PodState[]) => (await recordPodStates(testDb.db, states, 60_000)).changed;
 const unschedulableSince = async (podName: string) =>
   (await testDb.db.selectFrom('workers').select('unschedulable_at').where('pod_name', '=', podName).executeTakeFirstOrThrow())
     .unschedulable_at;

@@ -2,6 +2,7 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 import type { Json, JsonColumn, JsonColumnWithDefault, Nullable } from './columns.ts';
 import type { DeliveryListingsTable, RepositoriesTable, UnresolvedDeliveriesTable } from './truth-tables.ts';
 import type { OperationsTable, TaskCountsTable, TasksTable } from './queue-tables.ts';
+import type { PausedSweepsTable, RetentionProgressTable, StrayRegistrationsTable } from './sweep-tables.ts';
 
 export type Status = 'pending' | 'running' | 'completed' | 'failed';
 export type EntityType = 'Organization' | 'User';
@@ -106,6 +107,9 @@ export interface WorkersTable {
   exit_code: Nullable<number>;
   unexplained_until: Nullable<Date>;
   unschedulable_at: Nullable<Date>;
+  stuck_reason: Nullable<string>;
+  stuck_at: Nullable<Date>;
+  terminating_at: Nullable<Date>;
   secret_deleted_at: Nullable<Date>;
   pod_deleted_at: Nullable<Date>;
   running_at: Nullable<Date>;
@@ -229,13 +233,6 @@ export interface SchedulesTable {
   taken_at: Generated<Date>;
 }
 
-export interface PausedSweepsTable {
-  name: string;
-  paused_by: string;
-  paused_at: Generated<Date>;
-}
-
-/** All tables of an environment, as db/migrations leaves them; a test compares this with the database. */
 export interface Database {
   instance: InstanceTable;
   jobs: JobsTable;
@@ -253,6 +250,8 @@ export interface Database {
   leases: LeasesTable;
   schedules: SchedulesTable;
   paused_sweeps: PausedSweepsTable;
+  stray_registrations: StrayRegistrationsTable;
+  retention_progress: RetentionProgressTable;
   tasks: TasksTable;
   operations: OperationsTable;
   task_counts: TaskCountsTable;

@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { prepared } from './prepared.ts';
+import { SLOW_START, TERMINATING } from './stuck-pods.ts';
 import type { Database, Status } from './tables.ts';
 
 /** What a pod's own status says of its worker. */
@@ -15,9 +16,13 @@ export interface PodState {
   exitCode: number | null;
   /** No node takes it. */
   isUnschedulable: boolean;
-  /** Why it failed, as one of a closed set of words. */
+  /** When the cluster means it to be gone, once its deletion was asked for. */
+  terminatingAt: Date | null;
+  /** What keeps it from starting, as one of a closed set of words. */
+  stuckReason: string | null;
+  /** Why it failed, as another of these words. */
   failureReason: string | null;
-  /** The same in a sentence. */
+  /** Either in a sentence. */
   message: string | null;
 }
 
@@ -31,6 +36,8 @@ export interface PodTransition {
   unexplained: boolean;
   /** Why, if it failed. */
   failureReason: string | null;
+  /** What keeps its pod from starting, if that is news. */
+  newlyStuck: string | null;
   /** It failed, no job was ever known on it, and we were not stopping it: its template or image may be at fault. */
   failedIdle: boolean;
   /** Runners of the pool have failed so lately. */
@@ -45,11 +52,14 @@ export interface RecordedPods {
   unknown: string[];
 }
 
+/** What only time has shown stays until the pod says otherwise. */
+const HELD_BY_TIME = sql.raw(`stuck_reason = '${TERMINATING}' or (stuck_reason = '${SLOW_START}' and g.phase = 'pending')`);
+
 /**
  * Brings worker rows to where their pods are: pending -> running -> completed | failed, never back, with the instants of the pods' own
  * status (A3, C8). Rows that know all this already are left alone. A pod that is another than the row's (its uid differs) says nothing.
- * An unexplained end stands against one waiting job for `unexplainedGraceMs`. Only phases that are ends end rows: what has to follow from
- * those belongs into the same transaction.
+ * An unexplained end stands against one waiting job for `unexplainedGraceMs`. What follows from an end or a new reason to be stuck belongs
+ * into the same transaction; other changes have no consequences.
  */
 export async function recordPodStates(
   db: Kysely<Database>,
@@ -59,18 +69,21 @@ export async function recordPodStates(
   const { rows } = await sql<RecordedPods>`${prepared}
     with given as (
       select * from jsonb_to_recordset(${JSON.stringify(states)}::jsonb) as g("podName" text, "podUid" text, "podCreatedAt" timestamptz, node text, phase text,
-        "runningAt" timestamptz, "endedAt" timestamptz, "exitCode" integer, "isUnschedulable" boolean, "failureReason" text, message text)
+        "runningAt" timestamptz, "endedAt" timestamptz, "exitCode" integer, "isUnschedulable" boolean, "terminatingAt" timestamptz, "stuckReason" text, "failureReason" text, message text)
     ),
     -- Each is looked up by its name: a plain join would read all living workers for one change of one pod.
     locked as (
-      select g.*, w.was
+      select g.*, w.was, w."wasStuck", w.stuck
       from (select * from given order by "podName") g cross join lateral (
-        select status as was from workers
+        select status as was, stuck_reason as "wasStuck", stuck from workers
+        cross join lateral (select case when g.phase not in ('succeeded', 'failed')
+          then coalesce(g."stuckReason", case when ${HELD_BY_TIME} then stuck_reason end) end as stuck) s
         where pod_name = g."podName" and status in ('pending', 'running') and (pod_uid is null or pod_uid = g."podUid")
           and (pod_uid is null or (k8s_node is null and g.node is not null)
             or (status = 'pending' and g.phase = 'running') or g.phase in ('succeeded', 'failed')
-            or (unschedulable_at is not null) <> g."isUnschedulable")
-        for update
+            or (unschedulable_at is not null) <> g."isUnschedulable"
+            or stuck is distinct from stuck_reason or (terminating_at is null and g."terminatingAt" is not null))
+        for update of workers
       ) w
     ),
     changed as (
@@ -86,15 +99,21 @@ export async function recordPodStates(
         completed_at = case when l.phase in ('succeeded', 'failed') then coalesce(l."endedAt", now()) end,
         exit_code = coalesce(l."exitCode", w.exit_code),
         unschedulable_at = case when l."isUnschedulable" then coalesce(w.unschedulable_at, now()) end,
+        terminating_at = coalesce(w.terminating_at, l."terminatingAt"),
+        stuck_reason = l.stuck,
+        stuck_at = case when l.stuck is not null then case when l.stuck is distinct from l."wasStuck" then now() else w.stuck_at end end,
         stop_reason = case when l.phase = 'failed' then coalesce(w.stop_reason, l."failureReason") else w.stop_reason end,
-        failure_info = case when l.phase = 'failed'
-          then jsonb_build_object('version', 1, 'message', coalesce(l.message, 'the pod failed')) else w.failure_info end,
+        failure_info = case
+          when l.phase = 'failed' then jsonb_build_object('version', 1, 'message', coalesce(l.message, 'the pod failed'))
+          when l.stuck is not distinct from l."wasStuck" then w.failure_info
+          when l.stuck is not null then jsonb_build_object('version', 1, 'message', coalesce(l.message, l.stuck)) end,
         unexplained_until = case when l.phase = 'succeeded' and l."exitCode" = 0 and w.assigned_at is null and w.stopping_at is null
           then now() + ${unexplainedGraceMs} * interval '1 millisecond' end
       from locked l
       where w.pod_name = any(array(select "podName" from locked)) and w.pod_name = l."podName" and w.status in ('pending', 'running')
       returning w.pod_name as "podName", w.k8s_pool as pool, l.was, w.status, w.unexplained_until is not null as unexplained,
         case when w.status = 'failed' then w.stop_reason end as "failureReason",
+        case when w.stuck_reason is distinct from l."wasStuck" then w.stuck_reason end as "newlyStuck",
         w.status = 'failed' and w.assigned_at is null and w.stopping_at is null as "failedIdle",
         exists (select from breakers b where b.subject_type = 'pool' and b.subject_id = w.k8s_pool) as "isWatched",
         extract(epoch from w.running_at - w.created_at)::float8 as "startSeconds"

@@ -169,24 +169,27 @@ export interface WorkerPlace {
   podUid: string | null;
   status: Status;
   pool: string;
+  /** What keeps its pod from starting or going, if anything does. */
+  stuckReason: string | null;
 }
 
 export async function findWorkerPlace(db: Kysely<Database>, podName: string): Promise<WorkerPlace | undefined> {
   return db
     .selectFrom('workers')
-    .select(['pod_name as podName', 'namespace', 'pod_uid as podUid', 'status', 'k8s_pool as pool'])
+    .select(['pod_name as podName', 'namespace', 'pod_uid as podUid', 'status', 'k8s_pool as pool', 'stuck_reason as stuckReason'])
     .where('pod_name', '=', podName)
     .executeTakeFirst();
 }
 
-/** Replaces what is said of a failed worker by its diagnosis. */
-export async function saveDiagnosis(db: Kysely<Database>, podName: string, diagnosis: FailureInfo): Promise<void> {
-  await db
+/** Replaces what is said of a failed or stuck worker by its diagnosis. False: it is neither any more. */
+export async function saveDiagnosis(db: Kysely<Database>, podName: string, diagnosis: FailureInfo): Promise<boolean> {
+  const { numUpdatedRows } = await db
     .updateTable('workers')
     .set({ failure_info: JSON.stringify(diagnosis) })
     .where('pod_name', '=', podName)
-    .where('status', '=', 'failed')
-    .execute();
+    .where((is) => is.or([is('status', '=', 'failed'), is('stuck_reason', 'is not', null)]))
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
 }
 
 export async function markSecretDeleted(db: Kysely<Database>, podName: string): Promise<void> {

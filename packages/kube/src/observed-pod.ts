@@ -1,7 +1,7 @@
 import type { V1ContainerStatus, V1Pod, V1PodCondition, V1PodStatus } from '@kubernetes/client-node';
 import type { AsSent } from './as-sent.ts';
 import { identityOf, type WorkerIdentity } from './labels.ts';
-import { RUNNER_CONTAINER } from './runner-pod.ts';
+import { RUNNER_CONTAINER } from '@paddock/domain/pod-template';
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
 
@@ -10,6 +10,13 @@ export interface ObservedContainer {
   /** `unknown` before the kubelet has said anything. */
   readonly state: 'waiting' | 'running' | 'terminated' | 'unknown';
   readonly exitCode?: number;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+export interface ObservedCondition {
+  readonly type: string;
+  readonly status: string;
   readonly reason?: string;
   readonly message?: string;
 }
@@ -39,6 +46,10 @@ export interface ObservedPod {
   readonly waitingMessage?: string;
   /** The scheduler's sentence when it finds no node. */
   readonly unschedulable?: string;
+  /** Who ended or ends it in favour of others, such as EvictionByEvictionAPI. */
+  readonly disruption?: string;
+  /** Its conditions that are not as they are in a pod that does well. */
+  readonly conditions?: readonly ObservedCondition[];
   readonly podReason?: string;
   readonly podMessage?: string;
   readonly deletionTimestamp?: Date;
@@ -73,6 +84,8 @@ export function observePod(pod: AsSent<V1Pod>): ObservedPod {
     ...present('endedAt', ended ? endOf(status) : undefined),
     ...waitingOf(containers),
     ...present('unschedulable', unschedulableMessage(status.conditions ?? [])),
+    ...present('disruption', conditionOf(status.conditions ?? [], 'DisruptionTarget', 'True')?.reason),
+    ...conditionsOf(status.conditions ?? []),
     ...present('podReason', status.reason),
     ...present('podMessage', status.message),
     ...present('deletionTimestamp', instant(metadata.deletionTimestamp)),
@@ -130,9 +143,25 @@ function changeOf(conditions: readonly AsSent<V1PodCondition>[], type: string): 
   return instant(conditions.find((condition) => condition.type === type)?.lastTransitionTime);
 }
 
+const conditionOf = (conditions: readonly AsSent<V1PodCondition>[], wanted: string, status: string) =>
+  conditions.find((condition) => condition.type === wanted && condition.status === status);
+
+function conditionsOf(conditions: readonly AsSent<V1PodCondition>[]): { conditions?: ObservedCondition[] } {
+  const bad = conditions.filter(({ type, status }) => (status !== 'True') !== (type === 'DisruptionTarget'));
+  if (bad.length === 0) return {};
+  return {
+    conditions: bad.map(({ type, status, reason, message }) =>
+      Object.assign({ type, status }, present('reason', reason), present('message', message)),
+    ),
+  };
+}
+
+/** Gates hold a pod back until somebody's quota has room for it, which is no room either. */
+const NOT_SCHEDULED = new Set(['Unschedulable', 'SchedulingGated']);
+
 function unschedulableMessage(conditions: readonly AsSent<V1PodCondition>[]): string | undefined {
-  const scheduled = conditions.find(({ type }) => type === 'PodScheduled');
-  return scheduled?.status === 'False' && scheduled.reason === 'Unschedulable' ? (scheduled.message ?? 'no node fits') : undefined;
+  const waits = conditionOf(conditions, 'PodScheduled', 'False');
+  return waits?.reason !== undefined && NOT_SCHEDULED.has(waits.reason) ? (waits.message ?? 'no node fits') : undefined;
 }
 
 const byTime = (a: Date, b: Date): number => a.getTime() - b.getTime();

@@ -28,6 +28,35 @@ describe('podFailure (C8, P5)', () => {
     [{ podReason: 'NodeShutdown', podMessage: 'the node goes' }, 'node_lost', 'NodeShutdown: the node goes'],
     [{ podReason: 'DeadlineExceeded' }, 'deadline', 'DeadlineExceeded'],
     [{ podReason: 'SomethingNew' }, 'unknown', 'SomethingNew'],
+    [{ podReason: 'Terminated', podMessage: 'the node shuts down' }, 'node_lost', 'Terminated: the node shuts down'],
+    [{ podReason: 'NodeLost' }, 'node_lost', 'NodeLost'],
+    [{ podReason: 'UnexpectedAdmissionError', podMessage: 'no GPU' }, 'node_refused', 'UnexpectedAdmissionError: no GPU'],
+    [{ podReason: 'OutOfcpu' }, 'node_refused', 'OutOfcpu'],
+    [{ podReason: 'OutOfnvidia.com/gpu' }, 'node_refused', 'OutOfnvidia.com/gpu'],
+    [{ podReason: 'NodeAffinity' }, 'node_refused', 'NodeAffinity'],
+    [
+      { disruption: 'EvictionByEvictionAPI', runner: ended('runner', 143, 'Error') },
+      'evicted',
+      'EvictionByEvictionAPI: container runner ended with exit code 143 (Error)',
+    ],
+    [{ disruption: 'PreemptionByScheduler' }, 'evicted', 'PreemptionByScheduler'],
+    [{ disruption: 'DeletionByPodGC' }, 'node_lost', 'DeletionByPodGC'],
+    [{ disruption: 'DeletionByTaintManager' }, 'node_lost', 'DeletionByTaintManager'],
+    [
+      { runner: ended('runner', 137, 'ContainerStatusUnknown') },
+      'node_lost',
+      'container runner ended with exit code 137 (ContainerStatusUnknown)',
+    ],
+    [
+      { containers: [ended('init-dind-externals', 1, 'Error')] },
+      'exit_code',
+      'container init-dind-externals ended with exit code 1 (Error)',
+    ],
+    [
+      { runner: ended('runner', 127, 'ContainerCannotRun') },
+      'container_config',
+      'container runner ended with exit code 127 (ContainerCannotRun)',
+    ],
     [{ runner: ended('runner', 137, 'OOMKilled') }, 'out_of_memory', 'container runner ended with exit code 137 (OOMKilled)'],
     [{ runner: ended('runner', 7, 'Error') }, 'outdated_runner', 'container runner ended with exit code 7 (Error)'],
     [{ containers: [ended('dind', 7)] }, 'exit_code', 'container dind ended with exit code 7'],
@@ -41,10 +70,15 @@ describe('podFailure (C8, P5)', () => {
   test.each([
     [{ waitingReason: 'ImagePullBackOff', waitingMessage: 'no such tag' }, 'image_pull', 'ImagePullBackOff: no such tag'],
     [{ waitingReason: 'CreateContainerConfigError' }, 'container_config', 'CreateContainerConfigError'],
-    [{ waitingReason: 'CrashLoopBackOff' }, 'unknown', 'CrashLoopBackOff'],
+    [{ waitingReason: 'CrashLoopBackOff' }, 'crash_loop', 'CrashLoopBackOff'],
+    [{ waitingReason: 'SomethingNew' }, 'unknown', 'SomethingNew'],
     [{ unschedulable: '0/3 nodes are available' }, 'unschedulable', '0/3 nodes are available'],
   ] as const)('of a pending pod with %j is %s', (given, reason, message) => {
     expect(podFailure(pod({ phase: 'Pending', ...given }))).toEqual({ reason, message });
+  });
+
+  test('a sidecar that does not come up keeps no runner from working', () => {
+    expect(podFailure(pod({ phase: 'Running', waitingReason: 'CrashLoopBackOff' }))).toBeUndefined();
   });
 
   test.each([{ phase: 'Pending' }, { phase: 'Running' }, { phase: 'Unknown' }, { phase: 'Succeeded' }] as const)(

@@ -1,13 +1,15 @@
 import type { ObservedContainer, ObservedPod } from './observed-pod.ts';
-import { RUNNER_CONTAINER } from './runner-pod.ts';
+import { RUNNER_CONTAINER } from '@paddock/domain/pod-template';
 
 /** Why a runner's pod failed or cannot start; a closed set, for it becomes a label and a column. */
 export type PodFailureReason =
   | 'image_pull'
   | 'container_config'
+  | 'crash_loop'
   | 'unschedulable'
   | 'evicted'
   | 'node_lost'
+  | 'node_refused'
   | 'deadline'
   | 'out_of_memory'
   | 'outdated_runner'
@@ -20,35 +22,88 @@ export interface PodFailure {
   readonly message: string;
 }
 
-const IMAGE = new Set([
-  'ErrImagePull',
-  'ImagePullBackOff',
-  'InvalidImageName',
-  'ErrImageNeverPull',
-  'ImageInspectError',
-  'RegistryUnavailable',
+const CONTAINER_REASONS: readonly [PodFailureReason, ReadonlySet<string>][] = [
+  [
+    'image_pull',
+    new Set([
+      'ErrImagePull',
+      'ImagePullBackOff',
+      'InvalidImageName',
+      'ErrImageNeverPull',
+      'ImageInspectError',
+      'RegistryUnavailable',
+      'SignatureValidationFailed',
+    ]),
+  ],
+  [
+    'container_config',
+    new Set([
+      'CreateContainerConfigError',
+      'CreateContainerError',
+      'RunContainerError',
+      'ContainerCannotRun',
+      'StartError',
+      'PreCreateHookError',
+      'PreStartHookError',
+      'PostStartHookError',
+      'RunInitContainerError',
+      'ConfigPodSandboxError',
+      'CreatePodSandboxError',
+    ]),
+  ],
+  ['crash_loop', new Set(['CrashLoopBackOff'])],
+  // The kubelet found nothing of the container any more, as after its node's restart.
+  ['node_lost', new Set(['ContainerStatusUnknown'])],
+  ['deadline', new Set(['DeadlineExceeded'])],
+];
+
+const EVICTED = new Set(['Evicted', 'Preempting']);
+const NODE_LOST = new Set(['NodeLost', 'NodeShutdown', 'Shutdown', 'Terminated']);
+/** A kubelet did not take what the scheduler gave it; of each resource it has a reason of its own, such as OutOfcpu. */
+const NODE_REFUSED = new Set([
+  'UnexpectedAdmissionError',
+  'NodeAffinity',
+  'NodeName',
+  'MatchNodeSelector',
+  'TopologyAffinityError',
+  'SysctlForbidden',
+  'AppArmor',
+  'PodOSNotSupported',
+  'PodOSSelectorNodeLabelDoesNotMatch',
 ]);
-const CONFIG = new Set(['CreateContainerConfigError', 'CreateContainerError', 'RunContainerError', 'ContainerCannotRun', 'StartError']);
-const EVICTED = new Set(['Evicted', 'Preempting', 'TerminationByKubelet']);
-const NODE = new Set(['NodeLost', 'NodeShutdown', 'Shutdown', 'Terminated', 'NodeAffinity', 'UnexpectedAdmissionError']);
+const NODE_FULL = /^OutOf\w/;
+
+/** Reasons of the condition DisruptionTarget that tell of a lost node; all others are somebody's wish to have the pod's place. */
+const NODE_GONE = new Set(['DeletionByTaintManager', 'DeletionByPodGC']);
 
 /** What the runner ends with when GitHub serves its version no more, where the environment asks for that (our pods' does). */
 const OUTDATED_EXIT_CODE = 7;
 
-/** What keeps a pod from working, or undefined while nothing does: by the reasons of its status and by exit codes, never by messages. */
+/** Why a pod failed, or what keeps one from starting; undefined where neither: by the reasons of its status and by exit codes, never by messages. */
 export function podFailure(pod: ObservedPod): PodFailure | undefined {
-  const { phase, podReason, podMessage, waitingReason, waitingMessage, unschedulable } = pod;
-  if (phase === 'Pending' || phase === 'Unknown' || phase === 'Running') {
-    if (waitingReason !== undefined)
-      return { reason: reasonOfContainer(waitingReason) ?? 'unknown', message: said(waitingReason, waitingMessage) };
-    return unschedulable === undefined ? undefined : { reason: 'unschedulable', message: unschedulable };
+  const { phase, podReason, podMessage, waitingReason, waitingMessage, unschedulable, disruption } = pod;
+  switch (phase) {
+    case 'Succeeded':
+    // A sidecar that cannot go on does not keep the runner from working.
+    case 'Running':
+      return undefined;
+    case 'Pending':
+    case 'Unknown':
+      if (waitingReason !== undefined)
+        return { reason: reasonOfContainer(waitingReason) ?? 'unknown', message: said(waitingReason, waitingMessage) };
+      return unschedulable === undefined ? undefined : { reason: 'unschedulable', message: unschedulable };
+    case 'Failed': {
+      if (podReason !== undefined) return { reason: reasonOfPod(podReason), message: said(podReason, podMessage) };
+      const guilty = guiltyContainer(pod);
+      const exit = guilty === undefined ? undefined : exitOf(guilty);
+      if (disruption !== undefined) return { reason: NODE_GONE.has(disruption) ? 'node_lost' : 'evicted', message: said(disruption, exit) };
+      return guilty === undefined || exit === undefined
+        ? { reason: 'unknown', message: 'the pod failed' }
+        : { reason: reasonOfExit(guilty), message: exit };
+    }
+    default:
+      return phase satisfies never;
   }
-  if (phase === 'Succeeded') return undefined;
-  if (podReason !== undefined) return { reason: reasonOfPod(podReason), message: said(podReason, podMessage) };
-  const guilty = guiltyContainer(pod);
-  return guilty === undefined
-    ? { reason: 'unknown', message: 'the pod failed' }
-    : { reason: reasonOfExit(guilty), message: exitOf(guilty) };
 }
 
 /** The container that made the pod fail: the runner's if it did, else the first that ended badly. */
@@ -58,13 +113,12 @@ const guiltyContainer = ({ runner, containers }: Pick<ObservedPod, 'runner' | 'c
 function reasonOfPod(reason: string): PodFailureReason {
   if (reason === 'DeadlineExceeded') return 'deadline';
   if (EVICTED.has(reason)) return 'evicted';
-  return NODE.has(reason) ? 'node_lost' : 'unknown';
+  if (NODE_LOST.has(reason)) return 'node_lost';
+  return NODE_REFUSED.has(reason) || NODE_FULL.test(reason) ? 'node_refused' : 'unknown';
 }
 
-function reasonOfContainer(reason: string): PodFailureReason | undefined {
-  if (IMAGE.has(reason)) return 'image_pull';
-  return CONFIG.has(reason) ? 'container_config' : undefined;
-}
+const reasonOfContainer = (reason: string): PodFailureReason | undefined =>
+  CONTAINER_REASONS.find(([, reasons]) => reasons.has(reason))?.[0];
 
 function reasonOfExit({ name, exitCode, reason = '' }: ObservedContainer): PodFailureReason {
   if (reason === 'OOMKilled') return 'out_of_memory';
