@@ -1,8 +1,10 @@
 import type { Kinds } from '@paddock/queue/kind';
 import { createDiagnosePod } from './diagnose-pod.ts';
+import { createLookUpAccess } from './look-up-access.ts';
 import { createProvisionWorker, type Provisioning } from './provision-worker.ts';
 import { createRemoveSecret } from './remove-secret.ts';
 import { createStopWorker, type Stopping } from './stop-worker.ts';
+import { LOOK_UP_ACCESS } from '@paddock/domain/key-tasks';
 import { WORKER_TASK } from '@paddock/domain/worker-tasks';
 
 /** The kinds that the scheduler runs, with how many of each at once in one process. */
@@ -11,4 +13,5 @@ export const schedulerKinds = (parts: Provisioning & Stopping): Kinds => ({
   [WORKER_TASK.diagnosePod]: { handler: createDiagnosePod(parts), slots: 4 },
   [WORKER_TASK.removeSecret]: { handler: createRemoveSecret(parts), slots: 4 },
   [WORKER_TASK.stopWorker]: { handler: createStopWorker(parts), slots: 4 },
+  [LOOK_UP_ACCESS]: { handler: createLookUpAccess(parts), slots: 2 },
 });

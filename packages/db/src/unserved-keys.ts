@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { prepared } from './prepared.ts';
-import type { Database } from './tables.ts';
+import type { Database, EntityType } from './tables.ts';
 
 /** How long no more workers are made for a key to whose idle workers GitHub gives no job, in milliseconds: doubled each time. */
 export interface UnservedPauses {
@@ -58,6 +58,31 @@ export const unservedSigns = sql`
   exists (
     select from workers where status in ('pending', 'running') and stopping_at is not null and stop_reason = 'not_assigned' and assigned_at is null
   ) as "hasBlamed", exists (select from unserved_keys) as "hasUnserved"`;
+
+/** What it takes to ask GitHub for the access of an unserved key's runner group, by what is known today. */
+export interface UnservedKeyPlace {
+  entityId: number;
+  entityType: EntityType;
+  login: string;
+  appId: number;
+  installationId: number;
+  scopeRepoId: number;
+  /** Of its pool; null if the pool has gone. */
+  runnerGroup: string | null;
+}
+
+/** Undefined: the key is served again, or the App is not installed on its account any more. */
+export async function findUnservedKey(db: Kysely<Database>, demandKey: number): Promise<UnservedKeyPlace | undefined> {
+  const { rows } = await sql<UnservedKeyPlace>`
+    select u.entity_id as "entityId", i.entity_type as "entityType", i.login, i.app_id as "appId", i.installation_id as "installationId",
+      u.scope_repo_id as "scopeRepoId",
+      (select p ->> 'runnerGroup' from (select content from pools_documents order by version desc limit 1) document
+        cross join jsonb_array_elements(document.content -> 'pools') p where p ->> 'name' = u.k8s_pool) as "runnerGroup"
+    from unserved_keys u
+    cross join lateral (select * from installations where entity_id = u.entity_id and deleted_at is null order by stated_at desc limit 1) i
+    where u.demand_key = ${demandKey}`.execute(db);
+  return rows[0];
+}
 
 /** Writes down what GitHub says of the access that a paused key's runner group gives, in a sentence. */
 export async function saveUnservedAccess(db: Kysely<Database>, demandKey: number, access: string): Promise<void> {

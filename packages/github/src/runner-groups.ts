@@ -19,7 +19,7 @@ export type RunnerGroupSettings = {
 export async function ensureRunnerGroup(client: InstallationClient, org: string, settings: RunnerGroupSettings): Promise<number> {
   if (settings.name.toLowerCase() === 'default') return DEFAULT_RUNNER_GROUP_ID;
   try {
-    return (await findRunnerGroup(client, org, settings.name)) ?? (await createRunnerGroup(client, org, settings));
+    return (await findRunnerGroup(client, org, settings.name))?.id ?? (await createRunnerGroup(client, org, settings));
   } catch (error) {
     const { kind } = classifyGitHubError(error);
     if (kind === 'forbidden' || kind === 'not_found') return DEFAULT_RUNNER_GROUP_ID;
@@ -29,26 +29,47 @@ export async function ensureRunnerGroup(client: InstallationClient, org: string,
 
 /* These endpoints are GitHub's, but not in Octokit's list of methods; their answers are read as what they are said to be. */
 
-type GroupAnswer = { readonly id: number; readonly name: string };
+type GroupAnswer = {
+  readonly id: number;
+  readonly name: string;
+  readonly visibility: RunnerGroupSettings['visibility'];
+  readonly allows_public_repositories: boolean;
+  readonly restricted_to_workflows?: boolean;
+  readonly selected_workflows?: readonly string[];
+};
 
 const GROUPS = '/orgs/{org}/actions/runner-groups';
 
-async function findRunnerGroup({ octokit }: InstallationClient, org: string, name: string): Promise<number | undefined> {
+async function findRunnerGroup({ octokit }: InstallationClient, org: string, name: string): Promise<GroupAnswer | undefined> {
   const groups = await octokit.paginate<GroupAnswer>(`GET ${GROUPS}`, { org, per_page: 100 });
-  return groups.find((group) => group.name.toLowerCase() === name.toLowerCase())?.id;
+  return groups.find((group) => group.name.toLowerCase() === name.toLowerCase());
+}
+
+/** Whose jobs a runner group takes. */
+export type RunnerGroupAccess = RunnerGroupSettings & {
+  /** Null: those of any workflow. */
+  readonly workflows: readonly string[] | null;
+};
+
+/** Whose jobs the organisation's group of that name takes; undefined if there is none. Throws what Octokit throws. */
+export async function findRunnerGroupAccess(client: InstallationClient, org: string, name: string): Promise<RunnerGroupAccess | undefined> {
+  const group = await findRunnerGroup(client, org, name);
+  if (group === undefined) return undefined;
+  const { visibility, allows_public_repositories: allowsPublicRepositories, restricted_to_workflows: isRestricted = false } = group;
+  return { name: group.name, visibility, allowsPublicRepositories, workflows: isRestricted ? (group.selected_workflows ?? []) : null };
 }
 
 async function createRunnerGroup(client: InstallationClient, org: string, settings: RunnerGroupSettings): Promise<number> {
   const { name, visibility, allowsPublicRepositories } = settings;
   try {
     const body = { org, name, visibility, allows_public_repositories: allowsPublicRepositories };
-    const { data }: { data: GroupAnswer } = await client.octokit.request(`POST ${GROUPS}`, body);
+    const { data }: { data: Pick<GroupAnswer, 'id'> } = await client.octokit.request(`POST ${GROUPS}`, body);
     return data.id;
   } catch (error) {
     // Another replica was quicker.
     const found = classifyGitHubError(error).kind === 'conflict' ? await findRunnerGroup(client, org, name) : undefined;
     if (found === undefined) throw error;
-    return found;
+    return found.id;
   }
 }
 
