@@ -6,20 +6,16 @@ import { type Environment, integer, optional, type SettingsOf, text } from '@pad
 import { cronExpression } from './cron-expression.ts';
 import { cadence, DAY_MS, duration } from './duration-settings.ts';
 import { truthCadences, truthSettings } from './truth-settings.ts';
+import { upkeepCadences, upkeepSettings } from './upkeep-settings.ts';
+import { workerCadences, workerSettings } from './worker-settings.ts';
 
 /** The schedules' cadences, by the name of the setting. */
 const cadences = {
   redeliveryEverySeconds: cadence('PADDOCK_REDELIVERY_EVERY_SECONDS', 'How often each App’s delivery log is looked through', 300),
   ...truthCadences,
+  ...workerCadences,
+  ...upkeepCadences,
   recoverTasksEverySeconds: cadence('PADDOCK_RECOVER_TASKS_EVERY_SECONDS', 'How often stuck tasks are looked for', 60),
-  endedPodsEverySeconds: cadence('PADDOCK_ENDED_PODS_EVERY_SECONDS', 'How often the pods of ended workers are deleted', 300),
-  registrationsEverySeconds: cadence('PADDOCK_REGISTRATIONS_EVERY_SECONDS', 'How often left registrations are removed', 300),
-  purgeEverySeconds: cadence('PADDOCK_PURGE_EVERY_SECONDS', 'How often expired operations are removed', 600),
-  rollUpEverySeconds: cadence(
-    'PADDOCK_ROLL_UP_EVERY_SECONDS',
-    'How often the counts of ended tasks are summed up, and old ones removed',
-    3_600,
-  ),
 };
 
 export const settings = {
@@ -78,7 +74,15 @@ export const settings = {
     min: 1,
     max: 720,
   }),
+  redeliveryHandOverAbove: integer({
+    env: 'PADDOCK_REDELIVERY_HAND_OVER_ABOVE',
+    doc: 'With more unresolved deliveries of an App, their repositories are looked at by discovery first',
+    default: 500,
+    min: 0,
+    max: 1_000_000,
+  }),
   ...truthSettings,
+  ...workerSettings,
   recoverBatch: integer({
     env: 'PADDOCK_RECOVER_BATCH',
     doc: 'Most rows that one recovery pass takes on',
@@ -93,16 +97,7 @@ export const settings = {
     min: 1,
     max: 1200,
   }),
-  podGraceSucceededMs: duration('PADDOCK_POD_GRACE_SUCCEEDED_MS', 'How long the pod of a worker that ended well is kept', 21_600_000),
-  podGraceFailedMs: duration('PADDOCK_POD_GRACE_FAILED_MS', 'How long the pod of a failed worker is kept', 21_600_000),
-  registrationGraceMs: duration('PADDOCK_REGISTRATION_GRACE_MS', 'How long after a worker failed its registration is left alone', 600_000),
-  registrationCap: integer({
-    env: 'PADDOCK_REGISTRATION_CAP',
-    doc: 'Most registrations that one pass removes',
-    default: 50,
-    min: 0,
-    max: 10_000,
-  }),
+  ...upkeepSettings,
 };
 
 export type ReconcilerConfig = SettingsOf<typeof settings> & { readonly github: GitHubSection };

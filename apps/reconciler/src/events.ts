@@ -1,8 +1,9 @@
 import type { GitHubFailure } from '@paddock/github/errors';
-import type { KubeFailure } from '@paddock/kube/errors';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
-import { truthEvents } from './truth-events.ts';
+import { type SharedCounters, truthEvents } from './truth-events.ts';
+import { upkeepEvents } from './upkeep-events.ts';
+import { workerEvents } from './worker-events.ts';
 
 /** What happens in the reconciler: each function moves the metric and writes the log line of one event. */
 export type ReconcilerEvents = ReturnType<typeof createEvents>;
@@ -29,11 +30,15 @@ export function createEvents(log: Logger, metrics: Metrics) {
     'sweep',
   ]);
 
+  const shared: SharedCounters = {
+    recovered: (kind, count) => recovery.inc({ kind }, count),
+    oneFailed: (sweep) => sweepFailures.inc({ sweep }),
+  };
+
   return {
-    ...truthEvents(log, metrics, {
-      recovered: (kind, count) => recovery.inc({ kind }, count),
-      oneFailed: (sweep) => sweepFailures.inc({ sweep }),
-    }),
+    ...truthEvents(log, metrics, shared),
+    ...workerEvents(log, metrics, shared),
+    ...upkeepEvents(log, metrics, shared),
     redelivered(appId: number, deliveryGuid: string) {
       recovery.inc({ kind: 'redelivered' });
       log.info('redelivery requested', { appId, deliveryGuid });
@@ -78,24 +83,6 @@ export function createEvents(log: Logger, metrics: Metrics) {
     },
     queueDepthFailed(error: unknown) {
       log.warn('the depth of the queue could not be read', { error });
-    },
-    podNotDeleted(podName: string, failure: KubeFailure) {
-      sweepFailures.inc({ sweep: 'delete-ended-pods' });
-      log.warn('pod of an ended worker could not be deleted', { podName, failure });
-    },
-    podStillRuns(podName: string, phase: string) {
-      log.warn('the worker has ended but its pod has not: it is left alone', { podName, phase });
-    },
-    registrationRemoved(podName: string) {
-      recovery.inc({ kind: 'registration_removed' });
-      log.info('left registration removed', { podName });
-    },
-    registrationLeft(podName: string, why: string) {
-      log.info('registration of a failed worker is left alone', { podName, why });
-    },
-    registrationNotChecked(podName: string, failure: GitHubFailure) {
-      sweepFailures.inc({ sweep: 'remove-registrations' });
-      log.warn('registration of a failed worker could not be looked up or removed', { podName, failure });
     },
     notReady(reason: string) {
       log.warn('not ready', { reason });

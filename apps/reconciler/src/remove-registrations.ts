@@ -3,17 +3,18 @@ import { findLeftRegistrations, type LeftRegistration, markRegistrationsGone } f
 import type { Database } from '@paddock/db/tables';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
-import { findRepository } from '@paddock/github/repositories';
 import { deleteRunner, findRunner } from '@paddock/github/runners';
-import type { RegistrationScope } from '@paddock/github/scope';
 import type { Kysely } from 'kysely';
 import type { ReconcilerEvents } from './events.ts';
+import { scopeToday } from './scope-today.ts';
 
 export interface RemoveRegistrationsOptions {
   db: Kysely<Database>;
   github: GitHub;
   events: Pick<ReconcilerEvents, 'registrationRemoved' | 'registrationLeft' | 'registrationNotChecked'>;
   graceMs: number;
+  /** How long an account is left alone at which GitHub refused us. */
+  refusedPauseMs: number;
   /** The most registrations that one pass removes. */
   cap: number;
   /** Only looks the runners up: `removed` counts those that would go. */
@@ -36,12 +37,12 @@ const BATCH = 100;
  * grace. An account that GitHub refuses us is left alone for the rest of the pass; others go on.
  */
 export async function removeRegistrations(options: RemoveRegistrationsOptions, signal: AbortSignal): Promise<RemovedRegistrationsCounts> {
-  const { db, graceMs, cap, dryRun } = options;
+  const { db, graceMs, refusedPauseMs, cap, dryRun } = options;
   const counts: RemovedRegistrationsCounts = { removed: 0, absent: 0, left: 0, failed: 0 };
   const refused = new Set<number>();
   let after: LeftRegistration | undefined;
   while (!signal.aborted && counts.removed < cap) {
-    const batch = await findLeftRegistrations(db, { graceMs, limit: BATCH, after });
+    const batch = await findLeftRegistrations(db, { graceMs, refusedPauseMs, limit: BATCH, after });
     const gone: string[] = [];
     for (const registration of batch) {
       if (signal.aborted || counts.removed >= cap) break;
@@ -90,7 +91,7 @@ async function removeOne(
 
 /** Undefined when the registration was removed (in a dry run: would be), `absent` when there is none, else why it stays. */
 async function removeIfIdle(client: InstallationClient, registration: LeftRegistration, dryRun: boolean): Promise<string | undefined> {
-  const scope = await scopeOf(client, registration);
+  const scope = await scopeToday(client, registration);
   if (scope === undefined) return 'its repository is not visible to the App';
   const runner = await findRunner(client, scope, registration.podName);
   if (runner === undefined) return 'absent';
@@ -108,13 +109,6 @@ async function removeIfIdle(client: InstallationClient, registration: LeftRegist
     default:
       return result satisfies never;
   }
-}
-
-/** Repositories are known by id; their name is today's (A12). */
-async function scopeOf(client: InstallationClient, { scopeRepoId, login }: LeftRegistration): Promise<RegistrationScope | undefined> {
-  if (scopeRepoId === 0) return { kind: 'organization', owner: login };
-  const repository = await findRepository(client, scopeRepoId);
-  return repository && { kind: 'repository', owner: repository.owner, repo: repository.name };
 }
 
 const isRefusal = ({ kind }: GitHubFailure): boolean => kind === 'unauthorized' || kind === 'forbidden' || kind === 'not_found';

@@ -12,9 +12,12 @@ export function sweepSchedules(config: ReconcilerConfig): Schedule[] {
     })),
     scheduleOf('recover-jobs', config.recoverJobsEverySeconds),
     scheduleOf('look-up-jobs', config.lookUpJobsEverySeconds),
+    scheduleOf('check-workers', config.checkWorkersEverySeconds),
     scheduleOf('recover-tasks', config.recoverTasksEverySeconds),
     scheduleOf('delete-ended-pods', config.endedPodsEverySeconds),
     scheduleOf('remove-registrations', config.registrationsEverySeconds),
+    scheduleOf('remove-stray-registrations', config.strayRegistrationsEverySeconds),
+    scheduleOf('retire-rows', config.retireRowsEverySeconds),
     scheduleOf('purge-operations', config.purgeEverySeconds),
     scheduleOf('roll-up-counts', config.rollUpEverySeconds),
   ];
@@ -26,6 +29,14 @@ const SWEEP_ATTEMPTS = 3;
 export const redeliverTask = (appId: number): NewTask => ({
   kind: 'redeliver',
   subject: { type: 'app', id: String(appId) },
+  maxAttempts: SWEEP_ATTEMPTS,
+});
+
+/** Goes on with what somebody has asked for, from where the pass before stopped. */
+export const redeliverSinceTask = (appId: number, since: Date, cursor: string): NewTask => ({
+  kind: 'redeliver-since',
+  subject: { type: 'app', id: String(appId) },
+  payload: { since: since.toISOString(), cursor },
   maxAttempts: SWEEP_ATTEMPTS,
 });
 

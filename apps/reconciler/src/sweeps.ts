@@ -5,20 +5,19 @@ import type { ExecutorEvents } from '@paddock/queue/executor-events';
 import { executorRules } from '@paddock/queue/executor-settings';
 import type { Kinds } from '@paddock/queue/kind';
 import { done, poison } from '@paddock/queue/outcome';
-import { countExpiredOperations, purgeOperations } from '@paddock/queue/purge-operations';
 import { recoverTasks } from '@paddock/queue/recover';
-import { rollUpTaskCounts } from '@paddock/queue/task-counts';
 import type { Kysely } from 'kysely';
 import type { ReconcilerConfig } from './config.ts';
 import { actOrCount } from './count-only.ts';
-import { deleteEndedPods } from './delete-ended-pods.ts';
 import { deliveryLogAtGitHub } from './delivery-log-at-github.ts';
 import type { ReconcilerEvents } from './events.ts';
 import { redeliver } from './redeliver.ts';
-import { removeRegistrations } from './remove-registrations.ts';
-import { counting, kindsOf, type Sweep } from './sweep.ts';
-import { redeliverTask, sweepTask } from './sweep-schedules.ts';
+import { readSince, redeliverSince } from './redeliver-since.ts';
+import { kindsOf, type Sweep } from './sweep.ts';
+import { redeliverSinceTask, redeliverTask, sweepTask } from './sweep-schedules.ts';
 import { truthSweeps } from './truth-sweeps.ts';
+import { upkeepSweeps } from './upkeep-sweeps.ts';
+import { workerSweeps } from './worker-sweeps.ts';
 
 export interface SweepContext {
   db: Kysely<Database>;
@@ -36,6 +35,8 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
   const { db, github, cluster, config, events, taskEvents } = context;
   return {
     ...truthSweeps(context),
+    ...workerSweeps(context),
+    ...upkeepSweeps(context),
     redeliver: {
       slots: 2,
       pass: async ({ task: { subject }, signal, dryRun }) => {
@@ -56,12 +57,26 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
             perMinute: config.redeliveryRequestsPerMinute,
             firstStepMs: config.redeliverySpacingMs,
             giveUpMs: config.redeliveryGiveUpHours * 3_600_000,
+            handOverAbove: config.redeliveryHandOverAbove,
             dryRun,
           },
           signal,
         );
         // A minute's requests are used up: the next minute goes on, not the next cycle.
         return done(counts, counts.moreDue && everySeconds > 60 ? [{ ...redeliverTask(appId), dueInMs: 60_000 }] : []);
+      },
+    },
+    'redeliver-since': {
+      slots: 1,
+      pass: async ({ task: { subject, payload }, signal, dryRun }) => {
+        const [appId, wanted] = [Number(subject.id), readSince(payload)];
+        if (!config.github.apps.some((app) => app.appId === appId)) return poison(`App ${subject.id} is not configured here any more`);
+        if (wanted === undefined) return poison('the payload must name an instant: { "since": "2026-01-01T12:00:00Z" }');
+        const log = deliveryLogAtGitHub(github, appId, signal);
+        const maxPages = config.redeliveryPages;
+        const { cursor, ...counts } = await redeliverSince({ db, appId, log, events, ...wanted, maxPages, dryRun }, signal);
+        const rest = cursor === undefined ? [] : [redeliverSinceTask(appId, wanted.since, cursor)];
+        return done({ ...counts, more: cursor !== undefined }, [redeliverTask(appId), ...rest]);
       },
     },
     'recover-tasks': {
@@ -77,31 +92,5 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
         return done({ found, requeued, ended: ended.length }, full ? [sweepTask('recover-tasks')] : []);
       },
     },
-    'delete-ended-pods': counting(1, ({ signal, dryRun }) =>
-      deleteEndedPods(
-        { db, cluster, events, succeededGraceMs: config.podGraceSucceededMs, failedGraceMs: config.podGraceFailedMs, batch: 100, dryRun },
-        signal,
-      ),
-    ),
-    'remove-registrations': counting(1, ({ signal, dryRun }) =>
-      removeRegistrations({ db, github, events, graceMs: config.registrationGraceMs, cap: config.registrationCap, dryRun }, signal),
-    ),
-    'purge-operations': counting(1, async ({ signal, dryRun }) => ({
-      purged: await (dryRun ? countExpiredOperations(db) : purgeExpired(db, signal)),
-    })),
-    'roll-up-counts': counting(1, ({ dryRun }) => actOrCount(db, dryRun, (using) => rollUpTaskCounts(using, config.taskCountsKeepMonths))),
   };
-}
-
-const PURGE_BATCH = 1000;
-
-/** Removes expired operations in small batches, until none is left (D9). */
-async function purgeExpired(db: Kysely<Database>, signal: AbortSignal): Promise<number> {
-  let purged = 0;
-  while (!signal.aborted) {
-    const some = await purgeOperations(db, PURGE_BATCH);
-    purged += some;
-    if (some < PURGE_BATCH) break;
-  }
-  return purged;
 }

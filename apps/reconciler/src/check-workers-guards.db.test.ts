@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { minutesAgo } from '@paddock/testing/worker-rows';
+import { type CheckScene, startCheckScene } from './check-workers.scene.ts';
+
+let scene: CheckScene;
+beforeAll(async () => {
+  scene = await startCheckScene();
+});
+afterAll(() => scene.stop());
+beforeEach(() => scene.reset());
+
+const stopping = () => scene.db.selectFrom('workers').select('pod_name').where('stopping_at', 'is not', null).execute();
+const LIST = '/actions/runners$';
+
+/** An idle worker of the user's repository. */
+const putOfUser = () => scene.putRunning(11, 'registered', { entity_type: 'User', scope_repo_id: scene.world.repositories.tool });
+
+describe('check-workers does nothing (E6)', () => {
+  test.each([500, 403, 404, 429])('where the list of runners failed with %s; other scopes go on', async (status) => {
+    await scene.putRunning(11, 'registered');
+    await scene.putRunning(11, 'registered');
+    const other = await putOfUser();
+    await scene.world.github.failNext({ path: `/orgs/acme${LIST}`, status, times: 10 });
+    expect(await scene.sweep()).toMatchObject({ overdue: 3, stopping: 1, unread: 1 });
+    expect(await stopping()).toEqual([{ pod_name: other }]);
+  });
+
+  test('where the list is empty by surprise: several are registered', async () => {
+    for (let n = 0; n < 3; n += 1) await scene.putRunning(11, 'none', { online_seen_at: minutesAgo(9) });
+    expect(await scene.sweep()).toMatchObject({ overdue: 3, stopping: 0, unread: 1 });
+    expect(await stopping()).toEqual([]);
+    expect(scene.told().join()).toContain('missing');
+  });
+
+  test('beyond its cap: the longest known go first, the others with the next pass', async () => {
+    const names: string[] = [];
+    for (const minutes of [13, 12, 11]) names.push(await scene.putRunning(minutes, 'registered'));
+    expect(await scene.sweep({ cap: 2 })).toMatchObject({ overdue: 3, stopping: 2 });
+    expect((await stopping()).map((row) => row.pod_name).toSorted()).toEqual(names.slice(0, 2).toSorted());
+    expect(await scene.sweep({ cap: 0 })).toMatchObject({ stopping: 0 });
+  });
+
+  test('in a dry run but count: nothing is written, and GitHub is only read', async () => {
+    await scene.putRunning(11, 'registered');
+    await scene.putRunning(60, 'none', { stopping_at: minutesAgo(3), stop_reason: 'pod_gone' });
+    await putOfUser();
+    await scene.world.github.failNext({ path: `/orgs/acme${LIST}`, status: 403 });
+    const before = await scene.db.selectFrom('workers').selectAll().orderBy('pod_name').execute();
+    expect(await scene.sweep({ dryRun: true })).toEqual({ overdue: 2, stopping: 1, busy: 0, unread: 1, forgotten: 1, heldUp: 0 });
+    expect(await scene.db.selectFrom('workers').selectAll().orderBy('pod_name').execute()).toEqual(before);
+    expect(await scene.tasks()).toEqual([]);
+    expect(await scene.db.selectFrom('installation_events').selectAll().execute()).toEqual([]);
+  });
+});
+
+test('an account that refuses us is recorded, and left alone for an hour (C9)', async () => {
+  await scene.putRunning(11, 'registered');
+  await scene.world.github.failNext({ path: LIST, status: 403 });
+  await scene.sweep();
+  const events = await scene.db.selectFrom('installation_events').select(['source', 'event', 'outcome']).execute();
+  expect(events).toEqual([{ source: 'reconciler', event: 'auth_attempt.other_error', outcome: 'auth_other_error' }]);
+  expect(await scene.sweep()).toMatchObject({ overdue: 0 });
+  await scene.db
+    .updateTable('installation_events')
+    .set({ received_at: minutesAgo(61) })
+    .execute();
+  expect(await scene.sweep()).toMatchObject({ overdue: 1, stopping: 1 });
+});
+
+test('whichever call fails, the next pass does it all (nth call fails)', async () => {
+  for (let nth = 0; nth < 4; nth += 1) {
+    for (const fault of [{ status: 500 }, {}]) {
+      await scene.reset();
+      const names = [await scene.putRunning(11, 'registered'), await scene.putRunning(11, 'registered'), await putOfUser()];
+      await scene.world.github.failNext({ path: '.', after: nth, ...fault });
+      await scene.sweep();
+      await scene.world.github.clearFaults();
+      await scene.db.deleteFrom('installation_events').execute();
+      await scene.db.updateTable('workers').set({ runner_checked_at: null }).execute();
+      await scene.sweep();
+      expect((await stopping()).map((row) => row.pod_name).toSorted()).toEqual(names.toSorted());
+      expect(await scene.tasks()).toHaveLength(3);
+    }
+  }
+});
+
+test('two replicas at once ask once (C5)', async () => {
+  for (let n = 0; n < 4; n += 1) await scene.putRunning(11, 'registered');
+  await Promise.all([scene.sweep(), scene.sweep()]);
+  expect(await stopping()).toHaveLength(4);
+  expect(await scene.tasks()).toHaveLength(4);
+});

@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { waitFor } from '@paddock/testing/wait-for';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { type CheckScene, startCheckScene } from './check-workers.scene.ts';
+
+let scene: CheckScene;
+beforeAll(async () => {
+  scene = await startCheckScene();
+});
+afterAll(() => scene.stop());
+beforeEach(() => scene.reset());
+
+const NOTHING = { overdue: 0, stopping: 0, busy: 0, unread: 0, forgotten: 0, heldUp: 0 };
+const reason = async (podName: string) => (await scene.row(podName)).stop_reason;
+
+const putPending = async (minutes: number, given = {}) =>
+  (
+    await putWorker(scene.db, {
+      created_at: minutesAgo(minutes + 5),
+      pod_created_at: minutesAgo(minutes),
+      pod_uid: `uid-${minutes}`,
+      ...given,
+    })
+  ).pod_name;
+
+describe('a pod that does not start', () => {
+  test('is stopped after its deadline, and not before; GitHub is not asked', async () => {
+    const young = await putPending(14);
+    const old = await putPending(16);
+    const before = await scene.listCalls();
+    expect(await scene.sweep()).toEqual({ ...NOTHING, overdue: 1, stopping: 1 });
+    expect(await reason(old)).toBe('pending_timeout');
+    expect(await reason(young)).toBeNull();
+    expect(await scene.tasks()).toEqual([`stop-worker ${old}`]);
+    expect(await scene.listCalls()).toBe(before);
+    expect(await scene.sweep()).toEqual(NOTHING);
+  });
+
+  test('is none while its provisioning is unfinished (E6)', async () => {
+    await putWorker(scene.db, { created_at: minutesAgo(600), registration_started_at: minutesAgo(600), registered_at: minutesAgo(600) });
+    expect(await scene.sweep()).toEqual(NOTHING);
+  });
+
+  test('has the time that its pool says, twice as much after such an end, four times at the most', async () => {
+    await putPools(scene.db, examplePools({ pools: [{ pendingDeadlineSeconds: 60 }] }));
+    const ended = (minutes: number) =>
+      putPending(90, { status: 'failed', stop_reason: 'pending_timeout', completed_at: minutesAgo(minutes), created_at: minutesAgo(100) });
+    await ended(50);
+    const second = await putPending(1.5);
+    expect(await scene.sweep()).toEqual(NOTHING);
+    await ended(51);
+    await ended(52);
+    await ended(53);
+    const fourth = await putPending(3.9);
+    expect((await scene.sweep()).stopping).toBe(0);
+    await scene.db
+      .updateTable('workers')
+      .set({ pod_created_at: minutesAgo(4.1) })
+      .where('pod_name', 'in', [second, fourth])
+      .execute();
+    expect((await scene.sweep()).stopping).toBe(2);
+    // An end after its making is not one before it.
+    await scene.reset();
+    await putPools(scene.db, examplePools({ pools: [{ pendingDeadlineSeconds: 60 }] }));
+    await ended(1);
+    await putPending(1.5);
+    expect((await scene.sweep()).stopping).toBe(1);
+  });
+});
+
+describe('a runner that GitHub has never called online', () => {
+  test.each(['registered', 'none'] as const)('is stopped 300 s after its start; %s at GitHub', async (runner) => {
+    const old = await scene.putRunning(6, runner);
+    const young = await scene.putRunning(4, 'registered');
+    expect(await scene.sweep()).toEqual({ ...NOTHING, overdue: 1, stopping: 1 });
+    expect(await reason(old)).toBe('not_registered');
+    expect(await reason(young)).toBeNull();
+  });
+
+  test('but is online by now goes on, and is not asked for again before its idle deadline', async () => {
+    const podName = await scene.putRunning(6);
+    expect(await scene.sweep()).toEqual({ ...NOTHING, overdue: 1 });
+    expect(await scene.row(podName)).toMatchObject({ stop_reason: null, online_seen_at: expect.any(Date), idle_since: expect.any(Date) });
+    await scene.db
+      .updateTable('workers')
+      .set({ runner_checked_at: minutesAgo(3) })
+      .execute();
+    expect(await scene.sweep()).toEqual(NOTHING);
+  });
+});
+
+describe('an idle runner', () => {
+  test('is stopped after 600 s where no job of its key waits', async () => {
+    const podName = await scene.putRunning(11);
+    expect(await scene.sweep()).toEqual({ ...NOTHING, overdue: 1, stopping: 1 });
+    expect(await reason(podName)).toBe('idle');
+    expect(await scene.tasks()).toEqual([`stop-worker ${podName}`]);
+  });
+
+  test('is another matter where a job of its key has waited as long: GitHub does not assign it (C11)', async () => {
+    const podName = await scene.putRunning(11);
+    await putJob(scene.db, { entity_id: scene.world.organization.id, created_at: new Date(Date.now() - 11 * 60_000) });
+    await scene.sweep();
+    expect(await reason(podName)).toBe('not_assigned');
+  });
+
+  test('is left to a job that has just begun to wait, and asked for a minute later', async () => {
+    const podName = await scene.putRunning(11);
+    await putJob(scene.db, { entity_id: scene.world.organization.id, created_at: new Date(Date.now() - 60_000) });
+    expect(await scene.sweep()).toEqual({ ...NOTHING, overdue: 1 });
+    expect(await reason(podName)).toBeNull();
+    expect(await scene.sweep()).toEqual(NOTHING);
+    await scene.db
+      .updateTable('workers')
+      .set({ runner_checked_at: minutesAgo(2) })
+      .execute();
+    expect((await scene.sweep()).overdue).toBe(1);
+  });
+
+  test('is left alone where it is kept warm (C10)', async () => {
+    await scene.putRunning(60, 'none', { is_warm: true, online_seen_at: minutesAgo(50) });
+    expect(await scene.sweep()).toEqual(NOTHING);
+  });
+
+  test('that GitHub calls busy becomes assigned, job unknown, and is not asked for again (C3)', async () => {
+    const job = await scene.world.github.queueJob({ repo: 'acme/api', labels: ['linux'], durationMs: 600_000 });
+    const podName = await scene.putRunning(11);
+    expect(await scene.sweep()).toEqual({ ...NOTHING, overdue: 1, busy: 1 });
+    expect(await scene.row(podName)).toMatchObject({ assigned_at: expect.any(Date), assigned_job_id: null, stopping_at: null });
+    await scene.db
+      .updateTable('workers')
+      .set({ runner_checked_at: minutesAgo(2) })
+      .execute();
+    expect(await scene.sweep()).toEqual(NOTHING);
+    await scene.world.github.cancelJob(job.id);
+    await waitFor('the runner to leave', async () => (await scene.truth(podName)) === undefined);
+  });
+
+  test('that was online and is offline is stopped after ten minutes of that', async () => {
+    const podName = await scene.putRunning(11, 'registered', { online_seen_at: minutesAgo(8) });
+    await scene.sweep();
+    expect(await reason(podName)).toBeNull();
+    await scene.db
+      .updateTable('workers')
+      .set({ runner_checked_at: minutesAgo(2), offline_since: minutesAgo(11) })
+      .execute();
+    await scene.sweep();
+    expect(await reason(podName)).toBe('offline');
+  });
+});
+
+describe('what it costs (P4)', () => {
+  test('one list for all due workers of a scope, none for scopes without any', async () => {
+    for (let n = 0; n < 5; n += 1) await scene.putRunning(11, 'registered');
+    await scene.putRunning(1, 'registered', { entity_type: 'User', scope_repo_id: scene.world.repositories.tool });
+    const before = await scene.listCalls();
+    expect(await scene.sweep()).toMatchObject({ overdue: 5, stopping: 5 });
+    expect(await scene.listCalls()).toBe(before + 1);
+  });
+
+  test('nothing is read that is not due: not the assigned, the stopping, the ended', async () => {
+    const now = new Date();
+    await scene.putRunning(60, 'none', { assigned_at: now });
+    await scene.putRunning(60, 'none', { stopping_at: now, stop_reason: 'idle' });
+    await scene.putRunning(60, 'none', { status: 'completed', completed_at: now });
+    expect(await scene.sweep()).toEqual(NOTHING);
+  });
+});
+
+describe('stops that do not come about', () => {
+  test('one without a task gets one', async () => {
+    const podName = await scene.putRunning(60, 'none', { stopping_at: minutesAgo(3), stop_reason: 'pod_gone' });
+    expect(await scene.sweep()).toEqual({ ...NOTHING, forgotten: 1 });
+    expect(await scene.tasks()).toEqual([`stop-worker ${podName}`]);
+    expect(await scene.sweep()).toEqual(NOTHING);
+  });
+
+  test('one that has been held up for long is told to people, with what is in the way', async () => {
+    await scene.putRunning(60, 'none', {
+      stopping_at: new Date(),
+      stop_reason: 'idle',
+      stop_held_by: 'its log cannot be read',
+      stop_held_since: minutesAgo(61),
+    });
+    expect(await scene.sweep()).toEqual({ ...NOTHING, heldUp: 1 });
+    expect(scene.told().join()).toContain('its log cannot be read');
+  });
+});

@@ -1,0 +1,121 @@
+import { connectGitHub } from '@paddock/github/connect';
+import { createJitConfig } from '@paddock/github/runners';
+import { playRunner } from '@paddock/simulators/github/play-runner';
+import { startSmallWorld } from '@paddock/simulators/github/start-small-world';
+import { createTestDatabase } from '@paddock/testing/database';
+import { waitFor } from '@paddock/testing/wait-for';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { checkWorkers, type CheckWorkersOptions } from './check-workers.ts';
+
+export type CheckScene = Awaited<ReturnType<typeof startCheckScene>>;
+
+/** Workers in the database and their runners at a simulated GitHub, for tests of the sweep that checks them. */
+export async function startCheckScene() {
+  const database = await createTestDatabase();
+  const world = await startSmallWorld();
+  const { db } = database;
+  const github = connectGitHub({
+    apiUrl: world.github.url,
+    apps: [{ appId: world.appId, privateKey: world.privateKeyPem }],
+    requestTimeoutMs: 5_000,
+  });
+  const stop = new AbortController();
+  const playing = new Set<Promise<unknown>>();
+  let told: string[] = [];
+  const tell = (event: string) => (what: unknown) => void told.push(`${event} ${JSON.stringify(what)}`);
+
+  /** Their applications end with that. */
+  const removeRunners = async () => {
+    for (const { id, scope } of (await world.github.truth()).runners) {
+      const owner = scope.includes('/') ? world.user : world.organization;
+      const where = scope.includes('/') ? `/repos/${scope}` : `/orgs/${scope}`;
+      await github.asInstallation(world.appId, owner.installationId).octokit.request(`DELETE ${where}/actions/runners/${id}`);
+    }
+  };
+  const truth = async (podName: string) => (await world.github.truth()).runners.find(({ name }) => name === podName);
+
+  return {
+    db,
+    world,
+    truth,
+    told: () => told,
+    sweep: (more: Partial<CheckWorkersOptions> = {}) =>
+      checkWorkers(
+        {
+          db,
+          github,
+          events: {
+            stopsRequested: tell('requested'),
+            stopsForgotten: tell('forgotten'),
+            stopsHeldUp: (stops) => (stops.length > 0 ? tell('held up')(stops) : undefined),
+            runnersNotRead: tell('not read'),
+            runnersMissing: tell('missing'),
+          },
+          query: { readingsApartMs: 60_000, leniencyMs: 21_600_000, limit: 1_000 },
+          cap: 100,
+          offlineMs: 600_000,
+          forgottenAfterMs: 120_000,
+          alertAfterMs: 3_600_000,
+          dryRun: false,
+          ...more,
+        },
+        new AbortController().signal,
+      ),
+    /** A worker whose pod runs for so long, with its runner registered, online, or neither. */
+    async putRunning(
+      minutes: number,
+      runner: 'online' | 'registered' | 'none' = 'online',
+      given: Parameters<typeof putWorker>[1] = {},
+    ): Promise<string> {
+      const owner = given.entity_type === 'User' ? world.user : world.organization;
+      const { pod_name: podName } = await putWorker(db, {
+        status: 'running',
+        created_at: minutesAgo(minutes + 1),
+        pod_created_at: minutesAgo(minutes),
+        running_at: minutesAgo(minutes),
+        registration_started_at: minutesAgo(minutes),
+        registered_at: minutesAgo(minutes),
+        pod_uid: `uid-${Math.random()}`,
+        app_id: world.appId,
+        installation_id: owner.installationId,
+        entity_id: owner.id,
+        entity_name: owner.login,
+        ...given,
+      });
+      if (runner === 'none') return podName;
+      const client = github.asInstallation(world.appId, owner.installationId);
+      const scope =
+        given.entity_type === 'User'
+          ? ({ kind: 'repository', owner: owner.login, repo: 'tool' } as const)
+          : ({ kind: 'organization', owner: owner.login } as const);
+      const { jitConfig } = await createJitConfig(client, scope, { name: podName, labels: ['linux'], runnerGroupId: 1 });
+      if (runner === 'online') {
+        playing.add(playRunner(jitConfig, stop.signal));
+        await waitFor('the runner to be online', async () => (await truth(podName))?.state !== 'registered');
+      }
+      return podName;
+    },
+    row: (podName: string) => db.selectFrom('workers').selectAll().where('pod_name', '=', podName).executeTakeFirstOrThrow(),
+    tasks: async () =>
+      (await db.selectFrom('tasks').select(['kind', 'subject_id']).orderBy('subject_id').execute()).map(
+        (task) => `${task.kind} ${task.subject_id}`,
+      ),
+    async listCalls(): Promise<number> {
+      const { calls } = await world.github.report();
+      return (calls['actions/list-self-hosted-runners-for-org'] ?? 0) + (calls['actions/list-self-hosted-runners-for-repo'] ?? 0);
+    },
+    async reset(): Promise<void> {
+      told = [];
+      await world.github.clearFaults();
+      await removeRunners();
+      for (const table of ['tasks', 'workers', 'jobs', 'installation_events', 'pools_documents'] as const)
+        await db.deleteFrom(table).execute();
+    },
+    async stop(): Promise<void> {
+      stop.abort();
+      await Promise.all(playing);
+      await world.github.stop();
+      await database.drop();
+    },
+  };
+}
