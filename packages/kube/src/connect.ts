@@ -46,15 +46,21 @@ export function connectCluster(options: ConnectOptions): Cluster {
   if (!current) throw new Error(`The Kubernetes configuration${inFile(options)} names no current cluster: set its current-context.`);
   const server = current.server.replace(/\/+$/, '');
   const agents = keepAgents(server.startsWith('https:'));
+  /** The library's own, which goes through the proxy; it keeps one. */
+  let proxying: RequestOptions['agent'];
   return {
     server,
     requestTimeoutMs: options.requestTimeoutMs,
     async send(request) {
       const credentials = await readCredentials(config, server);
       if (current.proxyUrl === undefined) credentials.agent = agents.agentFor(credentials);
+      else proxying = credentials.agent;
       return sendOnce(server, request, credentials);
     },
-    close: () => agents.close(),
+    close: () => {
+      agents.close();
+      if (typeof proxying === 'object') proxying.destroy();
+    },
   };
 }
 

@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { connectCluster } from '@paddock/kube/connect';
+import { listPods } from '@paddock/kube/pods';
+import { type SmallWorld, startSmallWorld } from '@paddock/simulators/github/start-small-world';
+import { passOn, startProxy, startSecureServer } from './loopback-network.scene.ts';
+
+const run = promisify(execFile);
+type Secure = Awaited<ReturnType<typeof startSecureServer>>;
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'paddock-network-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+describe('the way to GitHub (H4)', () => {
+  let world: SmallWorld;
+  let enterprise: Secure;
+  let trusted: string;
+  beforeAll(async () => {
+    world = await startSmallWorld();
+    enterprise = await startSecureServer(passOn('/api/v3', world.github.url));
+    trusted = join(folder, 'ca.pem');
+    await writeFile(trusted, enterprise.ca);
+  });
+  afterAll(() => Promise.all([enterprise.close(), world.github.stop()]));
+
+  async function ask(env: NodeJS.ProcessEnv): Promise<string> {
+    const words = [join(import.meta.dirname, 'ask-github.scene.ts'), `${enterprise.url}/api/v3`, String(world.appId), world.privateKeyPem];
+    return (await run(process.execPath, words, { env, timeout: 50_000 })).stdout;
+  }
+
+  test('an Enterprise Server with a certificate of its own is trusted by NODE_EXTRA_CA_CERTS, and not without', async () => {
+    expect(JSON.parse(await ask({ NODE_EXTRA_CA_CERTS: trusted }))).toBeDefined();
+    await expect(ask({})).rejects.toThrow(/self.signed certificate|unable to verify/i);
+  });
+
+  test('HTTPS_PROXY is taken with NODE_USE_ENV_PROXY, and NO_PROXY spared', async () => {
+    const proxy = await startProxy();
+    const env = { NODE_EXTRA_CA_CERTS: trusted, NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: proxy.url };
+    try {
+      await ask({ ...env, NO_PROXY: '127.0.0.1' });
+      expect(proxy.targets).toEqual([]);
+      await ask(env);
+      expect(proxy.targets).toEqual([new URL(enterprise.url).host]);
+    } finally {
+      await proxy.close();
+    }
+  });
+});
+
+describe('the way to the cluster (H4)', () => {
+  const emptyList = { kind: 'PodList', apiVersion: 'v1', metadata: { resourceVersion: '1' }, items: [] };
+
+  test("it goes through the kubeconfig's proxy, and trusts the kubeconfig's certificate only", async () => {
+    const server = await startSecureServer((_request, response) => void response.end(JSON.stringify(emptyList)));
+    const proxy = await startProxy();
+    const list = async (more: object) => {
+      const kubeconfigFile = join(folder, 'kubeconfig');
+      const config = {
+        'current-context': 'c',
+        clusters: [{ name: 'c', cluster: { server: server.url, 'proxy-url': proxy.url, ...more } }],
+        users: [{ name: 'u', user: { token: 'token' } }],
+        contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+      };
+      await writeFile(kubeconfigFile, JSON.stringify(config));
+      const cluster = connectCluster({ kubeconfigFile, requestTimeoutMs: 20_000 });
+      return listPods(cluster, { namespace: 'runners', instance: 'i' }).finally(() => cluster.close());
+    };
+    try {
+      expect(await list({ 'certificate-authority-data': Buffer.from(server.ca).toString('base64') })).toMatchObject({ pods: [] });
+      expect(proxy.targets).toEqual([new URL(server.url).host]);
+      await expect(list({})).rejects.toMatchObject({ failure: { kind: 'network' } });
+    } finally {
+      await Promise.all([server.close(), proxy.close()]);
+    }
+  });
+});
