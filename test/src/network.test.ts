@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connectCluster } from '@paddock/kube/connect';
@@ -31,7 +32,12 @@ describe('the way to GitHub (H4)', () => {
   afterAll(() => Promise.all([enterprise.close(), world.github.stop()]));
 
   async function ask(env: NodeJS.ProcessEnv): Promise<string> {
-    const words = [join(import.meta.dirname, 'ask-github.scene.ts'), `${enterprise.url}/api/v3`, String(world.appId), world.privateKeyPem];
+    const words = [
+      fileURLToPath(new URL('ask-github.scene.ts', import.meta.url)),
+      `${enterprise.url}/api/v3`,
+      String(world.appId),
+      world.privateKeyPem,
+    ];
     return (await run(process.execPath, words, { env, timeout: 50_000 })).stdout;
   }
 

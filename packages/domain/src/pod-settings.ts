@@ -36,6 +36,5 @@ export const caBundle = z.strictObject({
     .default('ca.crt'),
 });
 
-export type ContainerMode = z.infer<typeof containerMode>;
 export type Proxy = z.infer<typeof proxy>;
 export type CaBundle = z.infer<typeof caBundle>;

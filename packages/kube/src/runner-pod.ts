@@ -7,8 +7,6 @@ import { dindAdditions } from './dind.ts';
 import { marksOf, type WorkerIdentity } from './labels.ts';
 import { caAdditions, caMountOfDaemon, proxyVariables } from './outside.ts';
 
-export { RUNNER_CONTAINER };
-
 /** Where in the Secret the JIT config stands. */
 export const JIT_CONFIG_KEY = 'jitconfig';
 const JIT_CONFIG_VARIABLE = 'ACTIONS_RUNNER_INPUT_JITCONFIG';
