@@ -8,8 +8,8 @@ export function deliveryLogAtGitHub(github: GitHub, appId: number, signal: Abort
   const app = github.asApp(appId, { signal });
   return {
     async list(cursor) {
-      const { deliveries, nextCursor } = await listDeliveries(app, cursor === undefined ? {} : { cursor });
-      return { deliveries: deliveries.map(readAttempt), nextCursor };
+      const { deliveries, nextCursor, answeredAt } = await listDeliveries(app, cursor === undefined ? {} : { cursor });
+      return { deliveries: deliveries.map(readAttempt), nextCursor, answeredAt };
     },
     redeliver: (deliveryId) => redeliver(app, deliveryId),
   };
@@ -17,5 +17,17 @@ export function deliveryLogAtGitHub(github: GitHub, appId: number, signal: Abort
 
 function readAttempt(entry: WebhookDelivery): DeliveryAttempt {
   const { id, guid, status, statusCode, event, action, installationId, repositoryId } = entry;
-  return { id, guid, deliveredAt: new Date(entry.deliveredAt), status, statusCode, event, action, installationId, repositoryId };
+  const isThrottled = entry.throttledAt !== null;
+  return {
+    id,
+    guid,
+    deliveredAt: new Date(entry.deliveredAt),
+    isThrottled,
+    status,
+    statusCode,
+    event,
+    action,
+    installationId,
+    repositoryId,
+  };
 }

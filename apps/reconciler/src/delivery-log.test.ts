@@ -9,6 +9,7 @@ const attempt = (overrides: Partial<DeliveryAttempt>): DeliveryAttempt => ({
   deliveredAt: at(0),
   status: 'failed to connect to host',
   statusCode: 0,
+  isThrottled: false,
   event: 'workflow_job',
   action: 'queued',
   installationId: 7,

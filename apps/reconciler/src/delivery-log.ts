@@ -5,6 +5,8 @@ export interface DeliveryAttempt {
   id: number;
   guid: string;
   deliveredAt: Date;
+  /** GitHub held it back for the rate of our endpoint. */
+  isThrottled: boolean;
   /** GitHub's word for the result, such as `OK`. */
   status: string;
   /** What our endpoint answered; 0 if nothing came. */
@@ -78,3 +80,9 @@ const LAST_STEP = 12;
  * 40, then 60 minutes for ever.
  */
 export const requestSpacingMs = (requests: number, firstStepMs: number): number => firstStepMs * (STEPS[requests - 1] ?? LAST_STEP);
+
+/** Of GUIDs that our events lack (`isMissing`) the newest attempt, whatever became of it: to be asked for all the same. */
+export const missingSince = (attempts: readonly DeliveryAttempt[], isMissing: (guid: string) => boolean): FailedDelivery[] =>
+  [...Map.groupBy(attempts.filter(isRepeated), ({ guid }) => guid)].flatMap(([guid, ofGuid]) =>
+    isMissing(guid) ? [failureOf(guid, ofGuid)] : [],
+  );

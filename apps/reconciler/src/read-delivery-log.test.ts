@@ -13,6 +13,7 @@ const entry = (minutesAgo: number): DeliveryAttempt => ({
   deliveredAt: ago(minutesAgo),
   status: 'OK',
   statusCode: 200,
+  isThrottled: false,
   event: 'workflow_job',
   action: 'queued',
   installationId: 1,

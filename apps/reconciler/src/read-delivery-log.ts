@@ -6,6 +6,8 @@ export interface LogPage {
   deliveries: readonly DeliveryAttempt[];
   /** Absent on the last page. */
   nextCursor?: string | undefined;
+  /** The log's own clock, if it told the time. */
+  answeredAt?: Date | undefined;
 }
 
 export interface ReadLogOptions {

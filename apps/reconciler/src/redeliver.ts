@@ -1,9 +1,9 @@
 import { recordAppAuthFailure } from '@paddock/db/app-auth-failures';
-import { findStoredDeliveries } from '@paddock/db/installation-events';
 import { databaseTime } from '@paddock/db/schedules';
 import {
   bringForwardRequests,
   giveUpRedeliveries,
+  handOverUnresolved,
   hasDueRedeliveries,
   type ListedStretch,
   listedStretches,
@@ -18,6 +18,7 @@ import type { Kysely } from 'kysely';
 import { countOnly } from './count-only.ts';
 import { deliveredSince, type DeliveryAttempt, judgeLog } from './delivery-log.ts';
 import type { ReconcilerEvents } from './events.ts';
+import { findUnstored } from './find-unstored.ts';
 import { type LogPage, type LogReading, readDeliveryLog } from './read-delivery-log.ts';
 import { requestRedeliveries } from './request-redeliveries.ts';
 
@@ -42,6 +43,8 @@ export interface RedeliverOptions {
   perMinute: number;
   firstStepMs: number;
   giveUpMs: number;
+  /** With more unresolved deliveries than that their repositories go to discovery first. */
+  handOverAbove: number;
   /** Only reads the log: `accepted` counts the requests that would be made. */
   dryRun: boolean;
 }
@@ -49,11 +52,15 @@ export interface RedeliverOptions {
 export interface RedeliverCounts {
   pages: number;
   attempts: number;
+  /** Attempts that GitHub held back for the rate of our endpoint. */
+  throttled: number;
   failed: number;
   resolved: number;
   accepted: number;
   refused: number;
   givenUp: number;
+  /** Repositories that discovery is to look at, for there are too many to ask for one by one. */
+  handedOver: number;
   listed: boolean;
   /** More deliveries are due than a minute's requests allow. */
   moreDue: boolean;
@@ -66,11 +73,17 @@ export interface RedeliverCounts {
 export async function redeliver(options: RedeliverOptions, signal: AbortSignal): Promise<RedeliverCounts> {
   const { db, appId, log, everySeconds, windowMs, maxPages, giveUpMs, dryRun } = options;
   const before = await listedStretches(db, appId);
+  // The log tells its own time, which may be another than ours: what is looked for in it goes by its clock.
+  const firstPage = log.list(undefined);
+  const clock = await firstPage.then(
+    ({ answeredAt }) => answeredAt,
+    () => undefined,
+  );
   const reading = await readDeliveryLog({
-    fetchPage: (cursor) => log.list(cursor),
+    fetchPage: (cursor) => (cursor === undefined ? firstPage : log.list(cursor)),
     isCursorRefused: (error) => classifyGitHubError(error).kind === 'invalid',
     stretches: before,
-    now: await databaseTime(db),
+    now: clock ?? (await databaseTime(db)),
     windowMs: Math.max(windowMs, 3 * everySeconds * 1000),
     horizonMs: giveUpMs,
     maxPages,
@@ -88,13 +101,14 @@ async function act(
   reading: LogReading,
   signal: AbortSignal,
 ): Promise<RedeliverCounts> {
-  const { db, appId, log, events, everySeconds, perMinute, firstStepMs, giveUpMs, dryRun } = options;
+  const { db, appId, log, events, everySeconds, perMinute, firstStepMs, giveUpMs, handOverAbove, dryRun } = options;
   const { failed, resolved } = await noteVerdict(db, appId, reading.attempts);
   const unstored = before[0] === undefined ? [] : await findUnstored(db, deliveredSince(reading.attempts, before[0].newestAt));
   if (unstored.length > 0) events.deliveredWithoutRow(appId, unstored);
   // After the verdict: a crash between the two has the log read again, never less of it.
   if (!dryRun) await db.transaction().execute((trx) => replaceListedStretches(trx, appId, reading.stretches));
 
+  const handedOver = await handOverUnresolved(db, appId, handOverAbove);
   const givenUp = await giveUpRedeliveries(db, appId, giveUpMs);
   if (givenUp > 0) events.redeliveriesGivenUp(appId, givenUp);
   const asked = await requestRedeliveries({
@@ -112,7 +126,9 @@ async function act(
   events.oldestUnresolved(await oldestUnresolvedSeconds(db));
   const moreDue = asked.accepted + asked.refused >= perMinute && (await hasDueRedeliveries(db, appId));
   const { pages, attempts, error } = reading;
-  return { pages, attempts: attempts.length, failed, resolved, ...asked, givenUp, listed: error === undefined, moreDue };
+  const throttled = attempts.filter(({ isThrottled }) => isThrottled).length;
+  const listed = error === undefined;
+  return { pages, attempts: attempts.length, throttled, failed, resolved, ...asked, givenUp, handedOver, listed, moreDue };
 }
 
 /** For a dry run: nobody is asked or told, and what is written goes to a transaction that is rolled back. */
@@ -155,18 +171,4 @@ async function noteVerdict(
   const resolved = await resolveDeliveries(db, appId, delivered);
   if (lastSuccess !== undefined) await bringForwardRequests(db, appId, lastSuccess);
   return { failed: lost.length, resolved };
-}
-
-/** How many GUIDs one look-up asks for. */
-const GUIDS_AT_ONCE = 1000;
-
-/** Those deliveries that our own events do not have. */
-async function findUnstored(db: Kysely<Database>, guids: readonly string[]): Promise<string[]> {
-  const unstored: string[] = [];
-  for (let from = 0; from < guids.length; from += GUIDS_AT_ONCE) {
-    const some = guids.slice(from, from + GUIDS_AT_ONCE);
-    const stored = await findStoredDeliveries(db, some);
-    unstored.push(...some.filter((guid) => !stored.has(guid)));
-  }
-  return unstored;
 }

@@ -20,12 +20,16 @@ export interface RedeliveryScene {
   readonly listingFailures: string[];
   /** Deliveries that GitHub calls successful and that were told to be missing here. */
   readonly unstored: string[];
+  /** The App's log, for passes of another kind. */
+  readonly log: DeliveryLog;
   /** Runs one cycle and waits until GitHub has sent what it was asked for. */
   cycle(more?: Partial<RedeliverOptions>): Promise<RedeliverCounts>;
   /** Queues jobs whose `queued` deliveries get lost, as far as the faults say. */
   queueJobs(count: number, faults?: DeliveryFaults): Promise<void>;
   /** Writes the event row that ingress writes for a delivery. */
   storeEvent(guid: string): Promise<void>;
+  /** Lets so many minutes go by, at GitHub and here. */
+  pass(minutes: number): Promise<void>;
   /** As if the last requests were an hour old and the next ones due. */
   passAnHour(): Promise<void>;
   unresolved(): Promise<{ guid: string; requests: number; nextRequestAt: Date; lastRequestedAt: Date | null; lastStatusCode: number }[]>;
@@ -34,18 +38,28 @@ export interface RedeliveryScene {
 
 const APP_REQUEST_TIMEOUT_MS = 5_000;
 
+export interface RedeliverySceneOptions {
+  /** How far GitHub's clock is ahead of ours; `pass` moves both on. */
+  skewMs?: number;
+  deliveryTimeoutMs?: number;
+}
+
 /** `db` is a test's own database; what an earlier scene left there of deliveries is removed. */
-export async function startRedeliveryScene(db: Kysely<Database>): Promise<RedeliveryScene> {
-  for (const table of ['delivery_listings', 'unresolved_deliveries', 'installation_events'] as const) await db.deleteFrom(table).execute();
+export async function startRedeliveryScene(db: Kysely<Database>, given: RedeliverySceneOptions = {}): Promise<RedeliveryScene> {
+  const { skewMs = 0, deliveryTimeoutMs = 10_000 } = given;
+  let passedMs = 0;
+  const now = () => Date.now() + passedMs;
+  for (const table of ['delivery_listings', 'unresolved_deliveries', 'installation_events', 'repositories', 'installations'] as const)
+    await db.deleteFrom(table).execute();
   const receiver = await startReceiver();
-  const world = await startSmallWorld({ webhookUrl: receiver.url });
+  const world = await startSmallWorld({ webhookUrl: receiver.url, now: () => now() + skewMs, deliveryTimeoutMs });
   const asked: number[] = [];
   const refused: string[] = [];
   const listingFailures: string[] = [];
   const unstored: string[] = [];
   const signal = new AbortController().signal;
   const { appId, privateKeyPem: privateKey } = world;
-  const github = connectGitHub({ apiUrl: world.github.url, apps: [{ appId, privateKey }], requestTimeoutMs: APP_REQUEST_TIMEOUT_MS });
+  const github = connectGitHub({ apiUrl: world.github.url, apps: [{ appId, privateKey }], requestTimeoutMs: APP_REQUEST_TIMEOUT_MS, now });
   const real = deliveryLogAtGitHub(github, appId, signal);
   const log: DeliveryLog = {
     list: real.list,
@@ -72,12 +86,14 @@ export async function startRedeliveryScene(db: Kysely<Database>): Promise<Redeli
     perMinute: 150,
     firstStepMs: 300_000,
     giveUpMs: 3 * 86_400_000,
+    handOverAbove: 500,
     dryRun: false,
   };
   return {
     db,
     world,
     receiver,
+    log,
     asked,
     refused,
     listingFailures,
@@ -98,6 +114,12 @@ export async function startRedeliveryScene(db: Kysely<Database>): Promise<Redeli
         .insertInto('installation_events')
         .values({ source: 'webhook', event: 'workflow_job.queued', outcome: 'job_stored', delivery_guid: guid, payload: '{}' })
         .execute();
+    },
+    async pass(minutes) {
+      passedMs += minutes * 60_000;
+      // The log's instants are GitHub's, whose clock has moved; ours are the database's, which cannot.
+      await sql`update unresolved_deliveries set next_request_at = next_request_at - ${minutes} * interval '1 minute',
+        last_requested_at = last_requested_at - ${minutes} * interval '1 minute'`.execute(db);
     },
     async passAnHour() {
       await sql`update unresolved_deliveries set next_request_at = now(), last_requested_at = now() - interval '1 hour'`.execute(db);

@@ -7,7 +7,7 @@ import type { Kysely } from 'kysely';
 
 /** What one pass of a sweep is told. */
 export interface Pass {
-  readonly task: Pick<Task, 'subject'>;
+  readonly task: Pick<Task, 'subject' | 'payload'>;
   readonly signal: AbortSignal;
   /** Only count what would be done: nothing is written, and GitHub and the cluster are only read. */
   readonly dryRun: boolean;

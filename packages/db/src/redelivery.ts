@@ -71,12 +71,15 @@ export async function rememberFailedDeliveries(db: Kysely<Database>, appId: numb
   return rows.filter(({ isNew }) => isNew).length;
 }
 
-/** Resolves deliveries that got through: by the log's word (`delivered`) or because their row is here. Returns how many. */
+/**
+ * Resolves deliveries that got through: by the log's word (`delivered`), unless they were found missing here all the same, or because their
+ * row is here. Returns how many.
+ */
 export async function resolveDeliveries(db: Kysely<Database>, appId: number, delivered: readonly string[]): Promise<number> {
   const { rows } = await sql`
     update unresolved_deliveries u set resolved_at = now()
     where app_id = ${appId} and resolved_at is null and (
-      guid = any(${delivered}::text[])
+      (guid = any(${delivered}::text[]) and not missing_here)
       or exists (select from installation_events e where e.delivery_guid = u.guid and e.source = 'webhook'))
     returning guid`.execute(db);
   await sql`
@@ -101,6 +104,17 @@ export async function bringForwardRequests(
       and (last_failed_at, delivery_id) < (${success.deliveredAt}::timestamptz, ${success.id}::bigint)
       and requested_delivery_id is distinct from delivery_id and last_status_code <> 400`.execute(db);
   return Number(numAffectedRows);
+}
+
+/** Has deliveries asked for that our own events lack, whatever GitHub says of them: at once, and until their rows are here. */
+export async function askForMissingDeliveries(db: Kysely<Database>, appId: number, missing: readonly FailedDelivery[]): Promise<void> {
+  await rememberFailedDeliveries(db, appId, missing);
+  await sql`
+    update unresolved_deliveries set missing_here = true, resolved_at = null, next_request_at = now()
+    where (app_id, guid) in (
+      select app_id, guid from unresolved_deliveries
+      where app_id = ${appId} and guid = any(${missing.map(({ guid }) => guid)}::text[]) and not missing_here
+      order by guid for update)`.execute(db);
 }
 
 export interface DueRedelivery {
@@ -157,13 +171,37 @@ export async function hasDueRedeliveries(db: Kysely<Database>, appId: number): P
   return rows.length > 0;
 }
 
-/** Gives up what GitHub can no longer repeat, with an event row that says so, in one statement. Returns how many. */
+/** Repositories are looked at by discovery next, before all that are merely due: `lost` has rows of unresolved deliveries. */
+const handingOver = (lost: string) =>
+  sql.raw(`
+    insert into repositories as known (repo_id, entity_id, app_id, active_at, due_at)
+    select distinct on (l.repository_id) l.repository_id, i.entity_id, i.app_id, now(), now() - interval '1 day'
+    from ${lost} l join installations i on i.installation_id = l.installation_id where l.repository_id is not null
+    order by l.repository_id, i.entity_id
+    on conflict (repo_id) do update set active_at = now(), due_at = least(known.due_at, excluded.due_at)
+    returning repo_id`);
+
+/** While more than `most` deliveries are unresolved, their repositories go to discovery: it is faster than the requests. Returns how many. */
+export async function handOverUnresolved(db: Kysely<Database>, appId: number, most: number): Promise<number> {
+  const { rows } = await sql`
+    with lost as (
+      select * from unresolved_deliveries where app_id = ${appId} and resolved_at is null and event = 'workflow_job'
+        and (select count(*) from unresolved_deliveries where app_id = ${appId} and resolved_at is null) > ${most}
+    ) ${handingOver('lost')}`.execute(db);
+  return rows.length;
+}
+
+/**
+ * Gives up what GitHub can no longer repeat, with an event row that says so, and hands its repositories to discovery, in one statement.
+ * Returns how many.
+ */
 export async function giveUpRedeliveries(db: Kysely<Database>, appId: number, olderThanMs: number): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     with given_up as (
       delete from unresolved_deliveries
       where app_id = ${appId} and resolved_at is null and first_failed_at < now() - ${olderThanMs} * interval '1 millisecond'
-      returning *)
+      returning *
+    ), handed_over as (${handingOver('given_up')})
     insert into installation_events (source, event, outcome, app_id, installation_id, repo_id, delivery_guid, payload)
     select 'reconciler', concat_ws('.', event, action), 'redelivery_given_up', app_id, installation_id, repository_id, guid,
       jsonb_build_object('delivery_id', delivery_id, 'first_failed_at', first_failed_at, 'last_failed_at', last_failed_at,

@@ -5,7 +5,7 @@ export interface RepositoriesTable {
   repo_id: number;
   entity_id: number;
   app_id: number;
-  full_name: string;
+  full_name: Nullable<string>;
   active_at: Date;
   due_at: Generated<Date>;
   looked_at: Nullable<Date>;
@@ -37,4 +37,5 @@ export interface UnresolvedDeliveriesTable {
   requested_delivery_id: Nullable<number>;
   next_request_at: Generated<Date>;
   resolved_at: Nullable<Date>;
+  missing_here: Generated<boolean>;
 }

@@ -6,6 +6,8 @@ export type WebhookDelivery = {
   readonly guid: string;
   /** ISO text. */
   readonly deliveredAt: string;
+  /** ISO text, if GitHub held the attempt back for the rate of our endpoint. */
+  readonly throttledAt: string | null;
   readonly redelivery: boolean;
   /** As the receiver answered; what lies outside of 200–399 did not get through, 0 included. */
   readonly statusCode: number;
@@ -16,19 +18,24 @@ export type WebhookDelivery = {
   readonly repositoryId: number | null;
 };
 
+export type DeliveryPage = {
+  readonly deliveries: readonly WebhookDelivery[];
+  readonly nextCursor?: string;
+  /** GitHub's clock when it answered; undefined if it did not say. */
+  readonly answeredAt: Date | undefined;
+};
+
 /**
  * A page of the App's deliveries (100), newest first, from `cursor` on. No `nextCursor`: it is the last page. Failed ones are not asked for
  * apart: GitHub's filter misses those that never got a status code.
  */
-export async function listDeliveries(
-  { octokit }: AppClient,
-  { cursor }: { readonly cursor?: string } = {},
-): Promise<{ readonly deliveries: readonly WebhookDelivery[]; readonly nextCursor?: string }> {
+export async function listDeliveries({ octokit }: AppClient, { cursor }: { readonly cursor?: string } = {}): Promise<DeliveryPage> {
   const { data, headers } = await octokit.rest.apps.listWebhookDeliveries({ per_page: 100, ...(cursor === undefined ? {} : { cursor }) });
   const deliveries = data.map((delivery) => ({
     id: delivery.id,
     guid: delivery.guid,
     deliveredAt: delivery.delivered_at,
+    throttledAt: delivery.throttled_at ?? null,
     redelivery: delivery.redelivery,
     statusCode: delivery.status_code,
     status: delivery.status,
@@ -38,7 +45,8 @@ export async function listDeliveries(
     repositoryId: delivery.repository_id,
   }));
   const nextCursor = cursorOfNextPage(headers.link);
-  return nextCursor === undefined ? { deliveries } : { deliveries, nextCursor };
+  const answeredAt = clockIn(headers.date);
+  return nextCursor === undefined ? { deliveries, answeredAt } : { deliveries, nextCursor, answeredAt };
 }
 
 /** Asks GitHub to send a delivery once more; it answers before it does. The new attempt keeps the GUID and gets an id of its own. */
@@ -49,4 +57,9 @@ export async function redeliver({ octokit }: AppClient, deliveryId: number): Pro
 function cursorOfNextPage(link: string | undefined): string | undefined {
   const address = /<([^<>]+)>;\s*rel="next"/.exec(link ?? '')?.[1];
   return address === undefined ? undefined : (new URL(address).searchParams.get('cursor') ?? undefined);
+}
+
+function clockIn(date: string | undefined): Date | undefined {
+  const ms = Date.parse(date ?? '');
+  return Number.isNaN(ms) ? undefined : new Date(ms);
 }

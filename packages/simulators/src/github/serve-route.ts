@@ -11,6 +11,7 @@ import { randomText, type World } from './world.ts';
 export function serveRoute(router: Router, world: World, route: Route): void {
   router[route.method](route.path, async (request, response) => {
     world.calls.set(route.operation, (world.calls.get(route.operation) ?? 0) + 1);
+    response.set('date', new Date(world.now()).toUTCString());
     const fault = takeFault(world, request.method, request.path);
     if (fault === undefined) {
       send(response, await answerTo(world, route, request));

@@ -1,0 +1,149 @@
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { type RedeliveryScene, type RedeliverySceneOptions, startRedeliveryScene } from './redelivery.scene.ts';
+
+let database: TestDatabase;
+let scene: RedeliveryScene;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+const start = async (options?: RedeliverySceneOptions) => {
+  scene = await startRedeliveryScene(database.db, options);
+};
+afterEach(() => scene.stop());
+
+/** GUIDs that our endpoint has accepted, by GitHub's log. */
+const accepted = async () =>
+  new Set((await scene.world.github.truth()).deliveries.filter(({ statusCode }) => statusCode === 202).map(({ guid }) => guid));
+
+/** Two hours in which our endpoint answers so, with ten jobs every five minutes. Returns the most pages that a cycle read. */
+async function twoHours(answer: number, runCycles: boolean): Promise<number> {
+  scene.receiver.answerWith(answer);
+  let pages = 0;
+  for (let step = 0; step < 24; step++) {
+    await scene.queueJobs(10, {});
+    await scene.pass(5);
+    if (runCycles) pages = Math.max(pages, (await scene.cycle()).pages);
+  }
+  scene.receiver.answerWith(202);
+  return pages;
+}
+
+describe('after an outage (E1)', () => {
+  test.each([
+    ['ingress down for two hours with the reconciler running', 503],
+    ['wrong secret for a while: every delivery answered 401', 401],
+  ])('%s: two cycles and what a minute’s requests take, with no more pages than before', async (_name, answer) => {
+    await start();
+    await scene.cycle();
+    const pagesBefore = await twoHours(answer, true);
+    expect(await accepted()).toEqual(new Set());
+    for (let cycle = 0; cycle < 2; cycle++) {
+      await scene.pass(5);
+      const counts = await scene.cycle();
+      expect(counts.pages).toBeLessThanOrEqual(pagesBefore);
+    }
+    // 240 deliveries, of which the second cycle could ask for 150.
+    await scene.pass(1);
+    expect((await scene.cycle()).moreDue).toBe(false);
+    expect((await accepted()).size).toBe(240);
+  });
+
+  test('Paddock down for two hours: one listing down to the last one, and no delivery is missing', async () => {
+    await start();
+    await scene.queueJobs(1, {});
+    await scene.cycle();
+    await twoHours(503, false);
+    expect(await scene.cycle()).toMatchObject({ pages: 3, failed: 240, accepted: 150, moreDue: true });
+    await scene.pass(1);
+    expect(await scene.cycle()).toMatchObject({ accepted: 90, moreDue: false });
+    expect((await accepted()).size).toBe(241);
+  });
+
+  test('list empty by mistake: nothing is forgotten, and the next cycle finds all', async () => {
+    await start();
+    await scene.queueJobs(1, {});
+    await scene.cycle();
+    await scene.queueJobs(3);
+    await scene.world.github.failNext({ method: 'GET', path: '/app/hook/deliveries$', status: 200, body: [] });
+    expect(await scene.cycle()).toMatchObject({ attempts: 0, failed: 0 });
+    await scene.pass(120);
+    expect(await scene.cycle()).toMatchObject({ failed: 3, accepted: 3 });
+  });
+
+  test('committed though GitHub timed out: not asked for again', async () => {
+    await start({ deliveryTimeoutMs: 20 });
+    scene.receiver.answerWith('hang');
+    await scene.queueJobs(1, {});
+    const [delivery] = (await scene.world.github.truth()).deliveries;
+    expect(delivery?.statusCode).toBe(504);
+    await scene.storeEvent(delivery?.guid ?? '');
+    expect(await scene.cycle()).toMatchObject({ failed: 0, accepted: 0 });
+  });
+
+  test('throttled_at: an attempt that GitHub held back is a failed one, and the cycle’s counts tell of it', async () => {
+    await start();
+    await scene.queueJobs(1);
+    const [delivery] = (await scene.world.github.truth()).deliveries;
+    const entry = {
+      ...delivery,
+      delivered_at: new Date().toISOString(),
+      throttled_at: new Date().toISOString(),
+      status: '',
+      status_code: 0,
+    };
+    await scene.world.github.failNext({ method: 'GET', path: '/app/hook/deliveries$', status: 200, body: [entry] });
+    expect(await scene.cycle()).toMatchObject({ throttled: 1, failed: 1, accepted: 1 });
+    expect(scene.receiver.received).toHaveLength(1);
+  });
+
+  test('attempts of one GUID over page borders are judged together', async () => {
+    await start();
+    await scene.queueJobs(1);
+    await scene.queueJobs(99, {});
+    expect(await scene.cycle()).toMatchObject({ accepted: 1, pages: 1 });
+    await scene.db.deleteFrom('unresolved_deliveries').execute();
+    // The success is the newest of the first page, the failure alone on the second.
+    expect(await scene.cycle()).toMatchObject({ pages: 2, attempts: 101, failed: 0, accepted: 0 });
+  });
+
+  test.each([-3_600_000, 3_600_000])('clocks differ by %d ms: pages are read as far as they must be, and no further', async (skewMs) => {
+    await start({ skewMs });
+    await scene.cycle();
+    await scene.queueJobs(1, {});
+    await scene.cycle();
+    await scene.queueJobs(130);
+    await scene.pass(5);
+    expect(await scene.cycle()).toMatchObject({ listed: true, pages: 2, failed: 130, accepted: 130 });
+    await scene.pass(30);
+    expect(await scene.cycle()).toMatchObject({ listed: true, failed: 0, resolved: 130 });
+  });
+});
+
+describe('what redelivery costs (E1, P4)', () => {
+  test('calls grow with failures and pages, not with repositories: the same with 1 and with 1 000', async () => {
+    const callsWith = async (repositories: number) => {
+      await start();
+      const names = ['acme/api'];
+      for (let index = 1; index < repositories; index++) {
+        names.push((await scene.world.github.addRepository({ owner: 'acme', name: `repository-${index}` })).name);
+      }
+      await scene.world.github.setDeliveryFaults({ lossRate: 1 });
+      for (let index = 0; index < 120; index++) {
+        const name = names[(index * 7) % names.length] ?? '';
+        await scene.world.github.queueJob({ repo: name.includes('/') ? name : `acme/${name}`, labels: ['ubuntu'] });
+      }
+      await scene.world.github.setDeliveryFaults({});
+      await scene.cycle();
+      const { calls } = await scene.world.github.report();
+      return calls;
+    };
+    const one = await callsWith(1);
+    await scene.stop();
+    const many = await callsWith(1000);
+    expect(one).toEqual({ 'apps/list-webhook-deliveries': 2, 'apps/redeliver-webhook-delivery': 120 });
+    expect(many).toEqual(one);
+  });
+});
