@@ -26,6 +26,7 @@ describe('what a pool says of its pods (H3, H4)', () => {
       { proxy: { http: 'http://me:word@proxy:3128' } },
       'proxy.http: must hold no user and password: set HTTPS_PROXY in the template, from a Secret, instead',
     ],
+    [{ proxy: { https: 'http://:word@proxy:3128' } }, 'proxy.https: must hold no user and password'],
     [{ caBundle: { configMap: 'ca', key: 'ca.pem' } }, 'caBundle.key: must be a key that ends in .crt'],
     [{ template: { spec: { containers: [{ image: 'x' }] } } }, 'template.spec.containers.0.name: '],
     [{ template: { spec: { containers: { runner: {} } } } }, 'template.spec.containers: Invalid input: expected array'],

@@ -15,7 +15,7 @@ export const containerMode = z.enum(['none', 'dind'], {
 const proxyUrl = z
   .url({ protocol: /^https?$/, error: 'must be an address such as http://proxy.example.com:3128' })
   .refine(
-    (url) => !URL.canParse(url) || new URL(url).username === '',
+    (url) => !URL.canParse(url) || new URL(url).username + new URL(url).password === '',
     'must hold no user and password: set HTTPS_PROXY in the template, from a Secret, instead',
   );
 
