@@ -31,7 +31,10 @@ CREATE OR REPLACE FUNCTION notify_demand_changed()
  LANGUAGE plpgsql
 AS $function$
 begin
-  if exists (select from new_rows n join old_rows o using (job_id) where n.wants_worker <> o.wants_worker) then
+  if exists (
+    select from new_rows n join old_rows o using (job_id)
+    where n.wants_worker <> o.wants_worker or (n.wants_worker and n.demand_key <> o.demand_key)
+  ) then
     perform pg_notify(tg_table_schema || '_queue_event', 'jobs');
   end if;
   return null;
@@ -275,6 +278,7 @@ create table repositories (
   app_id bigint not null,
   full_name text,
   active_at timestamp with time zone not null,
+  noted_at timestamp with time zone,
   due_at timestamp with time zone default now() not null,
   looked_at timestamp with time zone,
   etags jsonb default '{}'::jsonb not null,

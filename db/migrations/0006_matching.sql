@@ -26,3 +26,15 @@ create table unserved_keys (
   -- What GitHub says of the runner group's access, in a sentence.
   access text
 );
+
+-- A waiting job that goes to another pool is demand there.
+create or replace function notify_demand_changed() returns trigger language plpgsql as $$
+begin
+  if exists (
+    select from new_rows n join old_rows o using (job_id)
+    where n.wants_worker <> o.wants_worker or (n.wants_worker and n.demand_key <> o.demand_key)
+  ) then
+    perform pg_notify(tg_table_schema || '_queue_event', 'jobs');
+  end if;
+  return null;
+end $$;

@@ -39,6 +39,10 @@ const isSameRun = `(e.status = 'running' and excluded.status = 'running'
   and excluded.runner_name is not distinct from e.runner_name and excluded.started_at is not distinct from e.started_at)`;
 const clearsDemand = `(excluded.status <> 'pending' and not ${isSameRun})`;
 
+// Under a newer pools document a job that still waits may belong elsewhere (B4); one that has begun stays where it ran.
+const isMoved = `(e.wants_worker and not ${clearsDemand} and excluded.pools_version > e.pools_version
+  and (excluded.k8s_pool, excluded.scope_repo_id) is distinct from (e.k8s_pool, e.scope_repo_id))`;
+
 const filledIn = (column: string): string => `coalesce(e.${column}, excluded.${column})`;
 /** What belongs to the runner comes and goes with its name; the same runner's may be filled in. */
 const ofRunner = (column: string): string =>
@@ -46,12 +50,17 @@ const ofRunner = (column: string): string =>
     when excluded.runner_name = e.runner_name then ${filledIn(column)} else e.${column} end`;
 const ofEnd = (column: string): string =>
   `case when ${isEarlierEnd} then coalesce(excluded.${column}, e.${column}) else ${filledIn(column)} end`;
+const ofPlace = (column: string): string => `case when ${isMoved} then excluded.${column} else e.${column} end`;
 const whileDemanded = (column: string): string => `case when not ${clearsDemand} then e.${column} end`;
 
 /** Each column that GitHub's statements can move, and to what. */
 const next: Readonly<Record<string, string>> = {
   status: `case when ${ended} then e.status else greatest(e.status, excluded.status) end`,
   wants_worker: `e.wants_worker and not ${clearsDemand}`,
+  k8s_pool: ofPlace('k8s_pool'),
+  k8s_image: ofPlace('k8s_image'),
+  scope_repo_id: ofPlace('scope_repo_id'),
+  pools_version: ofPlace('pools_version'),
   // Where two Apps tell of one job, the first of them by its id is asked for its runners.
   app_id: `least(e.app_id, excluded.app_id)`,
   installation_id: `case when excluded.app_id < e.app_id or (excluded.app_id = e.app_id and e.installation_id = 0)

@@ -4,16 +4,21 @@ import type { JobStatement } from '@paddock/domain/workflow-job-event';
 import { type Kysely, sql } from 'kysely';
 import type { CurrentPools } from './pools-documents.ts';
 import { recordFindings } from './record-findings.ts';
+import { replaceWaitingJobs } from './replace-waiting-jobs.ts';
 import type { Database } from './tables.ts';
 
 const PAGE = 500;
 
 /**
- * Gives the queued jobs that no pool served another look, after the pools have changed: those of the last `hours` of which GitHub has said
- * nothing since go through the one statement again, with an event each that says what came of it (B4). Returns how many have a pool now.
- * Running it twice, or in two processes at once, does no harm.
+ * Gives queued jobs another look after the pools have changed (B4): those that wait in a pool go to where they belong now, and those that no
+ * pool served, of the last `hours` and of which GitHub has said nothing since, go through the one statement again, with an event each that
+ * says what came of it. Returns how many have another pool now. Running it twice, or in two processes at once, does no harm.
  */
 export async function reconsiderJobs(db: Kysely<Database>, pools: CurrentPools, hours: number): Promise<number> {
+  return (await replaceWaitingJobs(db, pools)) + (await placeIgnoredJobs(db, pools, hours));
+}
+
+async function placeIgnoredJobs(db: Kysely<Database>, pools: CurrentPools, hours: number): Promise<number> {
   const oldest = await newestIdBefore(db, hours);
   let before = Number.MAX_SAFE_INTEGER;
   let placed = 0;

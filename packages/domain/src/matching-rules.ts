@@ -1,3 +1,4 @@
+import { NO_POOL } from './place-job.ts';
 import type { WaitReason } from './wait-reasons.ts';
 
 /** A pool as the matcher needs it; a cap that is null binds nobody. */
@@ -64,7 +65,7 @@ export const entityRuleOf = ({ entities }: MatchingRules, login: string): Entity
 /** Why no worker at all may be made here, whatever the caps say; undefined if some may. */
 export function blockedBy(rules: MatchingRules, { entityId, login, pool }: Place): WaitReason | undefined {
   const rule = rules.pools.get(pool);
-  if (rule === undefined) return 'pool_unknown';
+  if (rule === undefined) return pool === NO_POOL ? 'no_pool_fits' : 'pool_unknown';
   if (rule.paused) return 'pool_paused';
   if (entityRuleOf(rules, login) === undefined) return 'entity_not_allowed';
   if (rules.environmentStopped || rule.stopped || rules.stoppedEntities.has(entityId)) return 'making_stopped';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { placeJob } from './place-job.ts';
+import { NO_POOL, placeJob, replaceJob } from './place-job.ts';
 import { poolsDocument } from './pools-document.ts';
 
 const document = poolsDocument.parse({
@@ -29,5 +29,29 @@ describe('placeJob', () => {
     expect(placeJob(document, { ...job, labels: [] })).toEqual({ ignored: 'ignored_no_label' });
     expect(placeJob(document, { ...job, isPublic: true })).toEqual({ ignored: 'ignored_public_repository' });
     expect(placeJob(document, { ...job, labels: ['open'], isPublic: true })).toMatchObject({ pool: 'open' });
+  });
+});
+
+describe('replaceJob', () => {
+  const waiting = { ...job, pool: 'small', image: 'runner:0', scopeRepoId: 0 };
+  test.each([
+    ['stays where it fits', waiting, undefined],
+    ['goes to the pool that serves it now', { ...waiting, pool: 'large' }, { pool: 'small', image: 'runner:1', scopeRepoId: 0 }],
+    [
+      'registers elsewhere if its pool does',
+      { ...waiting, labels: ['open'], pool: 'open' },
+      { pool: 'open', image: 'runner:2', scopeRepoId: 9 },
+    ],
+    ['belongs nowhere when its pool lost a label', { ...waiting, labels: ['gpu'] }, { pool: NO_POOL, image: 'runner:0', scopeRepoId: 0 }],
+    [
+      'belongs nowhere when public repositories are not served',
+      { ...waiting, isPublic: true },
+      { pool: NO_POOL, image: 'runner:0', scopeRepoId: 0 },
+    ],
+    ['stays in a pool that has gone', { ...waiting, labels: ['gpu'], pool: 'gpu' }, undefined],
+    ['stays with an account that is not allowed', { ...waiting, account: { ...job.account, login: 'other' } }, undefined],
+    ['stays nowhere', { ...waiting, labels: ['gpu'], pool: NO_POOL }, undefined],
+  ])('a waiting job %s (B4, P5)', (_name, given, expected) => {
+    expect(replaceJob(document, given)).toEqual(expected);
   });
 });

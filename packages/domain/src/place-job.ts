@@ -22,3 +22,22 @@ export function placeJob(
   if (job.isPublic && !pool.publicRepositories) return { ignored: 'ignored_public_repository' };
   return { pool: pool.name, image: pool.image, scopeRepoId: scopeRepoId(job.account.type, pool, job.repoId) };
 }
+
+/** Stands for the pool of a job that waits although no pool serves it any more; no pool can be named so. */
+export const NO_POOL = '(none)';
+
+/** A job that waits, and the place that it was given before. */
+export type WaitingJob = Parameters<typeof placeJob>[1] & PlacedJob;
+
+/**
+ * Where a waiting job belongs under the pools of today; undefined: where it is. A job whose pool or account has gone stays, and comes back
+ * with it.
+ */
+export function replaceJob(document: PoolsDocument, job: WaitingJob): PlacedJob | undefined {
+  const place = placeJob(document, job);
+  if ('ignored' in place) {
+    const isGone = place.ignored === 'ignored_entity' || !document.pools.some(({ name }) => name === job.pool);
+    return isGone ? undefined : { pool: NO_POOL, image: job.image, scopeRepoId: job.scopeRepoId };
+  }
+  return place.pool === job.pool && place.scopeRepoId === job.scopeRepoId ? undefined : place;
+}
