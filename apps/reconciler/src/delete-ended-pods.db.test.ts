@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  await database.db.deleteFrom('workers').execute();
+  for (const table of ['workers', 'tasks'] as const) await database.db.deleteFrom(table).execute();
   kube = await startKubeSimulator({ startDelayMs: [0, 1] });
   const folder = mkdtempSync(join(tmpdir(), 'paddock-pods-'));
   writeFileSync(join(folder, 'kubeconfig'), kube.kubeconfig);
@@ -46,9 +46,12 @@ const sweep = (more: Partial<DeleteEndedPodsOptions> = {}, signal = new AbortCon
       events: {
         podNotDeleted: (_name, { kind }) => void failures.push(kind),
         podStillRuns: (name) => void stillRunning.push(name),
+        secretsForgotten: () => undefined,
       },
       succeededGraceMs: 6 * HOUR_MS,
       failedGraceMs: 6 * HOUR_MS,
+      keptPerNamespace: 2_000,
+      cap: 10_000,
       batch: 100,
       dryRun: false,
       ...more,
@@ -62,11 +65,14 @@ interface Ended {
   /** Absent: as the pod's. */
   podUid?: string | null;
   pod?: 'ended' | 'running' | 'unstarted' | 'none';
+  /** Nobody has seen its Secret go. */
+  secretLeft?: boolean;
 }
 
 /** A worker that ended so many minutes ago, and what is left of its pod. Returns its name. */
-async function putEnded({ status = 'completed', minutes = 400, pod = 'ended', podUid }: Ended = {}): Promise<string> {
-  const { pod_name: name } = await putWorker(database.db, { status, completed_at: minutesAgo(minutes) });
+async function putEnded({ status = 'completed', minutes = 400, pod = 'ended', podUid, secretLeft }: Ended = {}): Promise<string> {
+  const secret = secretLeft === true ? {} : { secret_deleted_at: minutesAgo(minutes) };
+  const { pod_name: name } = await putWorker(database.db, { status, completed_at: minutesAgo(minutes), ...secret });
   if (pod === 'none') return name;
   const { uid } = await createPod(cluster, {
     metadata: { namespace: NAMESPACE, name, annotations: pod === 'unstarted' ? { 'test.paddock/start': 'never' } : {} },
@@ -97,11 +103,11 @@ const marked = async () =>
 describe('pods of ended workers (E7)', () => {
   test('go after their grace, and not before', async () => {
     const [old, young] = [await putEnded({ minutes: 361 }), await putEnded({ minutes: 359 })];
-    expect(await sweep()).toEqual({ deleted: 1, absent: 0, left: 0, failed: 0 });
+    expect(await sweep()).toEqual({ deleted: 1, absent: 0, left: 0, failed: 0, secrets: 0 });
     await gone(old);
     expect(await isThere(young)).toBe(true);
     expect(await marked()).toEqual([old]);
-    expect(await sweep()).toEqual({ deleted: 0, absent: 0, left: 0, failed: 0 });
+    expect(await sweep()).toEqual({ deleted: 0, absent: 0, left: 0, failed: 0, secrets: 0 });
   });
 
   test('that succeeded and that failed have graces of their own', async () => {
@@ -114,13 +120,13 @@ describe('pods of ended workers (E7)', () => {
 
   test('that are gone already are noted as gone', async () => {
     const name = await putEnded({ pod: 'none' });
-    expect(await sweep()).toEqual({ deleted: 0, absent: 1, left: 0, failed: 0 });
+    expect(await sweep()).toEqual({ deleted: 0, absent: 1, left: 0, failed: 0, secrets: 0 });
     expect(await marked()).toEqual([name]);
   });
 
   test('are never deleted while they run, whatever the row says (P2)', async () => {
     const name = await putEnded({ pod: 'running' });
-    expect(await sweep()).toEqual({ deleted: 0, absent: 0, left: 1, failed: 0 });
+    expect(await sweep()).toEqual({ deleted: 0, absent: 0, left: 1, failed: 0, secrets: 0 });
     expect(stillRunning).toEqual([name]);
     expect(await isThere(name)).toBe(true);
     expect(await marked()).toEqual([]);
@@ -129,9 +135,9 @@ describe('pods of ended workers (E7)', () => {
   test('that never started go as well, as they were seen: made when their worker had ended, they have no Secret (C6)', async () => {
     const name = await putEnded({ status: 'failed', pod: 'unstarted' });
     kube.failNext({ method: 'DELETE', status: 409, reason: 'Conflict' });
-    expect(await sweep()).toEqual({ deleted: 0, absent: 0, left: 1, failed: 0 });
+    expect(await sweep()).toEqual({ deleted: 0, absent: 0, left: 1, failed: 0, secrets: 0 });
     expect(await isThere(name)).toBe(true);
-    expect(await sweep()).toEqual({ deleted: 1, absent: 0, left: 0, failed: 0 });
+    expect(await sweep()).toEqual({ deleted: 1, absent: 0, left: 0, failed: 0, secrets: 0 });
     await gone(name);
     expect(await marked()).toEqual([name]);
   });
@@ -151,7 +157,7 @@ describe('pods of ended workers (E7)', () => {
   test('are all reached although the first batch cannot be deleted', async () => {
     for (let index = 0; index < 3; index++) await putEnded({ pod: 'running', minutes: 500 });
     const name = await putEnded({ minutes: 400 });
-    expect(await sweep({ batch: 2 })).toEqual({ deleted: 1, absent: 0, left: 3, failed: 0 });
+    expect(await sweep({ batch: 2 })).toEqual({ deleted: 1, absent: 0, left: 3, failed: 0, secrets: 0 });
     await gone(name);
   });
 
@@ -174,9 +180,45 @@ describe('pods of ended workers (E7)', () => {
     expect(await marked()).toEqual([name]);
   });
 
+  test('of which a namespace has too many go before their time: those that succeeded first, of each the longest ended', async () => {
+    const failed = [await putEnded({ status: 'failed', minutes: 50 }), await putEnded({ status: 'failed', minutes: 40 })];
+    const succeeded = [await putEnded({ minutes: 30 }), await putEnded({ minutes: 20 }), await putEnded({ minutes: 10 })];
+    expect(await sweep({ keptPerNamespace: 3, dryRun: true })).toMatchObject({ deleted: 2 });
+    expect(await sweep({ keptPerNamespace: 3 })).toMatchObject({ deleted: 2 });
+    expect((await marked()).toSorted()).toEqual(succeeded.slice(0, 2).toSorted());
+    expect(await sweep({ keptPerNamespace: 1 })).toMatchObject({ deleted: 2 });
+    expect(await isThere(failed[1] ?? '')).toBe(true);
+  });
+
+  test('are no more in one pass than the cap, the longest ended first, and the next pass goes on', async () => {
+    const names = [await putEnded({ minutes: 500 }), await putEnded({ minutes: 450 }), await putEnded({ minutes: 20 })];
+    expect(await sweep({ cap: 1, keptPerNamespace: 0 })).toMatchObject({ deleted: 1 });
+    expect(await marked()).toEqual(names.slice(0, 1));
+    expect(await sweep({ cap: 0, keptPerNamespace: 0 })).toMatchObject({ deleted: 0 });
+    expect(await sweep({ cap: 2, keptPerNamespace: 0 })).toMatchObject({ deleted: 2 });
+    expect((await marked()).toSorted()).toEqual(names.toSorted());
+  });
+
+  test('whose Secret nobody has seen go have it removed again, with every pass until it is gone (E6)', async () => {
+    const name = await putEnded({ secretLeft: true });
+    const tasks = () => database.db.selectFrom('tasks').select(['kind', 'subject_id']).execute();
+    expect(await sweep({ dryRun: true })).toMatchObject({ deleted: 1, secrets: 1 });
+    expect(await tasks()).toEqual([]);
+    expect(await sweep()).toMatchObject({ deleted: 1, secrets: 1 });
+    expect(await tasks()).toEqual([{ kind: 'remove-secret', subject_id: name }]);
+    expect(await marked()).toEqual([]);
+    await database.db.deleteFrom('tasks').execute();
+    await gone(name);
+    expect(await sweep()).toMatchObject({ absent: 1, secrets: 1 });
+    expect(await tasks()).toHaveLength(1);
+    await database.db.updateTable('workers').set({ secret_deleted_at: new Date() }).execute();
+    expect(await sweep()).toMatchObject({ absent: 1, secrets: 0 });
+    expect(await marked()).toEqual([name]);
+  });
+
   test('are only counted by a dry run', async () => {
     const name = await putEnded();
-    expect(await sweep({ dryRun: true })).toEqual({ deleted: 1, absent: 0, left: 0, failed: 0 });
+    expect(await sweep({ dryRun: true })).toEqual({ deleted: 1, absent: 0, left: 0, failed: 0, secrets: 0 });
     expect(await marked()).toEqual([]);
     expect(kube.report().calls['delete pods']).toBeUndefined();
     await sweep();
@@ -185,6 +227,6 @@ describe('pods of ended workers (E7)', () => {
 
   test('are left for the next pass when the process stops', async () => {
     await putEnded();
-    expect(await sweep({}, AbortSignal.abort())).toEqual({ deleted: 0, absent: 0, left: 0, failed: 0 });
+    expect(await sweep({}, AbortSignal.abort())).toEqual({ deleted: 0, absent: 0, left: 0, failed: 0, secrets: 0 });
   });
 });

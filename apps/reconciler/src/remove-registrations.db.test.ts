@@ -40,6 +40,7 @@ const sweep = (more: Partial<RemoveRegistrationsOptions> = {}): Promise<RemovedR
         registrationNotChecked: (_name, { kind }) => void failures.push(kind),
       },
       graceMs: 600_000,
+      refusedPauseMs: 3_600_000,
       cap: 50,
       dryRun: false,
       ...more,

@@ -32,7 +32,7 @@ export interface SweepContext {
 export const sweepKinds = (context: SweepContext): Kinds => kindsOf(context.db, sweeps(context));
 
 function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
-  const { db, github, cluster, config, events, taskEvents } = context;
+  const { db, github, config, events, taskEvents } = context;
   return {
     ...truthSweeps(context),
     ...workerSweeps(context),

@@ -42,10 +42,7 @@ export async function lookAt({ github, cluster, environments }: Stage, jobIds: r
       'registrations left',
       truth.runners.map(({ name, state }) => `${name} (${state})`),
     ),
-    shown(
-      'pods left',
-      Object.entries(report.podsByPhase).map(([phase, count]) => `${count} ${phase}`),
-    ),
+    podsLeft === 0 ? undefined : `${podsLeft} pods left: ${JSON.stringify(report.podsByPhase)}`,
     shown('Secrets left', report.secretsLeft),
     shown(
       'jobs killed',

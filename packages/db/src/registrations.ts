@@ -21,6 +21,8 @@ export interface LeftRegistration {
 export interface LeftRegistrationsQuery {
   /** How long after the worker's end nothing is touched, in milliseconds. */
   graceMs: number;
+  /** How long an account is left alone at which GitHub refused us, in milliseconds. */
+  refusedPauseMs: number;
   limit: number;
   /** The last row of the batch before, to go on behind it. */
   after?: Pick<LeftRegistration, 'completedAt' | 'podName'> | undefined;
@@ -28,10 +30,10 @@ export interface LeftRegistrationsQuery {
 
 /**
  * Registrations of failed workers that may be left at GitHub (E6), the longest ended first; only those that bear our instance's name. An
- * account at which GitHub refused us within the last hour is left out, so that a gone installation costs one call an hour (C9).
+ * account at which GitHub refused us lately is left out, so that a gone installation costs one call an hour (C9).
  */
 export async function findLeftRegistrations(db: Kysely<Database>, query: LeftRegistrationsQuery): Promise<LeftRegistration[]> {
-  const { graceMs, limit, after } = query;
+  const { graceMs, refusedPauseMs, limit, after } = query;
   const { rows } = await sql<LeftRegistration>`
     select w.pod_name as "podName", w.entity_id as "entityId", w.entity_type as "entityType",
       coalesce(i.login, w.entity_name) as login, coalesce(i.app_id, w.app_id) as "appId",
@@ -50,7 +52,7 @@ export async function findLeftRegistrations(db: Kysely<Database>, query: LeftReg
       and not exists (
         select from installation_events e
         where e.entity_id = w.entity_id and e.event in ('auth_attempt.404', 'auth_attempt.other_error')
-          and e.received_at > now() - interval '1 hour')
+          and e.received_at > now() - ${refusedPauseMs} * interval '1 millisecond')
     order by w.completed_at, w.pod_name
     limit ${limit}`.execute(db);
   return rows;

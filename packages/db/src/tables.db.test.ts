@@ -41,7 +41,9 @@ function family(type: string): string {
 
 /** Types are gone at run time, so the files themselves are read: interfaces hold one column per line. */
 function declaredTables(): Record<string, Columns> {
-  const source = ['tables.ts', 'queue-tables.ts', 'truth-tables.ts'].map((file) => readFileSync(join(import.meta.dirname, file), 'utf8')).join('\n');
+  const source = ['tables.ts', 'queue-tables.ts', 'sweep-tables.ts', 'truth-tables.ts']
+    .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'))
+    .join('\n');
   const interfaces = new Map([...source.matchAll(/^export interface (\w+) \{\n(.*?)^\}/gms)].map(([, name, body]) => [name, body ?? '']));
   const tables = [...(interfaces.get('Database') ?? '').matchAll(/^ {2}(\w+): (\w+);$/gm)];
   return Object.fromEntries(tables.map(([, table, name]) => [table, columnsOf(interfaces.get(name) ?? '')]));

@@ -1,0 +1,134 @@
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { putJob } from '@paddock/testing/demand-rows';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import { type RetiredRowsCounts, retireRows, type RetireRowsOptions } from './retire-rows.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  for (const table of ['jobs', 'workers', 'installation_events', 'retention_progress'] as const) {
+    await database.db.deleteFrom(table).execute();
+  }
+});
+
+const sweep = (more: Partial<RetireRowsOptions> = {}, signal = new AbortController().signal): Promise<RetiredRowsCounts> =>
+  retireRows({ db: database.db, keepEventsDays: 90, keepJobsDays: 90, batch: 100, maxBatches: 100, dryRun: false, ...more }, signal);
+
+const DAY_MINUTES = 1_440;
+const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MINUTES * 60_000);
+
+const putEvent = (event: string, days: number) =>
+  database.db
+    .insertInto('installation_events')
+    .values({ source: 'webhook', event, outcome: 'ok', payload: '{}', received_at: minutesAgo(days * DAY_MINUTES) })
+    .execute();
+const events = async () =>
+  (await database.db.selectFrom('installation_events').select('event').orderBy('id').execute()).map(({ event }) => event);
+
+const ENDED = { status: 'completed' as const, wants_worker: false, conclusion: 'success' };
+
+/** A job that has not changed for so many days. Every UPDATE moves updated_at, so it is inserted as it is. */
+const putOldJob = async (days: number, given: Parameters<typeof putJob>[1] = {}): Promise<number> => {
+  const at = daysAgo(days);
+  return (await putJob(database.db, { ...ENDED, run_id: 1, created_at: at, updated_at: at, ...given })).job_id;
+};
+const jobs = async () => (await database.db.selectFrom('jobs').select('job_id').orderBy('job_id').execute()).map((row) => row.job_id);
+
+describe('old events (E7)', () => {
+  test('go after their time, but those of installations and of authentication never', async () => {
+    const kept = ['installation.created', 'installation_repositories.added', 'installation_target.renamed', 'auth_attempt.404'];
+    for (const event of [...kept, 'workflow_job.queued', 'ping', 'push', 'discovered.queued', 'workflow_job.completed']) {
+      await putEvent(event, 91);
+    }
+    await putEvent('workflow_job.queued', 89);
+    expect(await sweep()).toEqual({ events: 5, jobs: 0, more: false });
+    expect(await events()).toEqual([...kept, 'workflow_job.queued']);
+    expect(await sweep()).toEqual({ events: 0, jobs: 0, more: false });
+  });
+
+  test('go in batches, and a pass that was cut short is gone on with where it stopped', async () => {
+    for (let nth = 0; nth < 3; nth++) {
+      await putEvent('installation.created', 100);
+      await putEvent('ping', 100);
+    }
+    await putEvent('ping', 1);
+    expect(await sweep({ batch: 2, maxBatches: 2 })).toEqual({ events: 2, jobs: 0, more: true });
+    expect(await sweep({ batch: 2 })).toEqual({ events: 1, jobs: 0, more: false });
+    expect(await events()).toEqual(['installation.created', 'installation.created', 'installation.created', 'ping']);
+  });
+
+  test('that are kept for ever are read once only', async () => {
+    for (let nth = 0; nth < 300; nth++) await putEvent('installation.created', 100);
+    await putEvent('ping', 100);
+    expect(await sweep()).toMatchObject({ events: 1 });
+    await putEvent('ping', 95);
+    expect(await sweep({ maxBatches: 1 })).toMatchObject({ events: 1 });
+  });
+
+  test('go once, whoever removes them at the same time', async () => {
+    for (let nth = 0; nth < 50; nth++) await putEvent('ping', 100);
+    const passes = await Promise.all([sweep({ batch: 7 }), sweep({ batch: 7 }), sweep({ batch: 11 })]);
+    expect(passes.reduce((sum, { events: removed }) => sum + removed, 0)).toBe(50);
+    expect(await events()).toEqual([]);
+  });
+});
+
+describe('ended jobs (E7)', () => {
+  test('go when nothing has changed for their time; those that have not ended never', async () => {
+    await putOldJob(91);
+    await putOldJob(91, { status: 'failed' });
+    const kept = [
+      await putOldJob(89),
+      await putOldJob(200, { updated_at: new Date() }),
+      await putOldJob(200, { status: 'pending', wants_worker: true, run_id: 2 }),
+      await putOldJob(200, { status: 'running', run_id: 3 }),
+      await putOldJob(200, { status: 'completed', wants_worker: true, run_id: 4 }),
+    ];
+    expect(await sweep()).toEqual({ events: 0, jobs: 2, more: false });
+    expect(await jobs()).toEqual(kept);
+  });
+
+  test('are kept while a worker of theirs lives, or their run goes on', async () => {
+    const [assigned, madeFor, sibling] = [await putOldJob(200), await putOldJob(200), await putOldJob(200, { run_id: 77 })];
+    await putOldJob(1, { run_id: 77, status: 'running' });
+    await putWorker(database.db, { assigned_job_id: assigned, assigned_at: minutesAgo(1) });
+    await putWorker(database.db, { made_for_job_id: madeFor });
+    expect(await sweep()).toMatchObject({ jobs: 0 });
+    await database.db.updateTable('workers').set({ status: 'failed', completed_at: new Date() }).execute();
+    await database.db.updateTable('jobs').set({ status: 'completed' }).where('status', '=', 'running').execute();
+    expect(await sweep()).toMatchObject({ jobs: 3 });
+    expect(await jobs()).not.toContain(sibling);
+    expect(await database.db.selectFrom('workers').select('pod_name').execute()).toHaveLength(2);
+  });
+
+  test('hold nobody up and are held up by nobody: a job that somebody writes to is passed over', async () => {
+    const [busy, free] = [await putOldJob(100), await putOldJob(100)];
+    await database.db.transaction().execute(async (trx) => {
+      await sql`select from jobs where job_id = ${busy} for update`.execute(trx);
+      expect(await sweep()).toMatchObject({ jobs: 1 });
+    });
+    expect(await jobs()).toEqual([busy]);
+    expect(await jobs()).not.toContain(free);
+  });
+});
+
+test('a dry run counts both and removes neither', async () => {
+  for (let nth = 0; nth < 5; nth++) await putEvent('ping', 100);
+  for (let nth = 0; nth < 3; nth++) await putOldJob(100);
+  expect(await sweep({ dryRun: true, batch: 2 })).toEqual({ events: 5, jobs: 3, more: false });
+  expect(await events()).toHaveLength(5);
+  expect(await jobs()).toHaveLength(3);
+  expect(await sweep()).toMatchObject({ events: 5, jobs: 3 });
+});
+
+test('a process that stops leaves the rest to the next pass', async () => {
+  await putEvent('ping', 100);
+  await putOldJob(100);
+  expect(await sweep({}, AbortSignal.abort())).toEqual({ events: 0, jobs: 0, more: false });
+});

@@ -1,0 +1,21 @@
+import type { Generated } from 'kysely';
+
+export interface PausedSweepsTable {
+  name: string;
+  paused_by: string;
+  paused_at: Generated<Date>;
+}
+
+export interface StrayRegistrationsTable {
+  entity_id: number;
+  scope_repo_id: number;
+  runner_id: number;
+  name: string;
+  sightings: Generated<number>;
+  first_seen_at: Generated<Date>;
+}
+
+export interface RetentionProgressTable {
+  name: string;
+  reached_id: number;
+}
