@@ -30,6 +30,11 @@ describe('what a pool says of its pods (H3, H4)', () => {
     [{ caBundle: { configMap: 'ca', key: 'ca.pem' } }, 'caBundle.key: must be a key that ends in .crt'],
     [{ template: { spec: { containers: [{ image: 'x' }] } } }, 'template.spec.containers.0.name: '],
     [{ template: { spec: { containers: { runner: {} } } } }, 'template.spec.containers: Invalid input: expected array'],
+    [
+      { template: { spec: { containers: [{ name: 'runner' }, { name: 'runner' }] } } },
+      'template.spec.containers: two containers are named runner',
+    ],
+    [{ template: { spec: { initContainers: [{ name: 'runner' }] } } }, 'template.spec.containers: two containers are named runner'],
     [{ template: { metadata: { labels: { a: true } } } }, 'template.metadata.labels.a: Invalid input: expected string'],
   ])('%j: %s', (pool, problem) => {
     expect(problemsOf(pool)).toEqual([expect.stringContaining(problem)]);

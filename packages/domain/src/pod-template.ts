@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** The container that runs the job, named as actions-runner-controller names it so that its templates fit. */
+export const RUNNER_CONTAINER = 'runner';
+
 /** Whatever has a name in a PodSpec; its other fields are the cluster's to judge. */
 const named = z.looseObject({ name: z.string().min(1) });
 const environment = z.array(named).nullish();
@@ -19,17 +22,26 @@ export const podTemplate = z.strictObject({
       initContainers: z.array(container).nullish(),
       volumes: z.array(named).nullish(),
     })
+    .superRefine(({ containers, initContainers }, context) => {
+      for (const name of namedTwice(containers ?? [], initContainers ?? [])) {
+        context.addIssue({ code: 'custom', path: ['containers'], message: `two containers are named ${name}` });
+      }
+    })
     .nullish(),
 });
 
 export type PodTemplate = z.infer<typeof podTemplate>;
 export type PodTemplateContainer = z.infer<typeof container>;
 
-/** The container that runs the job, named as actions-runner-controller names it so that its templates fit. */
-export const RUNNER_CONTAINER = 'runner';
-
 /** The image that the template gives the runner's container, if it does. */
 export function templateImage(template: PodTemplate | undefined): string | undefined {
   const image = template?.spec?.containers?.find(({ name }) => name === RUNNER_CONTAINER)?.['image'];
   return typeof image === 'string' && image !== '' ? image : undefined;
+}
+
+/** A pod's containers share their names with its init containers; the runner's is there in any case. */
+function namedTwice(containers: readonly { name: string }[], initContainers: readonly { name: string }[]): Set<string> {
+  const names = [...containers, ...initContainers].map(({ name }) => name);
+  if (!containers.some(({ name }) => name === RUNNER_CONTAINER)) names.push(RUNNER_CONTAINER);
+  return new Set(names.filter((name, index) => names.indexOf(name) !== index));
 }
