@@ -88,7 +88,7 @@ const CLOSE = Buffer.from(']');
 
 const APPEND_EVENTS = preparedText(
   appendingEvents(
-    `select * from rows from (jsonb_to_recordset($1::jsonb) as (${EVENT_COLUMNS}, source text, outcome text))
+    `select * from rows from (json_to_recordset($1::json) as (${EVENT_COLUMNS}, source text, outcome text))
       with ordinality as given(${EVENT_NAMES}, source, outcome, position)`,
     '$2',
   ),

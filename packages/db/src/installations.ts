@@ -64,32 +64,45 @@ export interface InstallationMention {
  * dated 1970, so that whatever GitHub states of the installation itself replaces it. Where nothing is new, no row is locked.
  */
 export async function noteInstallations(trx: Transaction<Database>, mentions: readonly InstallationMention[]): Promise<void> {
-  if (mentions.length === 0) return;
-  const rows = mentions.map(({ appId, account, installationId, statedAt }) => ({
-    entity_id: account.id,
-    app_id: appId,
-    installation_id: installationId,
-    entity_name: account.login,
-    entity_type: account.type,
-    stated_at: statedAt,
-  }));
-  await trx.executeQuery(CompiledQuery.raw(NOTE_INSTALLATIONS, [JSON.stringify(rows)]));
+  if (mentions.length > 0) await trx.executeQuery(CompiledQuery.raw(NOTE_INSTALLATIONS, [mentionsParameter(mentions)]));
 }
 
-/** The same as a query for other statements; `given` has (entity_id, app_id, installation_id, entity_name, entity_type, stated_at). */
-export const notingInstallations = (given: string): string => `
+/** The value of `mentions` below: of each account and App what was said last, which is most often a single row of a whole batch. */
+export function mentionsParameter(mentions: readonly InstallationMention[]): string {
+  const newest = new Map<string, InstallationMention>();
+  for (const mention of mentions) {
+    const key = `${mention.account.id} ${mention.appId}`;
+    const known = newest.get(key);
+    if (known === undefined || isNewer(mention, known)) newest.set(key, mention);
+  }
+  return JSON.stringify(
+    [...newest.values()].map(({ appId, account, installationId, statedAt }) => ({
+      entity_id: account.id,
+      app_id: appId,
+      installation_id: installationId,
+      login: account.login,
+      entity_type: account.type,
+      stated_at: statedAt,
+    })),
+  );
+}
+
+function isNewer(a: InstallationMention, b: InstallationMention): boolean {
+  if (a.installationId !== b.installationId) return a.installationId > b.installationId;
+  return b.statedAt !== null && (a.statedAt === null || a.statedAt > b.statedAt);
+}
+
+/** The same as a query for other statements, which may have a condition of their own for writing anything. */
+export const notingInstallations = (mentions: `$${number}`, condition = 'true'): string => `
     insert into installations as e (entity_id, app_id, installation_id, login, entity_type, stated_at)
-    select m.entity_id, m.app_id, m.installation_id, m.entity_name, m.entity_type, to_timestamp(0)
-    from (
-      select distinct on (entity_id, app_id) entity_id, app_id, installation_id, entity_name, entity_type, coalesce(stated_at, now()) as stated_at
-      from ${given}
-      where installation_id is not null
-      order by entity_id, app_id, installation_id desc, given.stated_at desc nulls first
-    ) m left join lateral (
+    select m.entity_id, m.app_id, m.installation_id, m.login, m.entity_type, to_timestamp(0)
+    from json_to_recordset(${mentions}::json) as m(
+      entity_id bigint, app_id bigint, installation_id bigint, login text, entity_type entity_type_enum, stated_at timestamptz)
+    left join lateral (
       select installation_id, login, stated_at from installations where entity_id = m.entity_id and app_id = m.app_id limit 1
     ) known on true
-    where known.login is null or m.installation_id > known.installation_id
-      or (m.installation_id = known.installation_id and m.entity_name <> known.login and m.stated_at > known.stated_at)
+    where ${condition} and (known.login is null or m.installation_id > known.installation_id
+      or (m.installation_id = known.installation_id and m.login <> known.login and coalesce(m.stated_at, now()) > known.stated_at))
     order by m.entity_id, m.app_id
     on conflict (entity_id, app_id) do update set
       installation_id = excluded.installation_id,
@@ -100,7 +113,4 @@ export const notingInstallations = (given: string): string => `
       updated_at = now()
     where excluded.installation_id >= e.installation_id`;
 
-const NOTE_INSTALLATIONS = preparedText(
-  notingInstallations(`jsonb_to_recordset($1::jsonb) as given(
-      entity_id bigint, app_id bigint, installation_id bigint, entity_name text, entity_type entity_type_enum, stated_at timestamptz)`),
-);
+const NOTE_INSTALLATIONS = preparedText(notingInstallations('$1'));

@@ -96,12 +96,12 @@ const nextRow = Object.values(next).join(', ');
  * one after the other; locking those that exist beforehand would be a second order, and deadlocks. Workers are only read here.
  *
  * These are the statement's queries, as text that is put together once; the last, `stored`, has a row for each job: (job_id, before,
- * changed, worker, is_unbound). What exists is looked up row by row (`limit 1` keeps it so): a plan that is made once must be right for
+ * changed, worker, is_unbound). A row that came into being since the statement began is not among those read, yet it was there before. What exists is looked up row by row (`limit 1` keeps it so): a plan that is made once must be right for
  * tables of any size.
  */
 export const STORING_JOBS = `
     stated as (
-      select * from jsonb_to_recordset($1::jsonb) as stated(
+      select * from json_to_recordset($1::json) as stated(
         job_id bigint, status status_enum, entity_id bigint, entity_name text, entity_type text, repo_id bigint, repo_full_name text,
         app_id bigint, installation_id bigint, job_labels jsonb, k8s_pool text, k8s_image text, scope_repo_id bigint, run_id bigint,
         run_attempt integer, job_name text, workflow_name text, html_url text, conclusion text, runner_name text, runner_id bigint,
@@ -133,7 +133,6 @@ export const STORING_JOBS = `
       on conflict (job_id) do update set ${assignments} where (${currentRow}) is distinct from (${nextRow})
       returning job_id, xmax = 0 as is_new
     ), stored as (
-      -- A row that came into being since the statement began is not among those read, yet it was there before.
       select placed.job_id, case when placed.before is null and not written.is_new then 'pending' else placed.before end as before,
         written.job_id is not null as changed, placed.worker, placed.is_unbound
       from placed left join written using (job_id)

@@ -11,8 +11,11 @@ const MARK = '/* prepared */';
  */
 export const prepared = sql.raw(MARK);
 
-/** The same for a text that is put together once, so that nothing of it is done again with every run. */
-export const preparedText = (text: string): string => `${MARK} ${text}`;
+/**
+ * The same for a text that is put together once, so that nothing of it is done again with every run. It has no comments: the server handles
+ * the whole text with every run, so its line breaks and indentation go.
+ */
+export const preparedText = (text: string): string => `${MARK} ${text.trim().replaceAll(/\s+/g, ' ')}`;
 
 const names = new Map<string, string>();
 

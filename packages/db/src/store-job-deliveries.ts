@@ -1,12 +1,13 @@
 import { type DeliveredStatement, foldJobStatements } from '@paddock/domain/fold-job-statements';
-import { jobOutcomes, type JobResult } from '@paddock/domain/job-outcomes';
+import type { JobResult } from '@paddock/domain/job-outcomes';
 import type { Outcome } from '@paddock/domain/outcomes';
 import { placeJob } from '@paddock/domain/place-job';
 import type { ParsedDelivery } from '@paddock/domain/parse-delivery';
 import { CompiledQuery, type Kysely } from 'kysely';
 import { appendingEvents, EVENT_COLUMNS, EVENT_NAMES, jsonArray, toRow } from './installation-events.ts';
-import { notingInstallations } from './installations.ts';
+import { type InstallationMention, mentionsParameter, notingInstallations } from './installations.ts';
 import { jobParameters, type StoredJob, STORING_JOBS } from './jobs.ts';
+import { chosenOutcome, possibleOutcomes } from './possible-outcomes.ts';
 import type { CurrentPools } from './pools-documents.ts';
 import { preparedText } from './prepared.ts';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
@@ -24,13 +25,11 @@ export interface StoredJobDelivery extends StoredJob {
 
 // Installations are locked after the jobs: the count makes the one wait for the other.
 const STORE_JOB_DELIVERIES = preparedText(`with ${STORING_JOBS}, given as materialized (
-      select * from rows from (jsonb_to_recordset($3::jsonb) as (${EVENT_COLUMNS}, stated_at timestamptz, outcomes jsonb))
-        with ordinality as given(${EVENT_NAMES}, stated_at, outcomes, position)
+      select * from rows from (json_to_recordset($3::json) as (${EVENT_COLUMNS}, choice integer))
+        with ordinality as given(${EVENT_NAMES}, choice, position)
     ), told as materialized (
-      select given.*, before, changed, worker, is_unbound,
-        outcomes ->> (coalesce(before::text, 'none') || case when changed then ' changed' else '' end) as outcome
-      from given join stored using (job_id)
-    ), noted as (${notingInstallations('(select * from given where (select count(*) from told) > 0) given')}
+      select given.*, before, changed, worker, is_unbound, ${chosenOutcome('$5')} as outcome from given join stored using (job_id)
+    ), noted as (${notingInstallations('$6', '(select count(*) from told) > 0')}
     ), appended as (${appendingEvents("select 'webhook' as source, * from told", '$4')})
     select job_id as "jobId", before, changed, worker, is_unbound as "isUnbound", outcome from told order by position`);
 
@@ -50,13 +49,14 @@ export async function storeJobDeliveries(
     if (place === undefined) throw new Error(`Job ${parsed.job.jobId} is lost between its deliveries and their folding.`);
     return place;
   };
-  const outcomes = possibleOutcomes(batch, placeOf);
-  const events = batch.map((delivery, index) => ({ ...eventOf(delivery), outcomes: outcomes[index] }));
+  const { choices, outcomes } = possibleOutcomes(batch.map((delivery) => ({ ...delivery.parsed.job, place: placeOf(delivery) })));
+  const events = batch.map((delivery, index) => ({ ...eventOf(delivery), choice: choices[index] }));
   const toStore = jobs.map(({ facts, decision }) => ({ facts, place: 'ignored' in decision ? undefined : decision }));
   const payloads = batch.map((delivery) =>
     'ignored' in placeOf(delivery) ? (delivery.reduced?.() ?? delivery.payload) : delivery.payload,
   );
-  const values = [...jobParameters(toStore, pools.version), JSON.stringify(events), jsonArray(payloads)];
+  const mentions = mentionsParameter(batch.flatMap(mentionOf));
+  const values = [...jobParameters(toStore, pools.version), JSON.stringify(events), jsonArray(payloads), outcomes, mentions];
   const { rows } = await db.executeQuery<Omit<StoredJobDelivery, 'place'>>(CompiledQuery.raw(STORE_JOB_DELIVERIES, values));
   if (rows.length !== batch.length) throw new Error(`Of ${batch.length} deliveries ${rows.length} were stored.`);
   return batch.flatMap((delivery, index) => {
@@ -69,31 +69,10 @@ export const statementOf = ({ parsed, appId, guid }: JobDelivery): DeliveredStat
 
 function eventOf({ parsed, appId, guid, payloadRepaired }: JobDelivery) {
   const { event, installationId, account, repoId, job } = parsed;
-  const { jobId, completedAt, startedAt, queuedAt } = job;
-  return {
-    ...toRow({ event, appId, installationId, account, repoId, jobId, deliveryGuid: guid, payloadRepaired }),
-    stated_at: completedAt ?? startedAt ?? queuedAt,
-  };
+  return toRow({ event, appId, installationId, account, repoId, jobId: job.jobId, deliveryGuid: guid, payloadRepaired });
 }
 
-const RESULTS = ([undefined, 'pending', 'running', 'completed', 'failed'] as const).flatMap((before) => [
-  { key: before ?? 'none', before, changed: false },
-  { key: `${before ?? 'none'} changed`, before, changed: true },
-]);
-
-/** For each delivery its outcome by what storing its job may come to: the statement picks one, and the rule itself stays in one place. */
-function possibleOutcomes(batch: readonly JobDelivery[], placeOf: (delivery: JobDelivery) => JobResult['place']) {
-  const perJob = new Map<number, Record<string, Outcome | undefined>[]>();
-  for (const [jobId, ofJob] of Map.groupBy(batch, ({ parsed }) => parsed.job.jobId)) {
-    const [first] = ofJob;
-    if (first === undefined) continue;
-    const place = placeOf(first);
-    const arrived = ofJob.map(({ parsed }) => parsed.job.status);
-    const possible = RESULTS.map(({ key, before, changed }) => ({ key, outcomes: jobOutcomes({ before, changed, place }, arrived) }));
-    perJob.set(
-      jobId,
-      arrived.map((_, nth) => Object.fromEntries(possible.map(({ key, outcomes }) => [key, outcomes[nth]]))),
-    );
-  }
-  return batch.map(({ parsed }) => perJob.get(parsed.job.jobId)?.shift());
+function mentionOf({ parsed, appId }: JobDelivery): InstallationMention[] {
+  const { account, installationId, completedAt, startedAt, queuedAt } = parsed.job;
+  return installationId === null ? [] : [{ appId, account, installationId, statedAt: completedAt ?? startedAt ?? queuedAt }];
 }
