@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { Ajv } from 'ajv';
+import { configFile } from '@paddock/domain/config-file';
+import { parse } from 'yaml';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const accepts = new Ajv({ validateFormats: false }).compile(JSON.parse(read('docs/config.schema.json')) as object);
+const example = (): { pools: Record<string, unknown>[] } =>
+  parse(read('deploy/paddock.example.yaml')) as { pools: Record<string, unknown>[] };
+
+/** The example with something more in its first pool. */
+function exampleWith(more: object): object {
+  const file = example();
+  return { ...file, pools: [{ ...file.pools[0], ...more }, ...file.pools.slice(1)] };
+}
+
+describe('docs/config.schema.json, which editors use (H3)', () => {
+  test.each([
+    {},
+    { containerMode: 'dind', proxy: { https: 'http://proxy:3128' }, caBundle: { configMap: 'ca' } },
+    { template: { metadata: { labels: { a: 'b' } }, spec: { anything: 1, containers: [{ name: 'runner', env: null }] } } },
+    { maxWorkers: null, paused: true },
+  ])('takes the example with %j, as the services do', (more) => {
+    expect(configFile.safeParse(exampleWith(more)).success).toBe(true);
+    expect(accepts(exampleWith(more))).toBe(true);
+  });
+
+  test.each([
+    { containerMode: 'kubernetes' },
+    { labels: [] },
+    { name: 'Upper' },
+    { maxWorkers: -1 },
+    { maxWorker: 1 },
+    { caBundle: { configMap: 'ca', key: 'ca.pem' } },
+    { template: { spec: { containers: [{ image: 'x' }] } } },
+    { template: { sepc: {} } },
+  ])('marks %j as the services would refuse it', (more) => {
+    expect(configFile.safeParse(exampleWith(more)).success).toBe(false);
+    expect(accepts(exampleWith(more))).toBe(false);
+  });
+});
