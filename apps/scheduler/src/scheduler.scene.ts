@@ -62,7 +62,14 @@ export async function startSchedulerWorld({
   kubelet = true,
   playRunners = true,
   githubSeed = 1,
-}: { kubelet?: boolean; playRunners?: boolean; githubSeed?: number } = {}) {
+  realKubeconfig,
+}: {
+  kubelet?: boolean;
+  playRunners?: boolean;
+  githubSeed?: number;
+  /** Of a real cluster, instead of the simulated one; its namespaces are the caller's business. */
+  realKubeconfig?: string;
+} = {}) {
   const testDb = await createTestDatabase();
   const { db } = testDb;
   const key = createAppKey();
@@ -77,7 +84,7 @@ export async function startSchedulerWorld({
   const folder = await mkdtemp(join(tmpdir(), 'paddock-scheduler-'));
   const kubeconfigFile = join(folder, 'kubeconfig');
   await writeFile(kubeconfigFile, kube.kubeconfig);
-  const cluster = connectCluster({ kubeconfigFile, requestTimeoutMs: 2_000 });
+  const cluster = connectCluster({ kubeconfigFile: realKubeconfig ?? kubeconfigFile, requestTimeoutMs: 2_000 });
   const github = connectGitHub({
     apiUrl: gitHub.url,
     apps: [{ appId: APP_ID, privateKey: key.privateKeyPem }],

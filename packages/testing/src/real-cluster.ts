@@ -1,27 +1,49 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { openSync, closeSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findFreePort } from '@paddock/embedded-postgres/free-port';
+import { type ClusterPart, startPart } from './cluster-part.ts';
+import { compactStore, growPast } from './etcd-store.ts';
+import { startPlayedNodes } from './played-nodes.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface RealCluster {
   /** Path of a kubeconfig with all rights. */
   readonly kubeconfigFile: string;
+  /** The certificate that the API server made for itself, with its key: it is good for any server on 127.0.0.1. */
+  readonly certificate: { readonly certFile: string; readonly keyFile: string };
+  readonly apiServer: {
+    /** Ends it outright; its port stays its own. */
+    kill(): Promise<void>;
+    /** Starts it again on the same port, and waits until it is ready. */
+    start(): Promise<void>;
+    /** Makes it hang: connections are taken and nothing is answered, until it is thawed. */
+    freeze(): Promise<void>;
+    thaw(): Promise<void>;
+  };
+  /** Forgets the history: watches and lists that go on from an older version are told so. */
+  compact(): Promise<void>;
   stop(): Promise<void>;
 }
 
+export interface RealClusterOptions {
+  /** More flags of kube-apiserver. */
+  readonly apiServerFlags?: Readonly<Record<string, string>> | undefined;
+  /** So many nodes, with a real scheduler, played by KWOK; without it nothing schedules or runs pods. */
+  readonly nodes?: number | undefined;
+  /** Where files are kept; a temporary folder, which `stop` removes, unless told. */
+  readonly folder?: string | undefined;
+}
+
 /**
- * Starts etcd and kube-apiserver on free ports of 127.0.0.1: a real Kubernetes API where nothing schedules or runs pods. `assets` is a
- * folder with both programs, as envtest's `KUBEBUILDER_ASSETS`. They end with this process, however it ends. Rejects with the end of the
- * programs' logs when the API does not become ready.
+ * Starts etcd and kube-apiserver on free ports of 127.0.0.1: a real Kubernetes API. `assets` is a folder with both programs, as envtest's
+ * `KUBEBUILDER_ASSETS`; nodes need kube-scheduler, kube-controller-manager and kwok there, too. They end with this process, however it ends.
+ * Rejects with the end of the programs' logs when they do not become ready.
  */
-export async function startRealCluster(assets: string): Promise<RealCluster> {
-  const dir = await mkdtemp(join(tmpdir(), 'paddock-cluster-'));
+export async function startRealCluster(assets: string, options: RealClusterOptions = {}): Promise<RealCluster> {
+  const dir = options.folder ?? (await mkdtemp(join(tmpdir(), 'paddock-cluster-')));
   const token = randomBytes(16).toString('hex');
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const serviceAccountKey = join(dir, 'service-account.key');
@@ -31,10 +53,16 @@ export async function startRealCluster(assets: string): Promise<RealCluster> {
   const [etcdPort, peerPort, apiPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
   const [etcd, peer, api] = [`http://127.0.0.1:${etcdPort}`, `http://127.0.0.1:${peerPort}`, `https://127.0.0.1:${apiPort}`];
 
-  const parts: { stop(): Promise<void> }[] = [];
+  const parts = new Map<string, ClusterPart>();
+  const logs: string[] = [];
+  const start = (name: string, flags: Readonly<Record<string, string>>): void => {
+    const log = join(dir, `${name}.log`);
+    logs.push(log);
+    parts.set(name, startPart(join(assets, name), log, flags));
+  };
   const stop = async (): Promise<void> => {
-    await Promise.all(parts.map(async (part) => part.stop()));
-    await rm(dir, { recursive: true, force: true });
+    await Promise.all([...parts.values()].map(async (part) => part.stop()));
+    if (options.folder === undefined) await rm(dir, { recursive: true, force: true });
   };
   const etcdFlags = {
     'data-dir': join(dir, 'etcd'),
@@ -58,64 +86,44 @@ export async function startRealCluster(assets: string): Promise<RealCluster> {
     'service-account-issuer': 'https://kubernetes.default.svc',
     'service-account-key-file': serviceAccountKey,
     'service-account-signing-key-file': serviceAccountKey,
-    // The service account that each pod would need is made by a controller that does not run here.
+    // The service account that each pod would need is made by a controller, which runs with nodes only.
     'disable-admission-plugins': 'ServiceAccount',
     'endpoint-reconciler-type': 'none',
     'allow-privileged': 'true',
+    ...options.apiServerFlags,
   };
-  const certificate = join(dir, 'certs', 'apiserver.crt');
+  const certificate = { certFile: join(dir, 'certs', 'apiserver.crt'), keyFile: join(dir, 'certs', 'apiserver.key') };
+  const startApiServer = async (): Promise<void> => {
+    start('kube-apiserver', apiFlags);
+    await waitFor(`a ready kube-apiserver at ${api}`, async () => isReady(api, token, certificate.certFile), { timeoutMs: 45_000 });
+  };
+  const kubeconfigFile = join(dir, 'kubeconfig');
   try {
-    parts.push(startPart(join(assets, 'etcd'), join(dir, 'etcd.log'), etcdFlags));
+    start('etcd', etcdFlags);
     // Versions from before the API server's start are too old for a watch, so the store gets a past, as any cluster has.
-    await waitFor(`a first write to etcd at ${etcd}`, async () => hasPast(etcd));
-    parts.push(startPart(join(assets, 'kube-apiserver'), join(dir, 'kube-apiserver.log'), apiFlags));
-    await waitFor(`a ready kube-apiserver at ${api}`, async () => isReady(api, token, certificate), { timeoutMs: 45_000 });
-    const kubeconfigFile = join(dir, 'kubeconfig');
-    await writeFile(kubeconfigFile, kubeconfig(api, token, certificate), { mode: 0o600 });
-    return { kubeconfigFile, stop };
+    await waitFor(`a first write to etcd at ${etcd}`, async () => growPast(etcd));
+    await startApiServer();
+    await writeFile(kubeconfigFile, kubeconfig(api, token, certificate.certFile), { mode: 0o600 });
+    if (options.nodes !== undefined) {
+      const { certFile, keyFile } = certificate;
+      await startPlayedNodes({ assets, dir, kubeconfigFile, certFile, keyFile, serviceAccountKey, count: options.nodes, start });
+    }
   } catch (error) {
-    const logs = await Promise.all(['etcd', 'kube-apiserver'].map(async (name) => endOf(join(dir, `${name}.log`))));
+    const ends = await Promise.all(logs.map(endOf));
     await stop();
-    throw new Error(`The cluster programs in ${assets} did not start:\n${logs.join('\n')}`, { cause: error });
+    throw new Error(`The cluster programs in ${assets} did not start:\n${ends.join('\n')}`, { cause: error });
   }
-}
-
-/** Writes ten versions through etcd's JSON gateway; false until etcd takes them. */
-async function hasPast(etcd: string): Promise<boolean> {
-  const put = { key: Buffer.from('/past').toString('base64'), value: '' };
-  for (let version = 0; version < 10; version++) {
-    const answer = await fetch(`${etcd}/v3/kv/put`, { method: 'POST', body: JSON.stringify(put) }).catch(() => undefined);
-    if (answer?.ok !== true) return false;
-  }
-  return true;
-}
-
-/** Runs a program until fd 3 closes, which the system does even when this process is killed outright. */
-const GUARD = `
-"$@" </dev/null 3<&- &
-part=$!
-trap '' HUP INT TERM
-( read -r _; kill -s KILL $part ) <&3 >/dev/null 2>&1 &
-exec 3<&-
-wait $part`;
-
-function startPart(program: string, logFile: string, flags: Readonly<Record<string, string>>): { stop(): Promise<void> } {
-  const log = openSync(logFile, 'a');
-  const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
-  const guard: ChildProcess = spawn('/bin/sh', ['-c', GUARD, 'paddock-cluster-guard', program, ...args], {
-    detached: true,
-    stdio: ['ignore', log, log, 'pipe'],
-  });
-  closeSync(log);
-  const exited = once(guard, 'exit');
-  const pipe = guard.stdio[3];
-  // Closing the pipe of a guard that is gone fails; that it is gone is what was wanted.
-  pipe?.on('error', () => undefined);
   return {
-    stop: async () => {
-      pipe?.destroy();
-      await exited;
+    kubeconfigFile,
+    certificate,
+    apiServer: {
+      kill: async () => parts.get('kube-apiserver')?.stop(),
+      start: startApiServer,
+      freeze: async () => parts.get('kube-apiserver')?.signal('SIGSTOP'),
+      thaw: async () => parts.get('kube-apiserver')?.signal('SIGCONT'),
     },
+    compact: () => compactStore(etcd),
+    stop,
   };
 }
 

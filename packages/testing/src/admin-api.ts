@@ -1,0 +1,34 @@
+import { readFile } from 'node:fs/promises';
+import { request } from 'node:https';
+
+export type AdminApi = (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object) => Promise<unknown>;
+
+interface Kubeconfig {
+  readonly clusters: [{ readonly cluster: { readonly server: string; readonly 'certificate-authority': string } }];
+  readonly users: [{ readonly user: { readonly token: string } }];
+}
+
+/** Calls of the API that the product never makes, with all rights. Each rejects with the server's answer if that is no success. */
+export async function connectAsAdmin(kubeconfigFile: string): Promise<AdminApi> {
+  const { clusters, users } = JSON.parse(await readFile(kubeconfigFile, 'utf8')) as Kubeconfig;
+  const { server, 'certificate-authority': certificate } = clusters[0].cluster;
+  const ca = await readFile(certificate);
+  return (method, path, body) =>
+    new Promise((resolve, reject) => {
+      const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+      const headers = { authorization: `Bearer ${users[0].user.token}`, 'content-type': contentType };
+      const call = request(`${server}${path}`, { method, ca, agent: false, headers }, (answer) => {
+        let text = '';
+        answer.setEncoding('utf8');
+        answer.on('data', (chunk: string) => (text += chunk));
+        answer.on('error', reject);
+        answer.on('end', () => {
+          const status = answer.statusCode ?? 0;
+          if (status >= 200 && status < 300) resolve(JSON.parse(text));
+          else reject(new Error(`${method} ${path} was answered ${status}: ${text}`));
+        });
+      });
+      call.on('error', reject);
+      call.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+}
