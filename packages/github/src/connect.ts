@@ -123,15 +123,19 @@ function noteBudget(octokit: Octokit, budgets: RateBudgets, caller: RateCaller, 
 }
 
 type Answer = { readonly status: number; readonly url: string; readonly data: unknown };
-type Asked = { readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD'; readonly url: string };
+type Asked = { readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD' };
 
 /** A success whose body is no JSON comes from something between us and GitHub, such as a proxy's page: it is a failure of the way. */
-function refuseText({ status, data }: Answer, { method, url }: Asked): void {
+function refuseText({ status, data, url }: Answer, { method }: Asked): void {
   if (typeof data !== 'string' || (status !== 200 && status !== 201)) return;
-  throw new RequestError(`The answer to ${method} ${url} is not JSON: look at what stands between Paddock and GitHub.`, 502, {
-    request: { method, url, headers: {} },
-    response: { status: 502, url, headers: {}, data: {} },
-  });
+  throw new RequestError(
+    `The answer to ${method} ${new URL(url).pathname} is not JSON: look at what stands between Paddock and GitHub.`,
+    502,
+    {
+      request: { method, url, headers: {} },
+      response: { status: 502, url, headers: {}, data: {} },
+    },
+  );
 }
 
 /** Failures are thrown, and logged by whoever decides what they mean. */

@@ -9,8 +9,8 @@ const request = {
   headers: { authorization: 'token ghs_secret' },
 };
 
-function failed(status: number, headers: Record<string, string> = {}, message = 'as GitHub words it') {
-  return new RequestError(message, status, { request, response: { status, url: request.url, headers, data: {} } });
+function failed(status: number, headers: Record<string, string> = {}, message = 'as GitHub words it', data: unknown = {}) {
+  return new RequestError(message, status, { request, response: { status, url: request.url, headers, data } });
 }
 
 describe('classifyGitHubError', () => {
@@ -59,6 +59,30 @@ describe('classifyGitHubError', () => {
     const failure = classifyGitHubError(failed(403, { 'x-ratelimit-remaining': '12' }, 'API rate limit exceeded'));
     expect(failure).toMatchObject({ kind: 'forbidden' });
     expect(failure.retryAfterMs).toBeUndefined();
+  });
+
+  test.each([
+    'https://docs.github.com/rest/overview/resources-in-the-rest-api#secondary-rate-limits',
+    'https://docs.github.com/en/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits',
+    'https://docs.github.com/en/free-pro-team@latest/rest/overview/resources-in-the-rest-api#abuse-rate-limits',
+  ])('a 403 that is explained by %s waits a minute, without any header (P4)', (link) => {
+    const failure = classifyGitHubError(failed(403, { 'x-ratelimit-remaining': '12' }, 'x', { documentation_url: link }), NOW);
+    expect(failure).toMatchObject({ kind: 'rate_limited', retryAfterMs: 60_000 });
+  });
+
+  test('a 422 of what exists already is a conflict, any other is invalid (C6)', () => {
+    const taken = { message: 'Validation Failed', errors: [{ resource: 'Runner', code: 'already_exists', field: 'name' }] };
+    expect(classifyGitHubError(failed(422, {}, 'x', taken))).toMatchObject({ kind: 'conflict', status: 422 });
+    expect(classifyGitHubError(failed(422, {}, 'x', { errors: ['runner_group_id is invalid'] }))).toMatchObject({ kind: 'invalid' });
+    expect(classifyGitHubError(failed(422, {}, 'x', null))).toMatchObject({ kind: 'invalid' });
+  });
+
+  test('a page is not shown as if it were GitHub’s word', () => {
+    const page = '<!DOCTYPE html>\n<html><body>Unicorn!</body></html>';
+    expect(classifyGitHubError(failed(502, {}, page, page))).toMatchObject({
+      kind: 'unavailable',
+      message: 'a page instead of an answer, with status 502',
+    });
   });
 
   test('a 503 passes its retry-after on', () => {

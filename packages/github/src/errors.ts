@@ -31,7 +31,7 @@ export type GitHubFailure = {
 const SECONDARY_LIMIT_WAIT_MS = 60_000;
 
 /**
- * Classifies whatever a function of this package threw: by status and headers, never by message text.
+ * Classifies whatever a function of this package threw: by status, headers and the codes in GitHub's answer, never by message text.
  * `now` (milliseconds since the epoch) turns the reset instant of a rate limit into a wait.
  */
 export function classifyGitHubError(error: unknown, now: number = Date.now()): GitHubFailure {
@@ -42,12 +42,15 @@ export function classifyGitHubError(error: unknown, now: number = Date.now()): G
     const kind = isTimeout(error) ? 'timeout' : 'network';
     return { kind, message: redact(error.message), operation, ...(hasCode(error, NEVER_SENT_CODES) ? { neverSent: true } : {}) };
   }
-  const base = { status: error.status, message: redact(error.message), operation };
-  if (isRateLimited(error.status, error.response.headers)) {
-    return { ...base, kind: 'rate_limited', retryAfterMs: waitOf(error.response.headers, now) };
+  const { headers, data }: { headers: Headers; data: unknown } = error.response;
+  const message = typeof data === 'string' && PAGE.test(data) ? `a page instead of an answer, with status ${error.status}` : error.message;
+  const base = { status: error.status, message: redact(message), operation };
+  if (isRateLimited(error.status, headers, data)) {
+    return { ...base, kind: 'rate_limited', retryAfterMs: waitOf(headers, now) };
   }
-  const retryAfter = secondsToMs(error.response.headers['retry-after']);
-  return { ...base, kind: kindOfStatus(error.status), ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }) };
+  const retryAfter = secondsToMs(headers['retry-after']);
+  const kind = error.status === 422 && saysAlreadyExists(data) ? 'conflict' : kindOfStatus(error.status);
+  return { ...base, kind, ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }) };
 }
 
 function classifyThrown(error: unknown): GitHubFailure {
@@ -57,10 +60,29 @@ function classifyThrown(error: unknown): GitHubFailure {
 
 type Headers = Readonly<Record<string, string | number | undefined>>;
 
-function isRateLimited(status: number, headers: Headers): boolean {
+function isRateLimited(status: number, headers: Headers, data: unknown): boolean {
   if (status === 429) return true;
-  return status === 403 && (headers['retry-after'] !== undefined || String(headers['x-ratelimit-remaining']) === '0');
+  if (status !== 403) return false;
+  return headers['retry-after'] !== undefined || String(headers['x-ratelimit-remaining']) === '0' || namesSecondaryLimit(data);
 }
+
+/** A secondary limit may come without any header; then the link to its explanation is all that tells it from a missing permission. */
+function namesSecondaryLimit(data: unknown): boolean {
+  const link = fieldOf(data, 'documentation_url');
+  return typeof link === 'string' && /#.*\b(?:secondary|abuse)-rate-limits\b/.test(link);
+}
+
+function saysAlreadyExists(data: unknown): boolean {
+  const errors = fieldOf(data, 'errors');
+  return Array.isArray(errors) && errors.some((each) => fieldOf(each, 'code') === 'already_exists');
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Object.entries(value).find(([key]) => key === name)?.[1] : undefined;
+}
+
+/** What stands between us and GitHub answers with these, and so does GitHub's own front door. */
+const PAGE = /^\s*<(?:!doctype|html)/i;
 
 function waitOf(headers: Headers, now: number): number {
   const retryAfter = secondsToMs(headers['retry-after']);
