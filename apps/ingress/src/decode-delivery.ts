@@ -13,8 +13,9 @@ const MOST_CONTAINERS = 1_000_000;
 /** Turns a verified body into what is stored, or says what is wrong with it. `reduces`: bodies of jobs that no pool serves are cut down. */
 export function decodeDelivery(
   { event, guid, appId, reduces }: { event: string; guid: string; appId: number; reduces: boolean },
-  bytes: Buffer,
+  sent: Buffer,
 ): DeliveryToRecord | { readonly problem: string } {
+  const bytes = jsonOf(sent);
   // Bytes that are no UTF-8 become U+FFFD here, as the escapes that JSONB cannot hold do below (B9).
   const { text, isRepaired } = repairJsonText(bytes.toString('utf8'));
   const problem = whyTooBig(text);
@@ -41,6 +42,14 @@ export function decodeDelivery(
  */
 export function rewritten(delivery: DeliveryToRecord): DeliveryToRecord {
   return { ...delivery, payload: quoteHugeNumbers(String(delivery.payload)), payloadRepaired: true };
+}
+
+const FORM = Buffer.from('payload=');
+
+/** The JSON of a body: the body itself, or the one field of a form, which GitHub sends for the content type `form`. No JSON begins like it. */
+function jsonOf(sent: Buffer): Buffer {
+  if (!sent.subarray(0, FORM.length).equals(FORM)) return sent;
+  return Buffer.from(new URLSearchParams(sent.toString('utf8')).get('payload') ?? '');
 }
 
 function parseJson(text: string): unknown {

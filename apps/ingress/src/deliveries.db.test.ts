@@ -122,13 +122,27 @@ describe('deliveries over HTTP', () => {
     ];
     for (const delivery of wrong) expect(await send(delivery)).toMatchObject({ status: 401, text: 'The signature does not match.' });
     await expectNothingStored();
+    const log = ingress.lines().join('\n');
+    expect(log).toContain('the webhook secret of App 7 is another one at GitHub');
+    expect(log).toContain('No App 10 is configured: it is another App');
+    expect(log).toContain('X-GitHub-Hook-Installation-Target-ID is missing, and several Apps are configured');
+  });
+
+  test('the JSON in a form, which is GitHub’s other content type, is stored as if it had come alone (P1)', async () => {
+    const body = `payload=${encodeURIComponent(JSON.stringify({ zen: 'a+b & c=d ü' }))}`;
+    const { headers } = await sign('unsigned', { headers: { 'x-hub-signature-256': hmacOf(body) } });
+    expect(await send({ headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' }, body })).toMatchObject({
+      text: 'ok',
+    });
+    expect(await events()).toMatchObject([{ event: 'ping', outcome: 'ok', payload: { zen: 'a+b & c=d ü' } }]);
   });
 
   test('each App has its own secret, and the previous one counts while it is replaced (B2)', async () => {
     expect(await send(await sign({}))).toMatchObject({ status: 200, text: 'ok' });
     expect(await send(await sign({}, { secret: SECRETS.OLD_SECRET_7 }))).toMatchObject({ status: 200 });
     expect(await send(await sign({}, { secret: SECRETS.SECRET_8, appId: 8 }), '/')).toMatchObject({ status: 200 });
-    expect((await events()).map((event) => event.app_id)).toEqual([7, 7, 8]);
+    expect(await send(await sign({}), '/webhooks/github/')).toMatchObject({ status: 200 });
+    expect((await events()).map((event) => event.app_id)).toEqual([7, 7, 8, 7]);
     const metrics = await (await fetch(`${base}/metrics`)).text();
     expect(metrics).toMatch(/paddock_newest_verified_delivery_timestamp_seconds\{app="8"\} \d/);
     expect(metrics).toMatch(/paddock_deliveries_total\{event="ping",outcome="ok"\} \d/);
@@ -141,6 +155,8 @@ describe('deliveries over HTTP', () => {
     'null',
     '1',
     '{"a":',
+    'payload=',
+    'payload=%7B',
     '\u0000',
     '['.repeat(100_000),
     `${'['.repeat(600)}${']'.repeat(600)}`,

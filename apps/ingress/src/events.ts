@@ -35,6 +35,8 @@ export interface IngressEvents {
   poolsInForce(version: number): void;
   jobsReconsidered(version: number, jobs: number): void;
   poolsUnavailable(error: unknown): void;
+  /** The database cannot be used at the start; told once of each reason. */
+  notReady(reason: string): void;
   idleConnectionLost(error: Error): void;
 }
 
@@ -116,6 +118,7 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
       if (jobs > 0) log.info('jobs that no pool served have one now', { version, jobs });
     },
     poolsUnavailable: (error) => log.warn('pools document could not be loaded or read', { error }),
+    notReady: (reason) => log.warn('not ready', { reason }),
     idleConnectionLost: (error) => log.warn('idle connection to PostgreSQL lost', { error }),
   };
 }

@@ -2,8 +2,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Express } from 'express';
 import type { Answer, ReceiveDelivery } from './receive-delivery.ts';
 
-/** The webhook's two paths; a router in front would cost half of the work of a request. */
-const WEBHOOK_PATHS = new Set(['/webhooks/github', '/']);
+/** The webhook's paths; a router in front would cost half of the work of a request. */
+const WEBHOOK_PATHS = new Set(['/webhooks/github', '/webhooks/github/', '/']);
 
 /** How soon a sender may come back after a 503. */
 const RETRY_AFTER_SECONDS = 10;

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { clientConfig, connectDatabase } from '@paddock/db/connect';
 import { isBadData } from '@paddock/db/errors';
 import { limitHolding } from '@paddock/db/limit-holding';
-import { createFitness } from '@paddock/db/wait-until-fit';
+import { createFitness, waitUntilFit } from '@paddock/db/wait-until-fit';
 import { createHealthApp } from '@paddock/runtime/health';
 import { listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';
 import { createLogger } from '@paddock/runtime/logger';
@@ -109,8 +109,9 @@ await main(async () => {
   });
 
   let isStopping = false;
+  const fitness = createFitness({ db: checking.db, schema, config: clientConfig(checkOptions) });
   const whyNotReady = createReadiness({
-    whyNotReady: createFitness({ db: checking.db, schema, config: clientConfig(checkOptions) }),
+    whyNotReady: fitness,
     pools,
     writes,
     timeoutMs: config.answerTimeoutMs,
@@ -133,7 +134,10 @@ await main(async () => {
   await run(
     {
       http: serveUntilStopped(http, log),
-      pools: (signal) => pools.run(signal),
+      pools: async (signal) => {
+        await waitUntilFit({ whyNotReady: fitness, pollMs: 1_000, onUnfit: events.notReady }, signal);
+        await pools.run(signal);
+      },
     },
     {
       graceMs: config.drainMs,

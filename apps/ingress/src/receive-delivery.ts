@@ -8,7 +8,7 @@ import { decodeDelivery, rewritten } from './decode-delivery.ts';
 import type { IngressEvents, Refusal } from './events.ts';
 import { type BodyBudget, readBody } from './read-body.ts';
 import { readHeaders } from './read-headers.ts';
-import { verifyDelivery } from './verify-delivery.ts';
+import { verifyDelivery, whyUnverified } from './verify-delivery.ts';
 import { NotReady } from './write-deliveries.ts';
 
 export interface ReceiveOptions {
@@ -57,7 +57,7 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
           return refuse('aborted', { status: 400, text: 'The body did not arrive whole.' }, about);
         case 'whole': {
           const appId = verifyDelivery(apps, headers, body.bytes);
-          if (appId === undefined) return refuse('bad_signature', UNVERIFIED, about);
+          if (appId === undefined) return refuse('bad_signature', UNVERIFIED, { ...about, reason: whyUnverified(apps, headers.target) });
           events.verified(appId);
           const delivery = decodeDelivery({ ...about, appId, reduces: reducesIgnoredJobs }, body.bytes);
           if ('problem' in delivery) return refuse('bad_body', { status: 400, text: delivery.problem }, about);
@@ -101,8 +101,8 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
     }
   }
 
-  function refuse(refusal: Refusal, answer: Answer, details: { guid?: string; event?: string; error?: unknown }): Answer {
-    events.refused(refusal, { ...details, reason: answer.text });
+  function refuse(refusal: Refusal, answer: Answer, details: { guid?: string; event?: string; error?: unknown; reason?: string }): Answer {
+    events.refused(refusal, { reason: answer.text, ...details });
     return answer;
   }
 }

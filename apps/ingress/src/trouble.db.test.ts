@@ -138,12 +138,14 @@ describe('ingress while PostgreSQL is in trouble', () => {
     expect(await jobIds()).toEqual([900, 901, 903]);
   });
 
-  test('without our tables: not ready, with what to do about it (A10)', async () => {
+  test('without our tables: not ready, with what to do about it, said once (A10)', async () => {
     const empty = await createEmptyDatabase();
     const ingress = await start(empty.url);
     await expectUnready(ingress, 'run `pnpm db:migrate`');
     expect(await deliver(ingress, 900)).toEqual(refused);
     expect(await ingress.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(ingress.lines().filter((line) => line.includes('"message":"not ready"'))).toHaveLength(1);
+    expect(ingress.lines().join('\n')).not.toContain('pools document could not be loaded');
     await empty.drop();
   });
 });

@@ -16,8 +16,14 @@ export interface InstallationStatement {
 const installationPayload = z.object({
   installation: z.object({
     id,
-    // An App of an enterprise has an account without a login: recorded, and no place where a runner could be.
-    account: z.union([account, z.object({ id }).transform(() => undefined)]),
+    // An App of an enterprise has an account without a login, or none: recorded, and no place where a runner could be.
+    account: z.union([
+      account,
+      z
+        .object({ id })
+        .nullish()
+        .transform(() => undefined),
+    ]),
     repository_selection: optionalText,
     suspended_at: instant,
     updated_at: instant,
@@ -40,11 +46,14 @@ export function readInstallation(action: string, body: unknown): { installationI
   return { installationId: installation.id, statement };
 }
 
-const targetPayload = z.object({
-  account: z.object({ id, login: z.string().min(1), updated_at: instant }),
-  target_type: z.enum(['Organization', 'User']),
-  installation: z.object({ id }),
-});
+const targetPayload = z.union([
+  z.object({
+    account: z.object({ id, login: z.string().min(1), updated_at: instant }),
+    target_type: z.enum(['Organization', 'User']),
+    installation: z.object({ id }),
+  }),
+  z.object({ target_type: z.literal('Enterprise') }).transform(() => undefined),
+]);
 
 /** An account's new name, as `installation_target` tells it. */
 export interface AccountName {
@@ -53,9 +62,11 @@ export interface AccountName {
   readonly statedAt: string | null;
 }
 
-/** Reads `installation_target`. Throws a ZodError. */
-export function readInstallationTarget(body: unknown): AccountName {
-  const { account: renamed, target_type: type, installation } = targetPayload.parse(body);
+/** Reads `installation_target`. Undefined for an enterprise, which has no repositories. Throws a ZodError. */
+export function readInstallationTarget(body: unknown): AccountName | undefined {
+  const target = targetPayload.parse(body);
+  if (target === undefined) return undefined;
+  const { account: renamed, target_type: type, installation } = target;
   return {
     account: { id: renamed.id, login: renamed.login, type },
     installationId: installation.id,

@@ -89,7 +89,6 @@ describe('parseDelivery', () => {
   test.each([
     ['no job', { workflow_job: undefined }],
     ['no repository', { repository: undefined }],
-    ['no labels', withJob(6, { labels: undefined })],
     ['a label that is no text', withJob(6, { labels: [1] })],
     ['an id that is no number', withJob(6, { id: '12877621891' })],
     ['an id that JavaScript would round', withJob(6, { id: 2 ** 53 })],
@@ -110,6 +109,11 @@ describe('parseDelivery', () => {
   test.each([null, 1, 'text', true, [], [{}]])('%j is no JSON object and malformed for every event (B5)', (body) => {
     expect(parseDelivery('ping', body)).toEqual({ kind: 'malformed', problem: 'the body is not a JSON object' });
     expect(parseDelivery('push', body)).toMatchObject({ kind: 'malformed' });
+  });
+
+  test.each([null, undefined])('a job whose labels and attempt are %p has none and the first (P1)', (value) => {
+    const payload = withJob(6, { labels: value, run_attempt: value });
+    expect(parseDelivery('workflow_job', payload)).toMatchObject({ kind: 'job', job: { labels: [], runAttempt: 1 } });
   });
 
   test('an instant that cannot be read counts as not given', () => {
@@ -138,13 +142,17 @@ describe('parseDelivery', () => {
     expect(parseDelivery('installation', example('installation', 0))).toMatchObject({ statement: { isDeleted: true } });
   });
 
-  test('an installation of an enterprise is noted, for it has no repositories', () => {
+  test('an installation of an enterprise, or of nobody who is named, is noted, for it has no repositories', () => {
     const installation = { id: 5, account: { id: 9, slug: 'corp' }, updated_at: '2026-01-01T00:00:00Z' };
     expect(parseDelivery('installation', { action: 'created', installation })).toMatchObject({
       kind: 'noted',
       outcome: 'ok',
       installationId: 5,
     });
+    const unsaid = { action: 'created', installation: { ...installation, account: null } };
+    expect(parseDelivery('installation', unsaid)).toMatchObject({ kind: 'noted', outcome: 'ok' });
+    const target = { action: 'renamed', account: { id: 9, slug: 'corp' }, target_type: 'Enterprise', installation: { id: 5 } };
+    expect(parseDelivery('installation_target', target)).toMatchObject({ kind: 'noted', outcome: 'ok', installationId: 5 });
   });
 
   test('installation_target tells an account’s new name (A12)', () => {

@@ -42,14 +42,17 @@ export function parseDelivery(event: string, body: unknown): ParsedDelivery | Ma
 
 function readEvent(event: string, body: object): ParsedDelivery {
   const action = 'action' in body && typeof body.action === 'string' && body.action !== '' ? body.action : undefined;
-  const about = { ...aboutOf(body), event: action === undefined ? event : `${event}.${action}` };
+  const name = action === undefined ? event : `${event}.${action}`;
+  // By far the most frequent ones, and what they are about is read with the job.
+  if (event === 'workflow_job' && action !== undefined && isWorkflowJobAction(action)) {
+    const job = readWorkflowJob(action, body);
+    const { account: owner, repoId, installationId } = job;
+    return { event: name, account: owner, repoId, installationId, kind: action === 'waiting' ? 'waiting_job' : 'job', job };
+  }
+  const about = { ...aboutOf(body), event: name };
   switch (event) {
-    case 'workflow_job': {
-      if (action === undefined || !isWorkflowJobAction(action)) return { ...about, kind: 'noted', outcome: 'ignored_action' };
-      const job = readWorkflowJob(action, body);
-      const whom = { event: about.event, account: job.account, repoId: job.repoId, installationId: job.installationId };
-      return { ...whom, kind: action === 'waiting' ? 'waiting_job' : 'job', job };
-    }
+    case 'workflow_job':
+      return { ...about, kind: 'noted', outcome: 'ignored_action' };
     case 'installation':
     case 'installation_repositories': {
       const { installationId, statement } = readInstallation(action ?? '', body);
@@ -57,8 +60,9 @@ function readEvent(event: string, body: object): ParsedDelivery {
       return { ...about, installationId, account: statement.account, kind: 'installation', statement };
     }
     case 'installation_target': {
-      const name = readInstallationTarget(body);
-      return { ...about, installationId: name.installationId, account: name.account, kind: 'account_name', name };
+      const renamed = readInstallationTarget(body);
+      if (renamed === undefined) return { ...about, kind: 'noted', outcome: 'ok' };
+      return { ...about, installationId: renamed.installationId, account: renamed.account, kind: 'account_name', name: renamed };
     }
     case 'ping':
       return { ...about, kind: 'noted', outcome: 'ok' };

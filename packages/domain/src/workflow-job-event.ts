@@ -40,11 +40,18 @@ const payload = z.object({
   workflow_job: z.object({
     id,
     run_id: id,
-    run_attempt: z.int32().positive().default(1),
+    run_attempt: z
+      .int32()
+      .positive()
+      .nullish()
+      .transform((value) => value ?? 1),
     name: z.string(),
     workflow_name: optionalText,
     html_url: optionalText,
-    labels: z.array(z.string()),
+    labels: z
+      .array(z.string())
+      .nullish()
+      .transform((value) => value ?? []),
     conclusion: optionalText,
     runner_name: optionalText,
     runner_id: z

@@ -20,6 +20,6 @@ test('healthz, readyz with its reason, and metrics (H1)', async () => {
   reason = undefined;
   expect(await get('/readyz')).toEqual({ status: 200, body: 'ready\n' });
   expect((await get('/metrics')).body).toContain('paddock_test_total{kind="a"} 1');
-  expect((await get('/elsewhere')).status).toBe(404);
+  expect(await get('/elsewhere')).toEqual({ status: 404, body: 'There is nothing here.\n' });
   await server.close();
 });

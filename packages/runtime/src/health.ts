@@ -27,5 +27,8 @@ export function createHealthApp({ registry, whyNotReady, remark }: HealthOptions
   app.get('/metrics', async (_request, response) => {
     response.type(registry.contentType).send(await registry.metrics());
   });
+  app.use((_request, response) => {
+    response.status(404).type('text').send('There is nothing here.\n');
+  });
   return app;
 }
