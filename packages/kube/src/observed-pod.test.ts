@@ -71,6 +71,12 @@ describe('observePod', () => {
     expect(podWith({ phase: 'Failed', reason: 'NodeLost', containerStatuses: [running('runner')] }).containersTerminated).toBe(false);
   });
 
+  test('a native sidecar runs no job: a pod that has ended has ended, whatever was last seen of it (A3)', () => {
+    const initContainerStatuses = [ended('prepare'), running('dind')];
+    const pod = podWith({ phase: 'Succeeded', containerStatuses: [ended('runner')], initContainerStatuses });
+    expect(pod).toMatchObject({ containersTerminated: true, endedAt: new Date(END) });
+  });
+
   test('a sidecar that still runs keeps the pod from being terminated (A3)', () => {
     const mixed = podWith({ phase: 'Running', containerStatuses: [ended('runner'), running('dind')] });
     const all = podWith({ phase: 'Running', containerStatuses: [ended('runner'), ended('dind')] });

@@ -39,7 +39,7 @@ export interface ObservedPod {
   readonly runner: ObservedContainer;
   /** All containers, init containers first, the runner's included. */
   readonly containers: readonly ObservedContainer[];
-  /** True when no container runs and none will: only then the worker's row may end (A3). */
+  /** True when no container but native sidecars runs and none will: only then the worker's row may end (A3). */
   readonly containersTerminated: boolean;
   /** Why a container cannot start, such as ImagePullBackOff; the usual steps of a start are no reason. */
   readonly waitingReason?: string;
@@ -76,7 +76,7 @@ export function observePod(pod: AsSent<V1Pod>): ObservedPod {
     runner: runner ?? { name: RUNNER_CONTAINER, state: 'unknown' },
     containers,
     containersTerminated:
-      !containers.some((container) => container.state === 'running') &&
+      !main.some((container) => container.state?.running) &&
       (ended || (declared > 0 && main.filter((container) => container.state?.terminated).length === declared)),
     ...present('image', spec?.containers.find(({ name }) => name === RUNNER_CONTAINER)?.image),
     ...present('nodeName', spec?.nodeName),
