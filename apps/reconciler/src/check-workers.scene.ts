@@ -51,7 +51,7 @@ export async function startCheckScene() {
             runnersNotRead: tell('not read'),
             runnersMissing: tell('missing'),
           },
-          query: { readingsApartMs: 60_000, leniencyMs: 21_600_000, limit: 1_000 },
+          query: { readingsApartMs: 60_000, leniencyMs: 21_600_000, refusedPauseMs: 3_600_000, limit: 1_000 },
           cap: 100,
           offlineMs: 600_000,
           forgottenAfterMs: 120_000,

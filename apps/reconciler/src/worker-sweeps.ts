@@ -14,7 +14,12 @@ export function workerSweeps({ db, github, config, events }: SweepContext) {
           db,
           github,
           events,
-          query: { readingsApartMs: config.runnerReadingsApartMs, leniencyMs: config.deadlineLeniencyMs, limit: MOST_OVERDUE },
+          query: {
+            readingsApartMs: config.runnerReadingsApartMs,
+            leniencyMs: config.deadlineLeniencyMs,
+            refusedPauseMs: config.refusedAccountPauseMs,
+            limit: MOST_OVERDUE,
+          },
           cap: config.stopCap,
           offlineMs: config.runnerOfflineMs,
           forgottenAfterMs: config.forgottenStopMs,

@@ -7,7 +7,7 @@ import type { GitHubControl } from '@paddock/simulators/github/control';
 import type { Kysely } from 'kysely';
 import { appProgram } from '../programs.ts';
 import { createService, type Service } from './service.ts';
-import { SHORT_TIMES } from './short-times.ts';
+import { SHORT_DEADLINES, SHORT_TIMES } from './short-times.ts';
 
 export const NAMESPACE = 'runners';
 export const WEBHOOK_SECRET = 'a webhook secret for faults';
@@ -77,7 +77,7 @@ export async function createEnvironment(options: EnvironmentOptions): Promise<En
 async function writeConfig({ folder, schema, appId, githubUrl }: EnvironmentOptions, labels: readonly string[]): Promise<string> {
   const file = join(folder, `${schema}.yaml`);
   const apps = [{ id: appId, webhookSecret: { env: 'WEBHOOK_SECRET' }, privateKey: { env: 'APP_KEY' } }];
-  const pools = [{ name: 'linux', labels, image: 'runner:1', namespace: NAMESPACE }];
+  const pools = [{ name: 'linux', labels, image: 'runner:1', namespace: NAMESPACE, ...SHORT_DEADLINES }];
   await writeFile(file, JSON.stringify({ github: { apiUrl: githubUrl, apps }, pools, entities: { '*': { maxWorkers: 40 } } }));
   return file;
 }

@@ -106,10 +106,10 @@ const lost: Fault = { name: 'deliveries-lost', deliveries: { lossRate: 0.2 } };
 const shuffled: Fault = { name: 'deliveries-doubled-and-shuffled', deliveries: { duplicateRate: 0.2, delayMs: [0, 3_000] } };
 const lies: Fault = {
   name: 'busy-lies',
-  // Nobody is told that a job runs either, and it runs for long: the worker looks idle in every way but one.
+  // Nobody is told that a job runs either, and it runs for longer than a worker may be idle: only its log says that it works.
   busyLies: true,
   deliveries: { dropActions: ['in_progress'] },
-  jobMs: [4_000, 8_000],
+  jobMs: [12_000, 18_000],
 };
 const dying: Fault = { name: 'pods-fail', runners: { dieRate: 0.1 } };
 const silent: Fault = { name: 'runners-never-register', runners: { silentRate: 0.1 } };

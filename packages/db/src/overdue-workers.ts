@@ -3,6 +3,7 @@ import { DEADLINE_REASONS } from '@paddock/domain/stop-reasons';
 import { type Kysely, sql } from 'kysely';
 import { currentPoolsDocument } from './pools-documents.ts';
 import { ACCOUNT_TODAY } from './stopping-workers.ts';
+import { isRefused } from './refused-accounts.ts';
 import type { Database, EntityType } from './tables.ts';
 
 /** An unassigned worker past a deadline. Times in milliseconds, by the database's clock. */
@@ -33,6 +34,8 @@ export interface OverdueQuery {
   readonly readingsApartMs: number;
   /** For how long the end of a worker at a deadline gives the pool's next ones more time: twice, then four times as long. */
   readonly leniencyMs: number;
+  /** How long an account is left alone at which GitHub refused us. */
+  readonly refusedPauseMs: number;
   readonly limit: number;
 }
 
@@ -41,12 +44,12 @@ const MOST_LENIENT = 2;
 const past = (instant: string, deadline: string) => sql.raw(`w.${instant} < now() - ${deadline} * interval '1 second'`);
 
 /**
- * Unassigned workers past a deadline of their pool (E5), the longest known first. An account at which GitHub refused us within the last hour
- * is left out where GitHub would have to be asked (C9). Younger ones are not read at all.
+ * Unassigned workers past a deadline of their pool (E5), the longest known first. An account at which GitHub refused us lately is left
+ * out where GitHub would have to be asked (C9). Younger ones are not read at all.
  */
 export async function findOverdueWorkers(
   db: Kysely<Database>,
-  { readingsApartMs, leniencyMs, limit }: OverdueQuery,
+  { readingsApartMs, leniencyMs, refusedPauseMs, limit }: OverdueQuery,
 ): Promise<OverdueWorker[]> {
   const pools = ((await currentPoolsDocument(db))?.document.pools ?? []).map(deadlinesOf);
   const usual = deadlinesOf({ name: '' });
@@ -82,10 +85,7 @@ export async function findOverdueWorkers(
       and case when w.running_at is null then w.pod_uid is not null and ${past('pod_created_at', 'd.pending')}
         else ((w.online_seen_at is null and ${past('running_at', 'd.registration')}) or (${past('running_at', 'd.idle')} and not w.is_warm))
           and coalesce(w.runner_checked_at < now() - ${readingsApartMs}::float8 * interval '1 millisecond', true)
-          and not exists (
-            select from installation_events e
-            where e.entity_id = w.entity_id and e.event in ('auth_attempt.404', 'auth_attempt.other_error')
-              and e.received_at > now() - interval '1 hour')
+          and not ${isRefused('w.entity_id', refusedPauseMs)}
         end
     order by w.created_at, w.pod_name limit ${limit}`.execute(db);
   return rows;

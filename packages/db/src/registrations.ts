@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { isRefused } from './refused-accounts.ts';
 import type { Database, EntityType } from './tables.ts';
 
 /** A failed worker whose registration may still be known to GitHub, with what is known of its account and repository now. */
@@ -49,10 +50,7 @@ export async function findLeftRegistrations(db: Kysely<Database>, query: LeftReg
       and w.completed_at < now() - ${graceMs} * interval '1 millisecond'
       and starts_with(w.pod_name, 'pdk-' || (select instance_id from instance) || '-')
       and (w.completed_at, w.pod_name) > (${after?.completedAt ?? '-infinity'}::timestamptz, ${after?.podName ?? ''})
-      and not exists (
-        select from installation_events e
-        where e.entity_id = w.entity_id and e.event in ('auth_attempt.404', 'auth_attempt.other_error')
-          and e.received_at > now() - ${refusedPauseMs} * interval '1 millisecond')
+      and not ${isRefused('w.entity_id', refusedPauseMs)}
     order by w.completed_at, w.pod_name
     limit ${limit}`.execute(db);
   return rows;

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { isRefused } from './refused-accounts.ts';
 import type { Database, EntityType } from './tables.ts';
 
 /** Where workers of ours have registered lately, by today's names (A12). */
@@ -34,10 +35,7 @@ export async function findKnownScopes(db: Kysely<Database>, { madeWithinMs, refu
       where entity_id = w.entity_id and deleted_at is null and suspended_at is null
       order by app_id = w.app_id desc, stated_at desc limit 1) i on true
     where (i.installation_id is not null or not exists (select from installations k where k.entity_id = w.entity_id))
-      and not exists (
-        select from installation_events e
-        where e.entity_id = w.entity_id and e.event in ('auth_attempt.404', 'auth_attempt.other_error')
-          and e.received_at > now() - ${refusedPauseMs} * interval '1 millisecond')
+      and not ${isRefused('w.entity_id', refusedPauseMs)}
     order by w.entity_id, w.scope_repo_id`.execute(db);
   return rows;
 }
