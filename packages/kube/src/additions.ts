@@ -49,6 +49,6 @@ export const sameName = (a: { name: string }, b: { name: string }): boolean => a
 const sameMount = (a: Mount, b: Mount): boolean => sameName(a, b) || a.mountPath === b.mountPath;
 
 /** In YAML a key without a value is null; it means as much as no key. */
-export function withoutNulls<T extends object>(given: T): Partial<T> {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null)) as Partial<T>;
+export function withoutNulls<T extends object>(given: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null)) as { [K in keyof T]?: NonNullable<T[K]> };
 }

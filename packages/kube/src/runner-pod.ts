@@ -33,12 +33,13 @@ export interface RunnerPodSpec extends WorkerIdentity, PodSettings {
  * docs/pools.md has the table of what wins. The JIT config itself is nowhere in it: the container reads it from the Secret.
  */
 export function runnerPod(worker: RunnerPodSpec): AsSent<V1Pod> {
-  const { metadata, spec } = readTemplate(worker.template);
-  const { activeDeadlineSeconds: deadline, containers, initContainers, volumes, ...rest } = spec;
+  const metadata = withoutNulls<NonNullable<PodTemplate['metadata']>>(worker.template?.metadata ?? {});
+  const spec = withoutNulls<NonNullable<PodTemplate['spec']>>(worker.template?.spec ?? {});
+  const { activeDeadlineSeconds: deadline, containers = [], initContainers = [], volumes = [], ...rest } = spec;
   const additions = additionsOf(worker);
-  const sidecars = (containers ?? []).filter((container) => container.name !== RUNNER_CONTAINER).map(asSidecar);
-  const init = mergeContainers(additions.initContainers ?? [], [...(initContainers ?? []), ...sidecars]);
-  const allVolumes = beside(additions.volumes, volumes as Volume[] | undefined, sameName);
+  const sidecars = containers.filter((container) => container.name !== RUNNER_CONTAINER).map(asSidecar);
+  const init = mergeContainers(additions.initContainers ?? [], [...initContainers, ...sidecars]);
+  const allVolumes = beside(additions.volumes, volumes as Volume[], sameName);
   const marks = marksOf(worker);
   return {
     apiVersion: 'v1',
@@ -66,7 +67,7 @@ export function runnerPod(worker: RunnerPodSpec): AsSent<V1Pod> {
       ...(init.length === 0 ? {} : { initContainers: init }),
       containers: [
         runnerContainer(
-          containers?.find(({ name }) => name === RUNNER_CONTAINER),
+          containers.find(({ name }) => name === RUNNER_CONTAINER),
           worker,
           additions,
         ),
@@ -104,16 +105,6 @@ function runnerContainer(theirs: PodTemplateContainer | undefined, worker: Runne
 
 /** The pod ends when its runner does, so whatever the template puts beside the runner is a native sidecar. */
 const asSidecar = (container: PodTemplateContainer): PodTemplateContainer => ({ ...container, restartPolicy: 'Always' });
-
-function readTemplate(template: PodTemplate | undefined): {
-  metadata: { labels?: Record<string, string>; annotations?: Record<string, string> };
-  spec: Partial<NonNullable<PodTemplate['spec']>> & { containers?: PodTemplateContainer[]; initContainers?: PodTemplateContainer[] };
-} {
-  return {
-    metadata: withoutNulls(template?.metadata ?? {}) as ReturnType<typeof readTemplate>['metadata'],
-    spec: withoutNulls(template?.spec ?? {}) as ReturnType<typeof readTemplate>['spec'],
-  };
-}
 
 export interface RunnerSecretSpec extends WorkerIdentity {
   readonly name: string;
