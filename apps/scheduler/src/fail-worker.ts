@@ -5,7 +5,7 @@ import type { Kysely } from 'kysely';
 import { removeSecretTask } from '@paddock/domain/worker-tasks';
 
 /** Why a worker ended before it had a pod: `workers.stop_reason`. */
-export type FailReason = 'registration_interrupted' | 'pool_unknown' | 'pod_refused' | 'provisioning_failed';
+export type FailReason = 'registration_interrupted' | 'pool_unknown' | 'provisioning_failed';
 
 /**
  * Ends a worker that has no pod, and has its Secret removed if it has one; its registration, if there may be one, is left to the sweep.

@@ -156,37 +156,6 @@ describe('provisioning', () => {
     await seen.expectOneWorker();
   });
 
-  test('a quota’s 403 waits with the cluster’s words and one registration (C11)', async () => {
-    await world.queueJob();
-    world.kube.setQuota(0);
-    await world.settle(4);
-    const [task] = await seen.tasks();
-    expect(task?.attempt).toBe(0);
-    expect(await seen.runners()).toHaveLength(1);
-    world.kube.setQuota(null);
-    await world.settle();
-    expect(await seen.runners()).toHaveLength(1);
-    await seen.expectOneWorker();
-  });
-
-  test('a manifest that the cluster refuses ends the worker, and its Secret goes (C6, E7)', async () => {
-    await world.queueJob();
-    world.kube.failNext({ method: 'POST', path: '/pods$', status: 422, reason: 'Invalid' });
-    await world.settle();
-    expect(await seen.failures()).toEqual(['pod_refused']);
-    await seen.expectOneWorker();
-  });
-
-  test('a template that is refused time and again does not burn registrations (C11, P4)', async () => {
-    await world.queueJob();
-    world.kube.failNext({ method: 'POST', path: '/pods$', status: 422, reason: 'Invalid', times: 1_000 });
-    for (let pass = 0; pass < 20; pass += 1) {
-      await world.match();
-      await world.runTasks();
-    }
-    expect((await seen.runners()).length).toBeLessThanOrEqual(3);
-  });
-
   test('a rate limit waits as long as GitHub says, without an attempt (D4)', async () => {
     await world.queueJob();
     await world.match();
@@ -265,7 +234,7 @@ describe('provisioning', () => {
 
   test('the last failed run ends the worker, so that its job gets another (P1)', async () => {
     await world.queueJob();
-    world.kube.failNext({ method: 'POST', path: '/pods$', status: 500, times: 5 });
+    await world.gitHub.failNext({ path: JIT, status: 422, times: 5 });
     await world.settle(20);
     expect(await seen.failures()).toEqual(['provisioning_failed']);
     await seen.expectOneWorker();

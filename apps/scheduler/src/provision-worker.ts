@@ -1,4 +1,12 @@
-import { clusterBreaker, noteFailure } from '@paddock/db/breakers';
+import {
+  clusterBreaker,
+  githubBreaker,
+  installationBreaker,
+  noteFailure,
+  passBreakers,
+  poolBreaker,
+  UNWATCHED,
+} from '@paddock/db/breakers';
 import { findWorkerToProvision, type WorkerToProvision } from '@paddock/db/workers';
 import { KubeError } from '@paddock/kube/errors';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
@@ -11,7 +19,7 @@ import { type FailReason, failWorker } from './fail-worker.ts';
 import { requireLease } from './lease.ts';
 import { registerRunner } from './register-runner.ts';
 import type { Registering } from './registering.ts';
-import { adoptSecret, afterKubeFailure, finishPod, putSecret, type Starting, startPod } from './start-pod.ts';
+import { adoptSecret, afterKubeFailure, finishPod, putSecret, type Starting, startPod, tryPod } from './start-pod.ts';
 
 export type Provisioning = Registering & Starting;
 
@@ -66,13 +74,23 @@ async function provision(parts: Provisioning, worker: WorkerToProvision, task: T
     if (worker.registrationStartedAt !== null) {
       return fail(parts, worker, 'registration_interrupted', 'A registration was begun, and its JIT config is lost.');
     }
-    const registered = await registerRunner(parts, worker, pool, task, signal);
+    const passage = worker.isWatched ? await passBreakers(parts.db, breakersOf(worker)) : UNWATCHED;
+    if (passage.waitMs > 0) return snooze(passage.waitMs, `held back after failures: ${passage.message}`);
+    ({ isWatched } = passage);
+    if (isWatched) await tryPod(parts, worker, pool, task);
+    const registered = await registerRunner(parts, worker, pool, { task, isWatched }, signal);
     if ('instead' in registered) return registered.instead;
     await putSecret(parts, worker, registered.jitConfig, task);
-    isWatched = registered.isWatched;
   }
   return startPod(parts, worker, pool, { task, isWatched });
 }
+
+const breakersOf = ({ entityId, pool, cluster }: WorkerToProvision) => [
+  installationBreaker(entityId),
+  githubBreaker,
+  poolBreaker(pool),
+  clusterBreaker(cluster),
+];
 
 const CLUSTER_AWAY_MS = 10_000;
 

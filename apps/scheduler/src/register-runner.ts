@@ -1,12 +1,4 @@
-import {
-  clusterBreaker,
-  githubBreaker,
-  installationBreaker,
-  noteSuccess,
-  passBreakers,
-  poolBreaker,
-  UNWATCHED,
-} from '@paddock/db/breakers';
+import { githubBreaker, installationBreaker, noteSuccess } from '@paddock/db/breakers';
 import { noteRegistrationBudget } from '@paddock/db/registration-budgets';
 import { clearRegistrationStarted, markRegistrationStarted, saveRegistration, type WorkerToProvision } from '@paddock/db/workers';
 import type { Pool } from '@paddock/domain/pools-document';
@@ -20,29 +12,22 @@ import { hasLease, requireLease } from './lease.ts';
 import type { Registering } from './registering.ts';
 import { scopeOf } from './scope-of.ts';
 
-/**
- * Either the JIT config, which is a secret and stays in this run's memory, or how the task ends without one. `isWatched`: something failed
- * lately that the pod's creation would prove to work again.
- */
-export type Registered = { readonly jitConfig: string; readonly isWatched: boolean } | { readonly instead: Outcome };
+/** Either the JIT config, which is a secret and stays in this run's memory, or how the task ends without one. */
+export type Registered = { readonly jitConfig: string } | { readonly instead: Outcome };
 
 /**
  * Registers the worker's runner at GitHub, once: the mark in its row lets one run ask, ever. An answer that leaves open whether GitHub has
- * registered the runner ends the row; a refusal takes the mark back (C6).
+ * registered the runner ends the row; a refusal takes the mark back (C6). `isWatched`: something failed lately that a registration would prove
+ * to work again.
  */
 export async function registerRunner(
   parts: Registering,
   worker: WorkerToProvision,
   pool: Pool,
-  task: Task,
+  { task, isWatched }: { task: Task; isWatched: boolean },
   signal: AbortSignal,
 ): Promise<Registered> {
   const { db, github, runnerGroups, events } = parts;
-  const asked = [installationBreaker(worker.entityId), githubBreaker];
-  const made = [poolBreaker(pool.name), clusterBreaker(worker.cluster)];
-  const passage = worker.isWatched ? await passBreakers(db, [...asked, ...made]) : UNWATCHED;
-  if (passage.waitMs > 0) return { instead: snooze(passage.waitMs, `held back after failures: ${passage.message}`) };
-
   const correlation = worker.deliveryGuid === null ? {} : { correlationId: worker.deliveryGuid };
   const client = github.asInstallation(worker.appId, worker.installationId, { signal, ...correlation });
   let marked = false;
@@ -71,8 +56,8 @@ export async function registerRunner(
   const saved = await saveRegistration(db, worker.podName, { runnerId: jit.runnerId, labels: pool.labels });
   if (!saved) return { instead: done({ ended: 'the worker ended while it was being registered' }) };
   events.registered(worker);
-  if (passage.isWatched) await noteSuccess(db, asked);
-  return { jitConfig: jit.jitConfig, isWatched: passage.isWatched };
+  if (isWatched) await noteSuccess(db, [installationBreaker(worker.entityId), githubBreaker]);
+  return { jitConfig: jit.jitConfig };
 }
 
 const LOOK_AGAIN_MS = 1_000;

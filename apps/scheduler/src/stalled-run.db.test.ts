@@ -110,15 +110,16 @@ describe('a run that stands still while its successor does everything, and then 
     expect((await seen.failures()).every((reason) => reason === 'registration_interrupted')).toBe(true);
   });
 
-  test('its successor was refused the pod and ended the row: the pod that it still makes never starts a runner', async () => {
+  test('its successor did not find the pool and ended the row: the pod that it still makes never starts a runner', async () => {
     const jobId = await world.queueJob({ durationMs });
     await world.match();
     const held = atCluster.hold({ method: 'POST', path: '/pods$', at: 'call' });
     const stalled = firstRun();
     await held.reached;
     const [ended] = await seen.alive();
-    world.kube.failNext({ method: 'POST', path: '/pods$', status: 422, reason: 'Invalid' });
+    await world.putPools({ ...world.pools, pools: [] });
     await takeOver();
+    await world.putPools(world.pools);
     await world.settle();
     const job = async () => (await world.gitHub.truth()).jobs.find(({ id }) => id === jobId);
     await waitFor('the job to run', async () => (await job())?.status === 'in_progress');
@@ -126,7 +127,7 @@ describe('a run that stands still while its successor does everything, and then 
     held.release();
     await stalled;
     await world.settle();
-    expect(await seen.failures()).toEqual(['pod_refused']);
+    expect(await seen.failures()).toEqual(['pool_unknown']);
     expect(await seen.alive()).toHaveLength(1);
     const left = (await world.gitHub.truth()).runners.find(({ name }) => name === ended?.pod_name);
     // Registered, and never seen: the Secret went with the row.

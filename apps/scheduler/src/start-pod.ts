@@ -1,4 +1,4 @@
-import { clusterBreaker, noteFailure, noteSuccess, poolBreaker } from '@paddock/db/breakers';
+import { type BreakerSubject, clusterBreaker, noteFailure, noteSuccess, poolBreaker } from '@paddock/db/breakers';
 import type { Database } from '@paddock/db/tables';
 import { isPending, savePod, type WorkerToProvision } from '@paddock/db/workers';
 import type { Pool } from '@paddock/domain/pools-document';
@@ -12,7 +12,6 @@ import { done, type Outcome, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
 import type { Kysely } from 'kysely';
 import type { SchedulerEvents } from './events.ts';
-import { failWorker } from './fail-worker.ts';
 import { requireLease } from './lease.ts';
 
 export interface Starting {
@@ -26,6 +25,23 @@ export async function putSecret({ cluster }: Starting, worker: WorkerToProvision
   requireLease(task);
   await createSecret(cluster, runnerSecret({ name: worker.podName, namespace: worker.namespace, ...identityOf(worker), jitConfig }));
 }
+
+/**
+ * Asks the cluster whether it would take the worker's pod, and makes nothing: while something has failed lately, no registration is spent on
+ * a pod that would be refused (C11). Throws KubeError. A cluster that cannot say so beforehand, for one of its webhooks does not, is taken to
+ * agree.
+ */
+export async function tryPod({ cluster }: Starting, worker: WorkerToProvision, pool: Pool, task: Task): Promise<void> {
+  requireLease(task);
+  try {
+    await createPod(cluster, podOf(worker, pool), { dryRun: true });
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.failure.reason !== 'BadRequest') throw error;
+  }
+}
+
+const podOf = (worker: WorkerToProvision, pool: Pool) =>
+  runnerPod({ ...pool, namespace: worker.namespace, name: worker.podName, ...identityOf(worker) });
 
 /** Creates the worker's pod on its Secret, then makes it the Secret's owner. */
 export async function startPod(
@@ -42,8 +58,7 @@ export async function startPod(
     return done({ ended: 'the worker ended before its pod was made' });
   }
   requireLease(task);
-  const pod = runnerPod({ ...pool, ...place, ...identityOf(worker) });
-  const { uid, outcome } = await createPod(cluster, pod);
+  const { uid, outcome } = await createPod(cluster, podOf(worker, pool));
   if (isWatched) {
     await noteSuccess(db, [poolBreaker(pool.name)], POD_REFUSED);
     await noteSuccess(db, [clusterBreaker(worker.cluster)]);
@@ -72,29 +87,46 @@ export async function adoptSecret({ cluster }: Starting, worker: WorkerToProvisi
 }
 
 /**
- * What a refusal of the cluster means for the worker's task; undefined: it is an ordinary failure, to be tried again. Every 403 (quota, Pod
- * Security, policies) waits with the cluster's own words as the reason; a manifest that is refused as such ends the worker.
+ * What a failure of the cluster means for the worker's task; undefined: it is an ordinary one, to be tried again. A worker whose pod is
+ * refused (quota, Pod Security, policies, a bad template) or cannot be made just now waits with the cluster's own words as the reason, and
+ * keeps its registration: it needs no other once the cause is gone.
  */
 export async function afterKubeFailure({ db, events }: Starting, worker: WorkerToProvision, error: unknown): Promise<Outcome | undefined> {
   if (!(error instanceof KubeError)) return undefined;
   const { failure } = error;
   events.clusterFailed(worker, failure);
-  const isPoolsFault = failure.kind === 'invalid' || isRefusal(failure);
-  const subject = isPoolsFault ? poolBreaker(worker.pool) : clusterBreaker(worker.cluster);
-  await noteFailure(db, { subject, failureClass: isPoolsFault ? POD_REFUSED : 'away', message: failure.message });
-  if (failure.kind === 'invalid') {
-    await failWorker(db, worker.podName, { reason: 'pod_refused', message: failure.message });
-    return done({ ended: 'pod_refused' });
-  }
-  return isRefusal(failure) ? snooze(failure.retryAfterMs ?? REFUSED_MS, failure.message) : undefined;
+  const fault = faultOf(failure, worker);
+  await noteFailure(db, { ...fault, message: failure.message });
+  return failure.kind === 'unknown' ? undefined : snooze(failure.retryAfterMs ?? LOOK_AGAIN_MS, failure.message);
 }
 
-const REFUSED_MS = 30_000;
+const LOOK_AGAIN_MS = 30_000;
 /** The pool's failures of which a created pod is the contrary. */
 const POD_REFUSED = 'pod_refused';
 
-/** A namespace that is not there is a 404 of the creation. */
-const isRefusal = ({ kind }: KubeFailure): boolean => ['forbidden', 'unauthorized', 'too_many_requests', 'not_found'].includes(kind);
+/** A namespace that is not there is a 404 of the creation, and of the pool; whatever is not about this pod is of the cluster. */
+function faultOf({ kind }: KubeFailure, worker: WorkerToProvision): { subject: BreakerSubject; failureClass: string } {
+  switch (kind) {
+    case 'invalid':
+    case 'forbidden':
+    case 'not_found':
+      return { subject: poolBreaker(worker.pool), failureClass: POD_REFUSED };
+    case 'too_many_requests':
+      return { subject: clusterBreaker(worker.cluster), failureClass: 'busy' };
+    case 'unauthorized':
+      return { subject: clusterBreaker(worker.cluster), failureClass: 'unauthorized' };
+    case 'unavailable':
+    case 'timeout':
+    case 'network':
+    case 'exists':
+    case 'conflict':
+    case 'gone':
+    case 'unknown':
+      return { subject: clusterBreaker(worker.cluster), failureClass: 'away' };
+    default:
+      return kind satisfies never;
+  }
+}
 
 function identityOf(worker: WorkerToProvision): WorkerIdentity {
   return {

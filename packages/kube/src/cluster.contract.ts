@@ -70,19 +70,18 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
         expect({ ...found?.worker, namespace }).toEqual(marks);
       });
 
-      test('a pod that is not there is absent', async () => {
+      test('a pod that is not there, or was only tried, is absent', async () => {
+        const tried = newWorker();
+        await createPod(cluster, runnerPod(tried), { dryRun: true });
+        expect(await findPod(cluster, tried)).toBeUndefined();
         expect(await findPod(cluster, { namespace, name: 'nobody' })).toBeUndefined();
         expect(await deletePod(cluster, { namespace, name: 'nobody' })).toBe('absent');
       });
 
-      test('a manifest that breaks a rule is refused as invalid', async () => {
-        const pod = runnerPod({ ...newWorker(), image: '' });
-        await expect(failureOf(createPod(cluster, pod))).resolves.toMatchObject({ kind: 'invalid', status: 422, reason: 'Invalid' });
-      });
-
-      test('a namespace that is not there is not_found', async () => {
-        const pod = runnerPod({ ...newWorker(), namespace: 'nowhere' });
-        await expect(failureOf(createPod(cluster, pod))).resolves.toMatchObject({ kind: 'not_found', status: 404 });
+      test('a manifest that breaks a rule is refused as invalid, a namespace that is not there is not_found', async () => {
+        const [bad, nowhere] = [runnerPod({ ...newWorker(), image: '' }), runnerPod({ ...newWorker(), namespace: 'nowhere' })];
+        await expect(failureOf(createPod(cluster, bad))).resolves.toMatchObject({ kind: 'invalid', status: 422, reason: 'Invalid' });
+        await expect(failureOf(createPod(cluster, nowhere))).resolves.toMatchObject({ kind: 'not_found', status: 404 });
       });
 
       test('credentials that the cluster does not know are unauthorized', async () => {

@@ -12,13 +12,19 @@ export interface ObjectName {
 }
 
 /**
- * Creates the pod, or finds that one of this name is there already, as after a call whose answer was lost.
+ * Creates the pod, or finds that one of this name is there already, as after a call whose answer was lost. With `dryRun` the cluster only
+ * says whether it would.
  * Throws KubeError: `forbidden` for quota and admission policies, `invalid` for a manifest that the cluster refuses.
  */
-export async function createPod(cluster: Cluster, pod: AsSent<V1Pod>): Promise<{ outcome: 'created' | 'exists'; uid: string }> {
+export async function createPod(
+  cluster: Cluster,
+  pod: AsSent<V1Pod>,
+  { dryRun = false }: { dryRun?: boolean } = {},
+): Promise<{ outcome: 'created' | 'exists'; uid: string }> {
   const name = { namespace: pod.metadata?.namespace ?? '', name: pod.metadata?.name ?? '' };
   try {
-    const created = await callJson(cluster, { method: 'POST', path: objectPath(name.namespace, 'pods'), body: pod });
+    const query = { dryRun: dryRun ? 'All' : undefined };
+    const created = await callJson(cluster, { method: 'POST', path: objectPath(name.namespace, 'pods'), body: pod, query });
     return { outcome: 'created', uid: readPod(created).metadata?.uid ?? '' };
   } catch (error) {
     if (!(error instanceof KubeError) || error.failure.kind !== 'exists') throw error;

@@ -57,7 +57,7 @@ function create({ store, quota }: ObjectService, call: ApiCall, body: unknown): 
       throw forbidden('pods', name, why);
     }
   }
-  return store.create(call.resource, object);
+  return call.query.get('dryRun') === 'All' ? object : store.create(call.resource, object);
 }
 
 function patch(store: ObjectStore, call: ApiCall, body: unknown): ApiObject {
