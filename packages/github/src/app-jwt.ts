@@ -1,21 +1,20 @@
 import { createPrivateKey, sign, type KeyObject } from 'node:crypto';
+import { ConfigError } from '@paddock/runtime/config-error';
 
 /** GitHub refuses App tokens that live longer than ten minutes; a minute less leaves room for clocks that run apart. */
 const LIFE_SECONDS = 540;
 /** Dated back, for a token from the future is refused. */
 const BACKDATED_SECONDS = 30;
 
-/** Reads an App's private key (PEM, PKCS#1 as GitHub hands it out, or PKCS#8). Throws without showing any of it. */
+/**
+ * Reads an App's private key (PEM, PKCS#1 as GitHub hands it out, or PKCS#8). Line breaks may be written as \n, as they often are in
+ * variables. Throws ConfigError, without showing any of it: what the platform says of a key that it cannot read helps nobody.
+ */
 export function parsePrivateKey(appId: number, pem: string): KeyObject {
   try {
-    return createPrivateKey(pem);
-  } catch (error) {
-    throw new Error(
-      `The private key of GitHub App ${appId} cannot be read: give the PEM file that GitHub handed out, with its line breaks.`,
-      {
-        cause: error,
-      },
-    );
+    return createPrivateKey(pem.replaceAll(String.raw`\n`, '\n'));
+  } catch {
+    throw new ConfigError([`The private key of GitHub App ${appId} cannot be read: give the PEM file that GitHub handed out, as it is`]);
   }
 }
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { ConfigError } from './config-error.ts';
 import type { Logger } from './logger.ts';
 import type { Service } from './run.ts';
 
@@ -11,16 +12,18 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** Listens; port 0 picks a free one. */
+/** Listens; port 0 picks a free one. Rejects with a ConfigError if it may not: the port is taken, or the address is none of this machine's. */
 export async function listenHttp(handler: RequestListener, { port, host }: { port: number; host: string }): Promise<HttpServer> {
   // Node looks twice a minute only for requests that take too long to arrive.
   const server = createServer({ connectionsCheckingInterval: 1_000 }, handler);
   // Longer than load balancers keep idle connections (60 s): else one is closed just as the next request is sent on it.
   server.keepAliveTimeout = 65_000;
   await new Promise<void>((listening, failed) => {
-    server.once('error', failed);
+    const refused = (error: Error) =>
+      failed(new ConfigError([`It is not possible to listen on port ${port} of ${host}: ${error.message}`]));
+    server.once('error', refused);
     server.listen(port, host, () => {
-      server.off('error', failed);
+      server.off('error', refused);
       listening();
     });
   });
