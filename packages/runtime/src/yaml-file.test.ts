@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { parseYaml, readYamlFile } from './yaml-file.ts';
 
@@ -32,4 +32,28 @@ test('what is missing is called missing, and a typing error gets the name that w
 test('a file that is no YAML or cannot be read is a problem, not a crash', () => {
   expect(parseYaml('p.yaml', 'pools: [', schema).problems[0]).toMatch(/^p\.yaml: .*line 1/);
   expect(readYamlFile('/nowhere/p.yaml', schema).problems[0]).toMatch(/^the configuration file \/nowhere\/p\.yaml cannot be read: /);
+});
+
+describe('aliases', () => {
+  const shared = z.strictObject({ pools: z.array(z.strictObject({ name: z.string(), size: z.number() })) });
+
+  test('and merge keys are followed, hundreds of one anchor too', () => {
+    const merged = 'pools:\n  - &base { name: a, size: 1 }\n  - { <<: *base, name: b }\n';
+    expect(parseYaml('p.yaml', merged, shared).value?.pools).toEqual([
+      { name: 'a', size: 1 },
+      { name: 'b', size: 1 },
+    ]);
+    const many = parseYaml('p.yaml', `pools:\n  - &a { name: a, size: 1 }\n${'  - *a\n'.repeat(500)}`, shared);
+    expect(many.value?.pools).toHaveLength(501);
+  });
+
+  test('that lead nowhere, or unfold into millions, are problems and no crash', () => {
+    expect(parseYaml('p.yaml', 'pools: *nope', shared).problems).toEqual([expect.stringMatching(/^p\.yaml: Unresolved alias.*nope/)]);
+    const lines = [
+      'a: &a0 [x]',
+      ...Array.from({ length: 9 }, (_, n) => `b${n}: &a${n + 1} [${Array(9).fill(`*a${n}`).join()}]`),
+      'pools: *a9',
+    ];
+    expect(parseYaml('p.yaml', lines.join('\n'), shared).problems).toEqual([expect.stringMatching(/^p\.yaml: Excessive alias count/)]);
+  });
 });

@@ -19,15 +19,28 @@ export function readYamlFile<T>(path: string, schema: z.ZodType<T>): { value: T 
 
 /** As `readYamlFile`, for text that is at hand; `path` is only for the messages. */
 export function parseYaml<T>(path: string, source: string, schema: z.ZodType<T>): { value: T | undefined; problems: string[] } {
-  const document = parseDocument(source);
-  if (document.errors.length > 0)
-    return { value: undefined, problems: document.errors.map((error) => `${path}: ${error.message.split('\n')[0] ?? ''}`) };
-  const parsed = schema.safeParse(document.toJS() ?? {}, { error: sayWhatIsMissing });
+  const { content, errors } = readYaml(source);
+  if (errors.length > 0) return { value: undefined, problems: errors.map((error) => `${path}: ${error.split('\n')[0] ?? ''}`) };
+  const parsed = schema.safeParse(content ?? {}, { error: sayWhatIsMissing });
   if (parsed.success) return { value: parsed.data, problems: [] };
   const problems = parsed.error.issues.flatMap((issue) =>
     sentences(issue, schema).map((sentence) => `${path}: ${place(issue.path)}${sentence}`),
   );
   return { value: undefined, problems };
+}
+
+/** Several hundred pools may share one template by an alias; a few lines that unfold into millions are refused. */
+const MOST_ALIASES = 10_000;
+
+/** Aliases and merge keys (`<<`) are followed; one that leads nowhere is found only then. */
+function readYaml(source: string): { content?: unknown; errors: string[] } {
+  const document = parseDocument(source, { merge: true });
+  if (document.errors.length > 0) return { errors: document.errors.map(({ message }) => message) };
+  try {
+    return { content: document.toJS({ maxAliasCount: MOST_ALIASES }), errors: [] };
+  } catch (error) {
+    return { errors: [error instanceof Error ? error.message : String(error)] };
+  }
 }
 
 const place = (path: readonly PropertyKey[]): string => (path.length === 0 ? '' : `${path.map(String).join('.')}: `);
