@@ -1,4 +1,5 @@
-import { configFile } from '@paddock/domain/config-file';
+import { type ConfigFile, configFile } from '@paddock/domain/config-file';
+import { templateImage } from '@paddock/domain/pod-template';
 import { type Pool, poolFor, sharedLabels } from '@paddock/domain/pools-document';
 import { runnerPod } from '@paddock/kube/runner-pod';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
@@ -9,6 +10,8 @@ export interface PoolsCheck {
   /** Everything that is wrong; a file with problems is used by no service. */
   readonly problems: readonly string[];
   readonly pools: readonly string[];
+  /** What can be used, and is hardly meant. */
+  readonly remarks: readonly string[];
   /** Label sets that fit several pools, each with these pools, the one that serves such jobs first. */
   readonly shared: readonly { readonly labels: readonly string[]; readonly pools: readonly string[] }[];
   /** Present if it was asked for labels and the file can be used. */
@@ -19,10 +22,25 @@ export interface PoolsCheck {
 export function checkPools(file: string, labels: readonly string[] | undefined): PoolsCheck {
   const { value, problems } = readYamlFile(file, configFile);
   const pools = value?.pools ?? [];
-  const found = { file, problems, pools: pools.map(({ name }) => name), shared: sharedLabels(pools) };
+  const found = { file, problems, pools: pools.map(({ name }) => name), remarks: remarksOn(value), shared: sharedLabels(pools) };
   if (value === undefined || labels === undefined) return found;
   const pool = poolFor(pools, labels);
   return { ...found, job: { labels, pool: pool?.name ?? null, pod: pool === undefined ? null : podOf(pool) } };
+}
+
+function remarksOn(file: ConfigFile | undefined): string[] {
+  if (file === undefined) return [];
+  const { pools, entities } = file;
+  return [
+    ...(Object.keys(entities).length === 0 ? ["entities is empty, so nobody's jobs are served: name accounts, or '*' for everybody."] : []),
+    ...pools.flatMap(({ name, image, template }) => {
+      const other = templateImage(template);
+      return other === undefined || other === image ? [] : [`${name} uses its own image ${image}, not ${other} of its template.`];
+    }),
+    ...pools.flatMap(({ name, maxWorkers, paused }) =>
+      maxWorkers === 0 || paused ? [`${name} is switched off: it makes no workers.`] : [],
+    ),
+  ];
 }
 
 export const isGood = ({ problems, job }: PoolsCheck): boolean => problems.length === 0 && job?.pool !== null;

@@ -62,6 +62,20 @@ describe('paddock pools check', () => {
     ]);
   });
 
+  test('what can be used and is hardly meant is remarked upon', () => {
+    const template = '{ spec: { containers: [{ name: runner, image: theirs }] } }';
+    const file = fileWith(
+      `github: { apps: [{ id: 1 }] }\nentities: {}\npools:\n  - { name: a, labels: [x], image: i, namespace: n, maxWorkers: 0, template: ${template} }\n`,
+    );
+    const { code, stdout } = paddock('pools', 'check', file);
+    expect(code).toBe(0);
+    expect(stdout.split('\n').slice(1, -1)).toEqual([
+      "entities is empty, so nobody's jobs are served: name accounts, or '*' for everybody.",
+      'a uses its own image i, not theirs of its template.',
+      'a is switched off: it makes no workers.',
+    ]);
+  });
+
   test('--json is one object on one line, also of a bad file', () => {
     const asked = paddock('pools', 'check', EXAMPLE, '--labels=docker', '--json');
     expect(asked.stdout.trimEnd()).not.toContain('\n');
