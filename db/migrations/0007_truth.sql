@@ -11,13 +11,15 @@ create index jobs_recovered on jobs (recovery_attempts) where recovery_attempts 
 create index jobs_misjudged on jobs (updated_at) where misjudged;
 
 -- Repositories that had runs lately, with the name last heard of. Written by the reconciler alone: no delivery pays for it. `due_at` says when discovery looks at the
--- repository next, and who is due longest comes first; `etags` are those of its lists of runs, by the runs' status.
+-- repository next, and who is due longest comes first; `etags` are those of its lists of runs, by the runs' status; `noted_at` says up
+-- to when jobs were looked through for active repositories.
 create table repositories (
   repo_id bigint primary key,
   entity_id bigint not null,
   app_id bigint not null,
   full_name text,
   active_at timestamptz not null,
+  noted_at timestamptz,
   due_at timestamptz not null default now(),
   looked_at timestamptz,
   etags jsonb not null default '{}'

@@ -1,4 +1,3 @@
-import { recordAuthFailure } from '@paddock/db/auth-failures';
 import { endAnsweredGraces, findJobsToLookUp, type JobToLookUp } from '@paddock/db/jobs-to-look-up';
 import { type LookUpNote, noteLookUps, postponeLookUps } from '@paddock/db/note-look-ups';
 import { currentPoolsDocument, type CurrentPools } from '@paddock/db/pools-documents';
@@ -6,17 +5,18 @@ import { recordFindings } from '@paddock/db/record-findings';
 import type { Database } from '@paddock/db/tables';
 import { judgeJob, type JobVerdict } from '@paddock/domain/judge-job';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
-import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
+import type { GitHubFailure } from '@paddock/github/errors';
 import type { Kysely } from 'kysely';
+import { type AskGitHub, createAskGitHub, type Unanswered } from './ask-github.ts';
 import { askRun, findRunEnd, type RunAnswer } from './ask-run.ts';
 import { findingOf } from './discovered-job.ts';
 import type { ReconcilerEvents } from './events.ts';
-import { createGitHubTrouble, type GitHubTrouble } from './github-trouble.ts';
+import { parseRepositoryName } from './repository-name.ts';
 
 export interface LookUpJobsOptions {
   db: Kysely<Database>;
   github: GitHub;
-  events: Pick<ReconcilerEvents, 'jobsLookedUp' | 'runNotLookedUp' | 'runInvisible' | 'jobsMisjudged'>;
+  events: Pick<ReconcilerEvents, 'jobsLookedUp' | 'notAnswered' | 'jobsMisjudged'>;
   batch: number;
   /** So many of a key's oldest waiting jobs are asked about after an unexplained end. */
   perKey: number;
@@ -48,11 +48,13 @@ export async function lookUpJobs(options: LookUpJobsOptions, signal: AbortSignal
   const pools = await currentPoolsDocument(db);
   if (pools === undefined) return counts;
   const jobs = await findJobsToLookUp(db, { batch, perKey, secondLookMs });
-  const trouble = createGitHubTrouble();
+  const onUnanswered = (asked: Unanswered, failure: GitHubFailure | undefined) =>
+    options.events.notAnswered('look-up-jobs', asked, failure);
+  const ask = createAskGitHub({ db, dryRun, onUnanswered, signal });
   const unanswered: number[] = [];
   for (const ofRun of Map.groupBy(jobs, ({ repoId, runId }) => `${repoId} ${runId}`).values()) {
     if (signal.aborted) break;
-    const notes = await lookUpRun({ ...options, pools, trouble }, ofRun, signal);
+    const notes = await lookUpRun({ ...options, pools, ask }, ofRun, signal);
     if (notes === undefined) unanswered.push(...ofRun.map(({ jobId }) => jobId));
     counts[notes === undefined ? 'unanswered' : 'runs']++;
     for (const { verdict } of notes ?? []) counts[verdict.kind]++;
@@ -66,35 +68,21 @@ export async function lookUpJobs(options: LookUpJobsOptions, signal: AbortSignal
   return counts;
 }
 
-type Pass = LookUpJobsOptions & { pools: CurrentPools; trouble: GitHubTrouble };
+type Pass = LookUpJobsOptions & { pools: CurrentPools; ask: AskGitHub };
 
 /** What came of the jobs of one run; undefined if GitHub did not say. */
 async function lookUpRun(pass: Pass, jobs: readonly JobToLookUp[], signal: AbortSignal): Promise<LookUpNote[] | undefined> {
-  const { github, events, trouble } = pass;
   const [first] = jobs;
-  if (first === undefined || trouble.isPointless(first.installationId)) return undefined;
-  const { repoId, runId, repoFullName, installationId, login } = first;
-  const client = github.asInstallation(first.appId, installationId, { signal });
-  const name = { owner: login, repo: repoFullName.slice(repoFullName.indexOf('/') + 1) };
-  let notes: LookUpNote[];
-  let answer: RunAnswer;
-  try {
-    answer = await askRun(client, { runId, repoId, name });
-    trouble.answered();
-    if (answer.kind === 'invisible') {
-      events.runInvisible({ runId, repoId, installationId });
-      return undefined;
-    }
-    notes = await judgeAll(client, answer, jobs);
-  } catch (error) {
-    if (signal.aborted) return undefined;
-    const failure = classifyGitHubError(error);
-    events.runNotLookedUp({ runId, repoId, installationId }, failure);
-    if (trouble.note(installationId, failure) && !pass.dryRun) await noteRefusal(pass.db, first, failure);
-    return undefined;
-  }
-  if (!pass.dryRun) await settle(pass, answer, jobs, notes);
-  return notes;
+  if (first === undefined) return undefined;
+  const { repoId, runId, appId, installationId, login } = first;
+  const name = { owner: login, repo: parseRepositoryName(first.repoFullName)?.repo ?? first.repoFullName };
+  const judged = await pass.ask(first, `run ${runId} of repository ${repoId}`, async () => {
+    const client = pass.github.asInstallation(appId, installationId, { signal });
+    const answer = await askRun(client, { runId, repoId, name });
+    return answer.kind === 'invisible' ? undefined : { answer, notes: await judgeAll(client, answer, jobs) };
+  });
+  if (judged !== undefined && !pass.dryRun) await settle(pass, judged.answer, jobs, judged.notes);
+  return judged?.notes;
 }
 
 async function judgeAll(client: InstallationClient, answer: RunAnswer, jobs: readonly JobToLookUp[]): Promise<LookUpNote[]> {
@@ -138,17 +126,3 @@ async function settle({ db, pools, events, secondLookMs }: Pass, answer: RunAnsw
 
 const isCompleted = (notes: readonly LookUpNote[], jobId: number): boolean =>
   notes.some((note) => note.jobId === jobId && note.verdict.kind === 'stated' && note.verdict.action === 'completed');
-
-const noteRefusal = async (db: Kysely<Database>, job: JobToLookUp, { operation, status = 0, message }: GitHubFailure): Promise<void> =>
-  recordAuthFailure(db, 'reconciler', {
-    operation,
-    httpStatus: status,
-    message,
-    appId: job.appId,
-    installationId: job.installationId,
-    entityId: job.entityId,
-    entityType: job.entityType,
-    entityName: job.login,
-    jobId: job.jobId,
-    deliveryGuid: null,
-  });

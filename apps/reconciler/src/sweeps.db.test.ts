@@ -70,7 +70,7 @@ const put = (kind: string, subject: { type: string; id: string }) =>
 const operations = () => database.db.selectFrom('operations').selectAll().orderBy('kind').orderBy('finished_at').execute();
 
 /** What runs only when somebody asks for it. */
-const ASKED_FOR = new Set(['redeliver-since']);
+const ASKED_FOR = new Set(['redeliver-since', 'resync-repository']);
 
 describe('the reconciler’s sweeps', () => {
   test('every schedule has its kind, and a tick of all of them ends well', async () => {

@@ -2,13 +2,7 @@ import type { LookUpNote } from '@paddock/db/note-look-ups';
 import type { GitHubFailure } from '@paddock/github/errors';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
-
-/** Which run GitHub was asked about. */
-export interface RunLookedUp {
-  runId: number;
-  repoId: number;
-  installationId: number;
-}
+import type { Unanswered } from './ask-github.ts';
 
 /** The counters that these events share with others. */
 export interface SharedCounters {
@@ -50,13 +44,16 @@ export function truthEvents(log: Logger, metrics: Metrics, { recovered, oneFaile
         else log.debug('job looked up', { jobId, verdict: verdict.kind });
       }
     },
-    runNotLookedUp(run: RunLookedUp, failure: GitHubFailure) {
-      oneFailed('look-up-jobs');
-      log.warn('GitHub could not be asked about a run', { ...run, failure });
+    /** `failure` is undefined where GitHub does not show us what was asked for. */
+    notAnswered(sweep: 'look-up-jobs' | 'discover-jobs', asked: Unanswered, failure: GitHubFailure | undefined) {
+      oneFailed(sweep);
+      if (failure === undefined) log.warn('GitHub does not show us what was asked for: nothing follows from that', { sweep, ...asked });
+      else log.warn('GitHub did not answer', { sweep, ...asked, failure });
     },
-    runInvisible(run: RunLookedUp) {
-      oneFailed('look-up-jobs');
-      log.warn('GitHub shows neither the run nor its repository: nothing follows from that', { ...run });
+    jobsDiscovered(found: readonly { event: string; jobId: number }[]) {
+      if (found.length === 0) return;
+      recovered('job_discovered', found.length);
+      log.warn('jobs were found of which no delivery has told', { count: found.length, some: found.slice(0, 10) });
     },
     jobsMisjudged(jobIds: readonly number[]) {
       log.error('jobs that failed here were completed by GitHub', { jobIds });

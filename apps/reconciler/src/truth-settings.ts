@@ -5,6 +5,11 @@ import { cadence, DAY_MS, duration } from './duration-settings.ts';
 export const truthCadences = {
   recoverJobsEverySeconds: cadence('PADDOCK_RECOVER_JOBS_EVERY_SECONDS', 'How often stuck jobs are looked for', 60),
   lookUpJobsEverySeconds: cadence('PADDOCK_LOOK_UP_JOBS_EVERY_SECONDS', 'How often GitHub is asked about jobs in doubt', 60),
+  discoverJobsEverySeconds: cadence(
+    'PADDOCK_DISCOVER_JOBS_EVERY_SECONDS',
+    'How often repositories are picked in which jobs are looked for',
+    60,
+  ),
 };
 
 /** When a job is in doubt, and what is done about it. */
@@ -71,5 +76,31 @@ export const truthSettings = {
     'Wait before GitHub is asked again about a job for which it did not answer',
     300_000,
     DAY_MS,
+  ),
+  discoverRepositoryEveryMs: duration(
+    'PADDOCK_DISCOVER_REPOSITORY_EVERY_MS',
+    'Time between two looks at one active repository',
+    300_000,
+    DAY_MS,
+  ),
+  discoverRepositories: integer({
+    env: 'PADDOCK_DISCOVER_REPOSITORIES',
+    doc: 'Most repositories that one pass looks at',
+    default: 20,
+    min: 1,
+    max: 10_000,
+  }),
+  discoverBudgetPercent: integer({
+    env: 'PADDOCK_DISCOVER_BUDGET_PERCENT',
+    doc: 'Share of an installation’s remaining budget at GitHub that one pass may use',
+    default: 10,
+    min: 1,
+    max: 100,
+  }),
+  discoverActiveMs: duration('PADDOCK_DISCOVER_ACTIVE_MS', 'How long after its last run or push a repository counts as active', DAY_MS),
+  discoverListEveryMs: duration(
+    'PADDOCK_DISCOVER_LIST_EVERY_MS',
+    'How often an installation’s repositories are listed, for those that were pushed to',
+    21_600_000,
   ),
 };

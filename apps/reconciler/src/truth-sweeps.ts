@@ -1,7 +1,9 @@
 import { lookUpJobsTask } from '@paddock/domain/look-up-task';
-import { done } from '@paddock/queue/outcome';
+import { done, poison } from '@paddock/queue/outcome';
+import { discoverJobs } from './discover-jobs.ts';
 import { lookUpJobs } from './look-up-jobs.ts';
 import { recoverStuckJobs, showTroubledJobs } from './recover-jobs.ts';
+import { resyncRepository } from './resync-repository.ts';
 import type { Sweep } from './sweep.ts';
 import { sweepTask } from './sweep-schedules.ts';
 import type { SweepContext } from './sweeps.ts';
@@ -10,6 +12,7 @@ const HOUR_MS = 3_600_000;
 
 /** The sweeps that compare our rows with what GitHub says of jobs. */
 export function truthSweeps({ db, github, config, events }: SweepContext) {
+  const appIds = () => config.github.apps.map(({ appId }) => appId);
   return {
     'recover-jobs': {
       slots: 1,
@@ -50,6 +53,36 @@ export function truthSweeps({ db, github, config, events }: SweepContext) {
           signal,
         );
         return done(counts, full ? [lookUpJobsTask] : []);
+      },
+    },
+    'discover-jobs': {
+      slots: 1,
+      pass: async ({ signal, dryRun }) => {
+        const { full, ...counts } = await discoverJobs(
+          {
+            db,
+            github,
+            events,
+            appIds: appIds(),
+            most: config.discoverRepositories,
+            budgetPercent: config.discoverBudgetPercent,
+            activeMs: config.discoverActiveMs,
+            everyMs: config.discoverRepositoryEveryMs,
+            listEveryMs: config.discoverListEveryMs,
+            dryRun,
+          },
+          signal,
+        );
+        return done({ ...counts, full }, counts.doubted > 0 ? [lookUpJobsTask] : []);
+      },
+    },
+    'resync-repository': {
+      slots: 2,
+      pass: async ({ task: { subject }, signal, dryRun }) => {
+        const everyMs = config.discoverRepositoryEveryMs;
+        const counts = await resyncRepository({ db, github, events, appIds: appIds(), everyMs, dryRun }, subject.id, signal);
+        if (typeof counts === 'string') return poison(counts);
+        return done(counts, counts.doubted > 0 ? [lookUpJobsTask] : []);
       },
     },
   } satisfies Readonly<Record<string, Sweep>>;

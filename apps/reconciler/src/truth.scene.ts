@@ -64,8 +64,7 @@ export async function startTruthScene(db: Kysely<Database>): Promise<TruthScene>
   const runners: Promise<unknown>[] = [];
   const events: LookUpJobsOptions['events'] = {
     jobsLookedUp: () => undefined,
-    runNotLookedUp: (_run, { kind }) => void unanswered.push(kind),
-    runInvisible: () => void unanswered.push('invisible'),
+    notAnswered: (_sweep, _asked, failure) => void unanswered.push(failure?.kind ?? 'invisible'),
     jobsMisjudged: (jobIds) => void misjudged.push(...jobIds),
   };
   return {

@@ -59,3 +59,14 @@ export async function postponeLookUps(db: Kysely<Database>, jobIds: readonly num
     db,
   );
 }
+
+/** Has jobs looked up as soon as may be. */
+export async function askForLookUps(db: Kysely<Database>, jobIds: readonly number[]): Promise<void> {
+  if (jobIds.length === 0) return;
+  await sql`
+    update jobs set lookup_due_at = now()
+    where job_id in (
+      select job_id from jobs where job_id = any(${jobIds}::bigint[]) and lookup_due_at is null order by job_id for no key update)`.execute(
+    db,
+  );
+}

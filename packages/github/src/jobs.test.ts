@@ -4,7 +4,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { connectGitHub, type InstallationClient } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
 import { findJob, findRun, listRunJobs, listRuns } from './jobs.ts';
-import { findRepository } from './repositories.ts';
+import { findRepository, findRepositoryByName, listRepositories } from './repositories.ts';
 
 const API = { owner: 'acme', repo: 'api' };
 
@@ -99,12 +99,20 @@ describe('what GitHub knows of jobs (E4)', () => {
     const { id } = await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
     await world.github.renameRepository('acme/api', 'backend');
     expect(await findJob(client, API, id)).toMatchObject({ id });
-    expect(await findRepository(client, world.repositories.api)).toEqual({
-      id: world.repositories.api,
-      owner: 'acme',
-      name: 'backend',
-      private: true,
-    });
+    const backend = { id: world.repositories.api, owner: 'acme', name: 'backend', private: true, pushedAt: expect.any(String) };
+    expect(await findRepository(client, world.repositories.api)).toEqual(backend);
+    expect(await findRepositoryByName(client, API)).toEqual(backend);
     expect(await findRepository(client, world.repositories.tool)).toBeUndefined();
+    expect(await findRepositoryByName(client, { owner: 'mona', repo: 'tool' })).toBeUndefined();
+  });
+
+  test('an installation’s repositories come from all pages, with the instant of their last push (E2)', async () => {
+    for (let index = 0; index < 100; index++) await world.github.addRepository({ owner: 'acme', name: `part-${index}` });
+    await world.github.queueJob({ repo: 'acme/site', labels: ['none'] });
+    const repositories = await listRepositories(client);
+    expect(repositories).toHaveLength(102);
+    const site = repositories.find(({ id }) => id === world.repositories.site);
+    expect(site).toMatchObject({ owner: 'acme', name: 'site', private: false });
+    expect(Date.parse(site?.pushedAt ?? '')).toBeGreaterThan(Date.parse(repositories[0]?.pushedAt ?? ''));
   });
 });

@@ -1,5 +1,6 @@
 import type { InstallationClient } from './connect.ts';
 import { foundOrNot } from './found-or-not.ts';
+import type { RepositoryName } from './scope.ts';
 
 /** A repository under its present name. */
 export type GitHubRepository = {
@@ -7,6 +8,8 @@ export type GitHubRepository = {
   readonly owner: string;
   readonly name: string;
   readonly private: boolean;
+  /** ISO text; null if nothing was ever pushed. */
+  readonly pushedAt: string | null;
 };
 
 /** A repository by the id that outlives its names (A12); undefined when GitHub answers 404, which also means: not visible to this installation. */
@@ -15,8 +18,34 @@ export async function findRepository({ octokit }: InstallationClient, repository
     const { data }: { data: RepositoryAnswer } = await octokit.request('GET /repositories/{repository_id}', {
       repository_id: repositoryId,
     });
-    return { id: data.id, owner: data.owner.login, name: data.name, private: data.private };
+    return parseRepository(data);
   });
 }
+
+/** A repository by its name, or by a former one; undefined when GitHub answers 404. */
+export async function findRepositoryByName(
+  { octokit }: InstallationClient,
+  { owner, repo }: RepositoryName,
+): Promise<GitHubRepository | undefined> {
+  return foundOrNot(async () => parseRepository((await octokit.rest.repos.get({ owner, repo })).data));
+}
+
+/** All repositories that the installation may see. */
+export async function listRepositories({ octokit }: InstallationClient): Promise<GitHubRepository[]> {
+  return (await octokit.paginate(octokit.rest.apps.listReposAccessibleToInstallation, { per_page: 100 })).map(parseRepository);
+}
+
+const parseRepository = ({ id, owner, name, private: isPrivate, pushed_at: pushedAt }: RepositoryFields): GitHubRepository => ({
+  id,
+  owner: owner.login,
+  name,
+  private: isPrivate,
+  pushedAt: pushedAt ?? null,
+});
+
+type RepositoryFields = Pick<RepositoryAnswer, 'id' | 'name' | 'private'> & {
+  readonly owner: { readonly login: string };
+  readonly pushed_at?: string | null;
+};
 
 type RepositoryAnswer = Awaited<ReturnType<InstallationClient['octokit']['rest']['repos']['get']>>['data'];

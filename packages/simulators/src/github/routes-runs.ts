@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { covers, fullName } from './accounts.ts';
+import { covers, fullName, repositoriesOf } from './accounts.ts';
 import type { Payload } from './examples.ts';
 import { nodeId, repositoryFragment, simpleUser } from './fragments.ts';
 import { jobJson } from './job-json.ts';
@@ -9,7 +9,7 @@ import { pageOf } from './paging.ts';
 import { reachableRepository } from './reach.ts';
 import { notFound } from './refusal.ts';
 import { idParam, type Answer, type InstallationCall, type Route } from './route.ts';
-import type { World } from './world.ts';
+import type { Repository, World } from './world.ts';
 
 const ACTIONS = '/repos/:owner/:repo/actions';
 
@@ -20,6 +20,18 @@ export const runRoutes: readonly Route[] = [
     operation: 'repos/get',
     caller: 'installation',
     answer: (call) => ({ status: 200, body: repositoryFragment(reachableRepository(call)) }),
+  },
+  {
+    method: 'get',
+    path: '/installation/repositories',
+    operation: 'apps/list-repos-accessible-to-installation',
+    caller: 'installation',
+    answer: (call) => {
+      const repositories = repositoriesOf(call.world, call.installation);
+      const { items, headers } = pageOf(call, repositories);
+      const body = { total_count: repositories.length, repositories: items.map((repository) => listedRepository(call.world, repository)) };
+      return { status: 200, headers, body };
+    },
   },
   {
     method: 'get',
@@ -65,6 +77,13 @@ export const runRoutes: readonly Route[] = [
     },
   },
 ];
+
+/** Each run comes from a push. */
+function listedRepository(world: World, repository: Repository): Payload {
+  const newest = [...world.runs.values()].findLast((run) => run.repository === repository);
+  const fragment = repositoryFragment(repository);
+  return newest === undefined ? fragment : { ...fragment, pushed_at: newest.createdAt };
+}
 
 /** Newest first. Asked with the ETag of an unchanged answer, it costs nothing. */
 function listRuns(call: InstallationCall): Answer {

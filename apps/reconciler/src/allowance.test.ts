@@ -1,0 +1,33 @@
+import type { RateBudget } from '@paddock/github/budget';
+import { describe, expect, test } from '@jest/globals';
+import { createAllowance } from './allowance.ts';
+
+/** How many calls are allowed if each of them costs one. */
+function count(budget: RateBudget | undefined, percent = 10): number {
+  let remaining = budget?.remaining ?? 0;
+  const allowance = createAllowance(
+    () => budget && { ...budget, remaining },
+    percent,
+    () => 1_000,
+  );
+  let taken = 0;
+  while (taken < 1_000 && allowance.take()) {
+    taken++;
+    remaining--;
+  }
+  return taken;
+}
+
+const budget = (remaining: number, resetAt = 2_000): RateBudget => ({ limit: 5_000, remaining, resetAt });
+
+describe('an allowance (E2, P4)', () => {
+  test.each([
+    ['a tenth of what remains', budget(100), 10],
+    ['a tenth, counted from when the pass began', budget(5_000), 500],
+    ['nothing of nothing', budget(0), 0],
+    ['no limit while nobody has told', undefined, 1_000],
+    ['no limit from an hour that is over', budget(0, 500), 1_000],
+  ])('%s', (_name, told, calls) => {
+    expect(count(told)).toBe(calls);
+  });
+});

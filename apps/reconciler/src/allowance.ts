@@ -1,0 +1,24 @@
+import type { RateBudget } from '@paddock/github/budget';
+
+/** A share of an installation's remaining budget, for one pass. */
+export interface Allowance {
+  /** Takes one call out of it; false if there is none left. */
+  take(): boolean;
+}
+
+/**
+ * What remains is what the newest answer told; while none has, or its hour is over, a call is free. So a pass begins with one call at least,
+ * and a server that never tells sets no limit. Pages after the first of a list are not counted here, only in what remains.
+ */
+export function createAllowance(budget: () => RateBudget | undefined, percent: number, now: () => number = Date.now): Allowance {
+  let taken = 0;
+  return {
+    take() {
+      const known = budget();
+      const isKnown = known !== undefined && known.resetAt > now();
+      if (isKnown && taken >= ((known.remaining + taken) * percent) / 100) return false;
+      taken++;
+      return true;
+    },
+  };
+}
