@@ -14,6 +14,11 @@ export interface PlayedCluster {
   stop(): Promise<void>;
 }
 
+const END = 'test.paddock/end';
+
+/** So many pods, of which one is taken away by its node before its runner has begun: its job gets another. */
+const EVICTED_EVERY = 20;
+
 /**
  * Plays the runner inside each pod of ours that a real API server calls Running, on nodes that KWOK plays: reads its JIT config from the
  * Secret as the kubelet would hand it over, works at the simulated GitHub, and asks by annotation for the end that the process would have had.
@@ -26,7 +31,10 @@ export async function playInCluster(kubeconfigFile: string, namespace: string, i
   const meet = (pod: ObservedPod): void => {
     if (pod.phase !== 'Running' || runners.has(pod.uid)) return;
     const over = new AbortController();
-    runners.set(pod.uid, { over, done: playPod(cluster, namespace, pod.name, AbortSignal.any([stop.signal, over.signal])) });
+    const signal = AbortSignal.any([stop.signal, over.signal]);
+    const isEvicted = (runners.size + 1) % EVICTED_EVERY === 0;
+    const done = isEvicted ? end(cluster, namespace, pod.name, { [END]: 'evicted' }) : playPod(cluster, namespace, pod.name, signal);
+    runners.set(pod.uid, { over, done });
   };
   const leave = ({ uid }: ObservedPod): void => runners.get(uid)?.over.abort();
   const playing = watchPods(
@@ -67,7 +75,11 @@ async function playPod(cluster: Cluster, namespace: string, name: string, signal
   const secret = await callJson(cluster, { method: 'GET', path: objectPath(namespace, 'secrets', name) });
   const { exitCode } = await playRunner(jitConfigOf(secret), signal);
   if (signal.aborted) return;
-  const annotations = { 'test.paddock/end': exitCode === 0 ? 'succeeded' : 'failed', 'test.paddock/exit-code': String(exitCode) };
+  await end(cluster, namespace, name, { [END]: exitCode === 0 ? 'succeeded' : 'failed', 'test.paddock/exit-code': String(exitCode) });
+}
+
+/** Asks KWOK for a pod's end. */
+async function end(cluster: Cluster, namespace: string, name: string, annotations: Record<string, string>): Promise<void> {
   await callJson(cluster, {
     method: 'PATCH',
     path: objectPath(namespace, 'pods', name),

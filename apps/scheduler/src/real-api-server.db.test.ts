@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { deletePod } from '@paddock/kube/pods';
 import { canPlayNodes } from '@paddock/testing/played-nodes';
+import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { type RealWorld, startRealWorld } from './real-cluster.scene.ts';
 
@@ -122,6 +123,24 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
         reason,
         containers: [expect.objectContaining({ name: 'runner', exitCode: 137, log: expect.stringContaining('Listening for Jobs') })],
         events: expect.arrayContaining([expect.objectContaining({ reason: 'Scheduled' })]),
+      },
+    });
+  });
+
+  test('a pod whose image cannot be had says so in its row while it waits, with the cluster’s events (C8, P5)', async () => {
+    const annotations = { 'test.paddock/start': 'image-pull-error' };
+    await world.putPools(examplePools({ pools: [{ template: { metadata: { annotations } } }] }));
+    await world.queueJob();
+    await world.drive('the pod to be stuck', async () => (await workers('pending')).some((worker) => worker.stuck_reason !== null));
+    await world.runTasks();
+    const [stuck] = await workers('pending');
+    expect(stuck).toMatchObject({
+      stuck_reason: 'image_pull',
+      failure_info: {
+        version: 2,
+        reason: 'image_pull',
+        message: 'ImagePullBackOff: Back-off pulling image',
+        events: expect.arrayContaining([expect.objectContaining({ type: 'Warning', message: 'Failed to pull image: not found' })]),
       },
     });
   });

@@ -1,0 +1,24 @@
+// A real control plane on this machine, with nodes that KWOK plays: something for `pnpm demo --cluster real` and for trying things by hand.
+// `pnpm cluster [NODES]`; ends everything with Ctrl-C.
+import { once } from 'node:events';
+import { canPlayNodes } from '../packages/testing/src/played-nodes.ts';
+import { startRealCluster } from '../packages/testing/src/real-cluster.ts';
+
+const assets = process.env['KUBEBUILDER_ASSETS'] ?? '';
+const nodes = Number(process.argv[2] ?? 2);
+
+if (assets === '' || !canPlayNodes(assets) || !Number.isInteger(nodes) || nodes < 1) {
+  process.stderr.write(`Usage: pnpm cluster [NODES]   (2 unless said)
+KUBEBUILDER_ASSETS has to name a folder with etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kwok.
+`);
+  process.exitCode = 2;
+} else {
+  const stop = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  const cluster = await startRealCluster(assets, { nodes });
+  process.stdout.write(`export KUBECONFIG=${cluster.kubeconfigFile}\n`);
+  // Keeps the process while nothing else does.
+  const alive = setInterval(() => undefined, 60_000);
+  await stop;
+  clearInterval(alive);
+  await cluster.stop();
+}
