@@ -13,6 +13,7 @@ export function sweepSchedules(config: ReconcilerConfig): Schedule[] {
     scheduleOf('recover-jobs', config.recoverJobsEverySeconds),
     scheduleOf('look-up-jobs', config.lookUpJobsEverySeconds),
     scheduleOf('discover-jobs', config.discoverJobsEverySeconds),
+    scheduleOf('check-apps', config.checkAppsEverySeconds),
     scheduleOf('check-workers', config.checkWorkersEverySeconds),
     scheduleOf('recover-tasks', config.recoverTasksEverySeconds),
     scheduleOf('delete-ended-pods', config.endedPodsEverySeconds),

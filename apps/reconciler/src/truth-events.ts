@@ -18,6 +18,8 @@ export function truthEvents(log: Logger, metrics: Metrics, { recovered, oneFaile
     'verdict',
   ]);
 
+  const appProblems = metrics.gauge('paddock_app_problems', 'Permissions and events that a GitHub App lacks', ['app']);
+
   return {
     jobsRecovered(jobIds: readonly number[]) {
       if (jobIds.length === 0) return;
@@ -54,6 +56,18 @@ export function truthEvents(log: Logger, metrics: Metrics, { recovered, oneFaile
       if (found.length === 0) return;
       recovered('job_discovered', found.length);
       log.warn('jobs were found of which no delivery has told', { count: found.length, some: found.slice(0, 10) });
+    },
+    appChecked(appId: number, found: readonly string[]) {
+      appProblems.set({ app: String(appId) }, found.length);
+      for (const problem of found) log.error('the GitHub App cannot do its work: change it at GitHub', { appId, problem });
+    },
+    appNotChecked(appId: number, failure: GitHubFailure) {
+      oneFailed('check-apps');
+      log.warn('a GitHub App could not be checked', { appId, failure });
+    },
+    tooManyUnlisted(appId: number, count: number) {
+      oneFailed('check-apps');
+      log.error('GitHub lists too few installations of an App to be believed: none is taken for gone', { appId, missing: count });
     },
     jobsMisjudged(jobIds: readonly number[]) {
       log.error('jobs that failed here were completed by GitHub', { jobIds });

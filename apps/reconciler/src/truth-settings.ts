@@ -10,6 +10,7 @@ export const truthCadences = {
     'How often repositories are picked in which jobs are looked for',
     60,
   ),
+  checkAppsEverySeconds: cadence('PADDOCK_CHECK_APPS_EVERY_SECONDS', 'How often the Apps’ rights and installations are checked', 3_600),
 };
 
 /** When a job is in doubt, and what is done about it. */
@@ -103,4 +104,11 @@ export const truthSettings = {
     'How often an installation’s repositories are listed, for those that were pushed to',
     21_600_000,
   ),
+  installationsGoneAtMost: integer({
+    env: 'PADDOCK_INSTALLATIONS_GONE_AT_MOST',
+    doc: 'If more installations than that are missing from an App’s list, the list is not believed',
+    default: 20,
+    min: 0,
+    max: 10_000,
+  }),
 };

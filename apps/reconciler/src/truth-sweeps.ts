@@ -1,10 +1,11 @@
 import { lookUpJobsTask } from '@paddock/domain/look-up-task';
 import { done, poison } from '@paddock/queue/outcome';
+import { checkApps } from './check-apps.ts';
 import { discoverJobs } from './discover-jobs.ts';
 import { lookUpJobs } from './look-up-jobs.ts';
 import { recoverStuckJobs, showTroubledJobs } from './recover-jobs.ts';
 import { resyncRepository } from './resync-repository.ts';
-import type { Sweep } from './sweep.ts';
+import { counting, type Sweep } from './sweep.ts';
 import { sweepTask } from './sweep-schedules.ts';
 import type { SweepContext } from './sweeps.ts';
 
@@ -76,6 +77,9 @@ export function truthSweeps({ db, github, config, events }: SweepContext) {
         return done({ ...counts, full }, counts.doubted > 0 ? [lookUpJobsTask] : []);
       },
     },
+    'check-apps': counting(1, ({ signal, dryRun }) =>
+      checkApps({ db, github, events, appIds: appIds(), goneAtMost: config.installationsGoneAtMost, dryRun }, signal),
+    ),
     'resync-repository': {
       slots: 2,
       pass: async ({ task: { subject }, signal, dryRun }) => {

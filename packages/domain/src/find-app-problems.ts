@@ -1,0 +1,31 @@
+/** An App as GitHub knows it, and where it is installed. */
+export interface AppToCheck {
+  readonly permissions: Readonly<Record<string, string>>;
+  readonly events: readonly string[];
+  readonly onOrganizations: boolean;
+  readonly onUsers: boolean;
+}
+
+/** What is wrong with an App's rights, a sentence each; none if it can do its work (H4). */
+export function findAppProblems({ permissions, events, onOrganizations, onUsers }: AppToCheck): string[] {
+  const lacks = (name: string, level: Level) => rankOf(permissions[name]) < LEVELS.indexOf(level);
+  const problems: string[] = [];
+  if (!events.includes('workflow_job')) {
+    problems.push('it is not subscribed to the event workflow_job: GitHub tells nothing of jobs');
+  }
+  if (lacks('actions', 'read')) problems.push('it lacks the permission actions: read, without which jobs cannot be looked up');
+  if (onOrganizations && lacks('organization_self_hosted_runners', 'write')) {
+    problems.push(
+      'it lacks the permission organization_self_hosted_runners: write, without which no runner of an organisation can register',
+    );
+  }
+  if (onUsers && lacks('administration', 'write')) {
+    problems.push('it lacks the permission administration: write, without which no runner of a personal account’s repository can register');
+  }
+  return problems;
+}
+
+const LEVELS = ['read', 'write', 'admin'] as const;
+type Level = (typeof LEVELS)[number];
+
+const rankOf = (level: string | undefined): number => LEVELS.findIndex((known) => known === level);
