@@ -3,10 +3,11 @@ import { burst } from './burst/bench-burst.ts';
 import { faults } from './faults/bench-faults.ts';
 import { readFlags, usageOf } from './flags.ts';
 import { ingress } from './ingress/bench-ingress.ts';
+import { kube } from './kube/bench-kube.ts';
 import { match } from './match/bench-match.ts';
 import { queue } from './queue/bench-queue.ts';
 
-const benches = { burst, faults, ingress, match, queue };
+const benches = { burst, faults, ingress, kube, match, queue };
 
 await main(async () => {
   const read = readFlags(process.argv.slice(2), benches);

@@ -11,6 +11,12 @@ const PROGRAMS = ['kube-controller-manager', 'kube-scheduler', 'kwok'] as const;
 /** Whether a folder has what nodes need. */
 export const canPlayNodes = (assets: string): boolean => PROGRAMS.every((program) => existsSync(join(assets, program)));
 
+/** The folder that `KUBEBUILDER_ASSETS` names, if it has what nodes need. */
+export function findAssets(): string | undefined {
+  const assets = process.env['KUBEBUILDER_ASSETS'] ?? '';
+  return assets !== '' && canPlayNodes(assets) ? assets : undefined;
+}
+
 /** What any container's log is, unless the file `container.log` is changed. */
 const LOG = ['√ Connected to GitHub', 'Listening for Jobs', 'Runner listener exit with 0 return code, stop the service, no retry needed.'];
 

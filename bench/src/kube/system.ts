@@ -1,0 +1,98 @@
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectDatabase } from '@paddock/db/connect';
+import { findInstance } from '@paddock/db/instance';
+import { migrate } from '@paddock/db/migrate';
+import type { Database } from '@paddock/db/tables';
+import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
+import { makeTemporaryFolder, removeFolder } from '@paddock/embedded-postgres/temporary-folder';
+import { type Cluster, connectCluster } from '@paddock/kube/connect';
+import { type Program, startProgram } from '@paddock/processes/start-program';
+import { createAppKey } from '@paddock/simulators/github/app-key';
+import { connectAsAdmin } from '@paddock/testing/admin-api';
+import { startRealCluster } from '@paddock/testing/real-cluster';
+import type { Kysely } from 'kysely';
+import { appProgram, simulatorProgram } from '../programs.ts';
+import { untilReady } from '../until-ready.ts';
+
+export const NAMESPACE = 'runners';
+export const POOL = { name: 'bench', labels: ['self-hosted', 'bench'], image: 'runner:1', namespace: NAMESPACE };
+
+const SCHEMA = 'paddock';
+const NODES = 2;
+
+export interface System {
+  readonly db: Kysely<Database>;
+  readonly instance: string;
+  readonly cluster: Cluster;
+  /** The scheduler, of which only the following of pods has anything to do. */
+  readonly follower: Program;
+  close(): Promise<void>;
+}
+
+/** A control plane, PostgreSQL with default durability and one scheduler. Nothing waits for workers, and nobody takes idle ones back. */
+export async function startSystem(assets: string): Promise<System> {
+  const undo: (() => Promise<unknown>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const step of undo.splice(0)) await step();
+  };
+  const start = async (program: string, args: string[], env: Record<string, string>): Promise<Program> => {
+    const started = await startProgram({ program, args, env: { NODE_ENV: 'production', ...env } });
+    undo.unshift(async () => {
+      started.kill('SIGTERM');
+      await started.exited;
+    });
+    return started;
+  };
+  try {
+    const real = await startRealCluster(assets, { nodes: NODES });
+    undo.unshift(real.stop);
+    const admin = await connectAsAdmin(real.kubeconfigFile);
+    await admin('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
+    const cluster = connectCluster({ kubeconfigFile: real.kubeconfigFile, requestTimeoutMs: 60_000 });
+    undo.unshift(() => Promise.resolve(cluster.close()));
+
+    // When a row's change was committed is what tells how late it was.
+    const postgres = await startPostgres({ durable: true, settings: { track_commit_timestamp: 'on' } });
+    undo.unshift(() => postgres.stop());
+    const folder = await makeTemporaryFolder(tmpdir());
+    undo.unshift(() => removeFolder(folder));
+    await migrate({ url: postgres.url(), schema: SCHEMA });
+    const { db, close: disconnect } = connectDatabase({
+      url: postgres.url(),
+      schema: SCHEMA,
+      poolSize: 2,
+      applicationName: 'paddock-bench',
+    });
+    undo.unshift(disconnect);
+    const content = JSON.stringify({ pools: [POOL], entities: { '*': { maxWorkers: null } } });
+    await db.insertInto('pools_documents').values({ digest: content, content, loaded_by: 'bench' }).execute();
+
+    const { privateKeyPem, publicKeyPem } = createAppKey();
+    const apps = [{ appId: 1, publicKeyPem, webhookSecret: 'unused here' }];
+    const github = await start(simulatorProgram('simulate-github'), [JSON.stringify({ apps })], {});
+    const configFile = join(folder, 'paddock.yaml');
+    const app = { id: 1, webhookSecret: { env: 'WEBHOOK_SECRET' }, privateKey: { env: 'APP_KEY' } };
+    const apiUrl = `http://127.0.0.1:${github.port}`;
+    const config = { github: { apiUrl, apps: [app] }, pools: [POOL], entities: { '*': { maxWorkers: null } } };
+    await writeFile(configFile, JSON.stringify(config));
+    const follower = await start(appProgram('scheduler'), [], {
+      DATABASE_URL: postgres.url(),
+      PADDOCK_SCHEMA: SCHEMA,
+      PADDOCK_CONFIG: configFile,
+      PADDOCK_KUBECONFIG: real.kubeconfigFile,
+      PADDOCK_HTTP_HOST: '127.0.0.1',
+      PADDOCK_SCHEDULER_HTTP_PORT: '0',
+      PADDOCK_FORGOTTEN_WORKER_MS: '86400000',
+      PADDOCK_SURPLUS_AFTER_MS: '86400000',
+      WEBHOOK_SECRET: 'unused here',
+      APP_KEY: privateKeyPem,
+    });
+    if (follower.port !== undefined) await untilReady(follower.port);
+    return { db, instance: await findInstance(db), cluster, follower, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
