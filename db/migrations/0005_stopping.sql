@@ -19,6 +19,6 @@ alter table workers
 create index workers_unassigned_by_age on workers (created_at)
   where status in ('pending', 'running') and assigned_at is null and stopping_at is null and created_at is not null;
 create index workers_stopping on workers (stopping_at) where status in ('pending', 'running') and stopping_at is not null;
--- After which the pool's next workers get more time.
-create index workers_past_deadline on workers (k8s_pool, stop_reason, completed_at)
-  where status = 'failed' and stop_reason in ('pending_timeout', 'not_registered', 'idle', 'not_assigned');
+-- After which the pool's next workers get more time: most of those that we stop end well, for an idle runner without a registration just leaves.
+create index workers_past_deadline on workers (k8s_pool, completed_at) include (stop_reason)
+  where completed_at is not null and stop_reason in ('pending_timeout', 'not_registered', 'idle', 'not_assigned');

@@ -3,7 +3,7 @@ import { noteStopHeldUp, type WorkerToStop } from '@paddock/db/stopping-workers'
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
 import { KubeError } from '@paddock/kube/errors';
 import { type Outcome, snooze } from '@paddock/queue/outcome';
-import { UnseenRepositoryError } from './stop-looks.ts';
+import { RefusedAccountError, UnseenRepositoryError } from './stop-looks.ts';
 import type { Stopping } from './stop-worker.ts';
 
 /** GitHub refuses the account: nothing that passes within minutes. */
@@ -20,7 +20,7 @@ export async function afterStopFailure(parts: Stopping, worker: WorkerToStop, er
     await noteStopHeldUp(db, worker.podName, error.message);
     return snooze(error.failure.retryAfterMs ?? stopRules.retryMs, error.message);
   }
-  if (error instanceof UnseenRepositoryError) {
+  if (error instanceof UnseenRepositoryError || error instanceof RefusedAccountError) {
     await noteStopHeldUp(db, worker.podName, error.message);
     return snooze(REFUSED_MS, error.message);
   }

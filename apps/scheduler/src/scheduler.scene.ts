@@ -36,7 +36,7 @@ export const GATE = {
 };
 
 /** As the settings have it by default. */
-export const STOP_RULES = { idleApartMs: 60_000, lastLookMs: 30_000, offlineMs: 600_000, retryMs: 30_000 };
+const STOP_RULES = { idleApartMs: 60_000, lastLookMs: 30_000, offlineMs: 600_000, retryMs: 30_000 };
 
 /** How pods are followed in tests. */
 export const FOLLOWING = {

@@ -30,6 +30,14 @@ export class UnseenRepositoryError extends Error {
   }
 }
 
+/** GitHub has refused the account a short while ago: it is not asked again for every worker (C9). */
+export class RefusedAccountError extends Error {
+  constructor({ login }: WorkerToStop) {
+    super(`GitHub refuses the account ${login}: see its events of authentication.`);
+    this.name = 'RefusedAccountError';
+  }
+}
+
 /** What an attempt has in hand besides its evidence. */
 export interface Seen {
   readonly client: InstallationClient;
@@ -52,6 +60,7 @@ export async function lookAt(
     case 'pod':
       return { ...evidence, pod: await lookAtPod(parts, worker, seen) };
     case 'runner':
+      if (worker.isRefused) throw new RefusedAccountError(worker);
       return lookAtRunner(parts, worker, evidence, seen);
     case 'job':
       return { ...evidence, job: await lookAtJobs(parts, worker, seen) };
@@ -75,7 +84,7 @@ async function lookAtPod({ cluster }: Looking, worker: WorkerToStop, seen: Seen)
 }
 
 /** A pod's state as far as ending its worker depends on it. */
-export function stoppingPod({ phase, containersTerminated, deletionTimestamp, runner, runningAt }: ObservedPod): StoppingPod {
+function stoppingPod({ phase, containersTerminated, deletionTimestamp, runner, runningAt }: ObservedPod): StoppingPod {
   if (containersTerminated && (phase === 'Succeeded' || phase === 'Failed')) return 'ended';
   if (deletionTimestamp !== undefined) return 'terminating';
   if (runner.state === 'terminated') return 'over';

@@ -132,7 +132,12 @@ describe('a working runner is never stopped (P2)', () => {
     await world.runTasks();
     expect((await scene.row(podName)).stop_held_by).toEqual(expect.any(String));
     const events = await world.db.selectFrom('installation_events').select(['event', 'source']).execute();
-    expect(events).toContainEqual({ event: 'auth_attempt.other_error', source: 'scheduler' });
+    expect(events).toEqual([{ event: 'auth_attempt.other_error', source: 'scheduler' }]);
+    // For a while no worker of the account asks again.
+    const { calls } = await world.gitHub.report();
+    await world.makeDue();
+    await world.runTasks();
+    expect((await world.gitHub.report()).calls).toEqual(calls);
     await scene.expectWorking(podName, jobId);
   });
 });

@@ -72,7 +72,7 @@ export async function findOverdueWorkers(
       select count(*) filter (where stop_reason = 'pending_timeout') as pending, count(*) filter (where stop_reason = 'not_registered') as registration,
         count(*) filter (where stop_reason in ('idle', 'not_assigned')) as idle
       from workers e
-      where e.k8s_pool = w.k8s_pool and e.status = 'failed' and e.stop_reason in (${sql.join(DEADLINE_REASONS.map((reason) => sql.lit(reason)))})
+      where e.k8s_pool = w.k8s_pool and e.completed_at is not null and e.stop_reason in (${sql.join(DEADLINE_REASONS.map((reason) => sql.lit(reason)))})
         and e.completed_at between now() - ${leniencyMs}::float8 * interval '1 millisecond' and w.created_at
     ) ended
     cross join lateral (

@@ -18,6 +18,8 @@ export interface WorkerToStop {
   deregistration: 'none' | 'begun' | 'done';
   deregisteredForMs: number | null;
   wasOnline: boolean;
+  /** GitHub has refused its account within the last quarter of an hour (C9). */
+  isRefused: boolean;
   entityId: number;
   entityType: EntityType;
   login: string;
@@ -43,7 +45,12 @@ export async function findWorkerToStop(db: Kysely<Database>, podName: string): P
       w.registration_started_at is not null as "registrationBegun",
       case when w.registration_gone_at is not null then 'done' when w.deregistration_started_at is not null then 'begun' else 'none' end as deregistration,
       extract(epoch from now() - w.registration_gone_at)::float8 * 1000 as "deregisteredForMs",
-      w.online_seen_at is not null as "wasOnline", w.entity_id as "entityId", w.entity_type as "entityType",
+      w.online_seen_at is not null as "wasOnline",
+      exists (
+        select from installation_events e
+        where e.entity_id = w.entity_id and e.event in ('auth_attempt.404', 'auth_attempt.other_error')
+          and e.received_at > now() - interval '15 minutes') as "isRefused",
+      w.entity_id as "entityId", w.entity_type as "entityType",
       coalesce(i.login, w.entity_name) as login, coalesce(i.app_id, w.app_id) as "appId",
       coalesce(i.installation_id, w.installation_id) as "installationId", w.scope_repo_id as "scopeRepoId",
       coalesce(j.repo_full_name, w.repo_full_name) as "repoFullName", w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid"
