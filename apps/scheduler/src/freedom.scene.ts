@@ -11,10 +11,14 @@ import type { JobTruth } from '@paddock/simulators/github/control';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { sql } from 'kysely';
 import { takeList } from './follow-pods.ts';
+import { setStopScene } from './stop.scene.ts';
 import { APP_ID, NAMESPACE, startSchedulerWorld } from './scheduler.scene.ts';
 
 /** No cap is large, so that all of them bind now and then. A runner of `large` fits every job of `linux`. */
 export const CAPS = { entity: 4, linux: 5, large: 3, gpu: 3, gpuRepository: 1 };
+
+/** One worker of `linux` is kept idle for an organisation, one for a repository. */
+const WARM = ['acme', 'sam/one'].map((scope) => ({ scope, workers: 1 }));
 
 const LINUX = { name: 'linux', labels: ['self-hosted', 'linux'], maxWorkers: CAPS.linux };
 const LARGE = { name: 'large', labels: ['self-hosted', 'linux', 'large'], maxWorkers: CAPS.large };
@@ -29,7 +33,7 @@ const entity = { maxWorkers: CAPS.entity };
 
 /** What is configured: everything, or a part of it, so that runners made before get jobs of no pool and no account of ours. */
 const DOCUMENTS = {
-  all: examplePools({ pools: [LINUX, LARGE, GPU], entities: { '*': entity } }),
+  all: examplePools({ pools: [{ ...LINUX, warm: WARM }, LARGE, GPU], entities: { '*': entity } }),
   some: examplePools({ pools: [LINUX, GPU], entities: { acme: entity, globex: entity } }),
 };
 
@@ -104,6 +108,16 @@ export async function startFreedom(seed: number) {
     installations[account] = (await gitHub.install({ appId: APP_ID, account, announce: false })).id;
   }
   await world.putPools(DOCUMENTS.all);
+  const stops = await setStopScene(world);
+  for (const account of ACCOUNTS) {
+    const installation_id = installations[account] ?? 0;
+    const type = account === 'sam' ? 'User' : 'Organization';
+    const known = { entity_id: entityIds[account], app_id: APP_ID, installation_id, login: account, entity_type: type } as const;
+    await db
+      .insertInto('installations')
+      .values({ ...known, stated_at: new Date(0) })
+      .execute();
+  }
 
   const accountOf = (login: string): AccountKey => {
     const found = ACCOUNTS.find((account) => logins[account] === login);
@@ -116,6 +130,11 @@ export async function startFreedom(seed: number) {
   };
   const install = async (account: AccountKey) => {
     installations[account] ??= (await gitHub.install({ appId: APP_ID, account: logins[account] })).id;
+  };
+  const rename = async (account: AccountKey, name: string) => {
+    if (logins[account] === name) return;
+    await gitHub.renameAccount(logins[account], name);
+    logins[account] = name;
   };
   const activePods = async () =>
     (await listPods(cluster, { namespace: NAMESPACE, instance })).pods.filter((pod) => !pod.containersTerminated);
@@ -156,10 +175,18 @@ export async function startFreedom(seed: number) {
       const id = installations[account];
       if (id !== undefined) await gitHub.selectRepositories(id, nth === 'all' ? 'all' : [repositoryOf(account, nth)]);
     },
-    async rename(account: AccountKey) {
-      const renamed = logins[account] === account ? `${account}-renamed` : account;
-      await gitHub.renameAccount(logins[account], renamed);
-      logins[account] = renamed;
+    rename: (account: AccountKey) => rename(account, logins[account] === account ? `${account}-renamed` : account),
+    /** Gives the account its first name again, and looks where the App is installed: names that change within a second tell too little. */
+    async restoreName(account: AccountKey) {
+      await rename(account, account);
+      await gitHub.settled();
+      await db.updateTable('installations').set({ login: account }).where('entity_id', '=', entityIds[account]).execute();
+    },
+    letTimePass: () => stops.letTimePass(),
+    /** Pool, account and scope of all that is to be kept idle; a repository that had no job while the configuration named it is not known. */
+    async warmPlaces(): Promise<string[]> {
+      const known = await db.selectFrom('warm_repositories').select('repo_id').where('full_name', '=', 'sam/one').execute();
+      return [`linux ${entityIds.acme} 0`, ...known.map(({ repo_id: id }) => `linux ${entityIds.sam} ${id}`)].toSorted();
     },
     /** Puts a configuration in force, and looks at the jobs that no pool served before, as ingress does. */
     configure: (document: keyof typeof DOCUMENTS) =>

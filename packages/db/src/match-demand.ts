@@ -109,9 +109,9 @@ async function reserve(trx: Transaction<Database>, { most, ...settings }: Requir
     return isStored(state, key.stored) ? [] : [state];
   });
   await saveKeyStates(trx, states);
-  const heldBack = demand.flatMap(({ demandKey, entityId, pool, lacking }): HeldBack[] => {
-    const reason = plans.get(demandKey)?.waitReason ?? null;
-    return reason === null ? [] : [{ demandKey, entityId, pool, reason, lacking: lacking - (made.get(demandKey)?.length ?? 0) }];
+  const heldBack = demand.flatMap(({ demandKey, entityId, pool }): HeldBack[] => {
+    const { waitReason: reason = null, heldBack: count = 0 } = plans.get(demandKey) ?? {};
+    return reason === null ? [] : [{ demandKey, entityId, pool, reason, count }];
   });
   return { reserved, heldBack };
 }

@@ -182,6 +182,17 @@ describe('warm workers and caps', () => {
     expect((await matchOnce(testDb.db)).reserved).toMatchObject([{ pool: 'gpu' }]);
   });
 
+  test('stay where their place would not help the job that waits, whose pool is full as well: nothing flaps (C10)', async () => {
+    await install('acme', ACME);
+    await keep('acme', 1, { pools: [{}, { ...GPU, maxWorkers: 1 }], entities: { '*': { maxWorkers: 2 } } });
+    await putJob(testDb.db, { k8s_pool: 'gpu' });
+    await matchAll(testDb.db);
+    await run();
+    await putJob(testDb.db, { k8s_pool: 'gpu' });
+    for (let pass = 0; pass < 3; pass += 1)
+      expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [], retired: [], ended: [], lacking: 1 });
+  });
+
   test('are not made in a pool for which another account’s job waits (C10)', async () => {
     await install('acme', ACME);
     await keep('acme', 1, { pools: [{ maxWorkers: 1 }] });

@@ -18,7 +18,7 @@ const held = (given: Partial<HeldBack> = {}): HeldBack => ({
   entityId: 1,
   pool: 'linux',
   reason: 'at_entity_cap',
-  lacking: 1,
+  count: 1,
   ...given,
 });
 
@@ -34,7 +34,7 @@ describe('planLeaving', () => {
   });
 
   test.each([
-    ['the account’s cap', rulesWith({ cap: 3 }), held({ lacking: 2 }), 2],
+    ['the account’s cap', rulesWith({ cap: 3 }), held({ count: 2 }), 2],
     ['the pool’s cap', rulesWith({ pool: { cap: 3 } }), held({ reason: 'at_pool_cap' }), 1],
     ['another account’s room', rulesWith({ cap: 3 }), held({ entityId: 2 }), 0],
     ['another pool’s room', rulesWith({ pool: { cap: 3 } }), held({ pool: 'gpu', reason: 'at_pool_cap' }), 0],
@@ -48,7 +48,7 @@ describe('planLeaving', () => {
     const rules = rulesWith({ cap: 5 });
     const live = [workers(7, 3), workers(8, 2)];
     const warm = new Map([[7, 3]]);
-    const heldBack = [held({ lacking: 2 })];
+    const heldBack = [held({ count: 2 })];
     expect(leaving({ keys: [key(7, 3), key(8, 1)], live, warm, heldBack, rules })).toEqual([
       { demandKey: 8, count: 1, inTheWay: 1 },
       { demandKey: 7, count: 1, inTheWay: 1 },

@@ -16,8 +16,8 @@ export interface HeldBack {
   readonly entityId: number;
   readonly pool: string;
   readonly reason: WaitReason;
-  /** Workers that it still lacks; more than 0. */
-  readonly lacking: number;
+  /** How many would be made for it if what the reason names had room. */
+  readonly count: number;
 }
 
 export interface SpareWorkers {
@@ -72,10 +72,10 @@ const capsOver = ({ demandKey, entityId, pool }: { demandKey: number; entityId: 
 function countNeeded({ keys, live, stopping, heldBack, rules }: SpareWorkers): Map<string, number> {
   const needed = new Map<string, number>();
   const add = (cap: string, count: number): void => void needed.set(cap, (needed.get(cap) ?? 0) + count);
-  for (const { entityId, pool, demandKey, reason, lacking } of heldBack) {
-    if (reason === 'at_entity_cap') add(`entity ${entityId}`, lacking);
-    if (reason === 'at_pool_cap') add(`pool ${pool}`, lacking);
-    if (reason === 'at_repository_cap') add(`key ${demandKey}`, lacking);
+  for (const { entityId, pool, demandKey, reason, count } of heldBack) {
+    if (reason === 'at_entity_cap') add(`entity ${entityId}`, count);
+    if (reason === 'at_pool_cap') add(`pool ${pool}`, count);
+    if (reason === 'at_repository_cap') add(`key ${demandKey}`, count);
   }
   for (const [sign, workers] of [[1, live] as const, [-1, stopping] as const]) {
     for (const { entityId, pool, demandKey, alive } of workers) {

@@ -43,8 +43,23 @@ describe('planWorkers', () => {
   test('keeps to a cap per repository where runners register there, and says which cap is the tightest (C4)', () => {
     const rules = rulesWith({ cap: 9, pool: { repositoryCap: 2 } });
     const plans = plan([key(1, { scopeRepoId: 21 }), key(2)], rules);
-    expect(plans.get(1)).toEqual({ made: 2, waitReason: 'at_repository_cap', cap: 2 });
-    expect(plans.get(2)).toEqual({ made: 3, waitReason: null, cap: 9 });
+    expect(plans.get(1)).toEqual({ made: 2, waitReason: 'at_repository_cap', cap: 2, heldBack: 1 });
+    expect(plans.get(2)).toEqual({ made: 3, waitReason: null, cap: 9, heldBack: 0 });
+  });
+
+  test.each([
+    ['the account’s cap alone', rulesWith({ cap: 2 }), 'at_entity_cap', 3],
+    ['the account’s cap, where its pool has room for one', rulesWith({ cap: 2, pool: { cap: 3 } }), 'at_entity_cap', 1],
+    ['the account’s cap and the pool’s', rulesWith({ cap: 2, pool: { cap: 2 } }), 'at_entity_cap', 0],
+    ['the account’s cap, and no node', rulesWith({ cap: 2, pool: { trials: 0 } }), 'at_entity_cap', 0],
+    [
+      'the pool’s cap, and GitHub that gives no job',
+      rulesWith({ pool: { cap: 2 }, unserved: new Map([[1, 0 as const]]) }),
+      'at_pool_cap',
+      0,
+    ],
+  ])('tells how many room under the named cap would make: %s (C10)', (_name, rules, waitReason, heldBack) => {
+    expect(plan([key(1)], rules, 2).get(1)).toMatchObject({ made: 0, waitReason, heldBack });
   });
 
   test('has no reason for what only the next pass makes (C4)', () => {

@@ -20,6 +20,8 @@ export interface KeyPlan {
   readonly waitReason: WaitReason | null;
   /** The tightest of the key's caps; null if none binds it. */
   readonly cap: number | null;
+  /** How many more would be made if only what the reason names had room. */
+  readonly heldBack: number;
 }
 
 /** How many more workers something allows, and why not more. */
@@ -117,11 +119,18 @@ export function planWorkers(
     const { room: ofKey, reason } = caps.keyLimit(key);
     return share.allowed >= ofKey ? reason : null;
   };
+  const heldBackBy = (reason: WaitReason | null, key: KeyDemand, share: Share): number => {
+    const ofPool = caps.room.pool(key.pool) - (allowed.ofPool.get(key.pool) ?? 0);
+    const ofKey = caps.keyLimit(key).room - share.allowed;
+    const others = reason === 'at_entity_cap' ? [ofPool, ofKey] : reason === 'at_pool_cap' ? [ofKey] : [];
+    return reason === null ? 0 : Math.min(key.lacking - share.allowed, ...others);
+  };
   return new Map(
     demand.map((key) => {
       const share = shares.get(key.demandKey) ?? { allowed: 0, made: 0 };
       const block = key.lacking > 0 ? caps.blocks.get(key.demandKey) : undefined;
-      return [key.demandKey, { made: share.made, cap: caps.tightestCap(key), waitReason: block ?? reasonFor(key, share) }];
+      const waitReason = block ?? reasonFor(key, share);
+      return [key.demandKey, { made: share.made, cap: caps.tightestCap(key), waitReason, heldBack: heldBackBy(waitReason, key, share) }];
     }),
   );
 }
