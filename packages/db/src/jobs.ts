@@ -43,6 +43,8 @@ const clearsDemand = `(excluded.status <> 'pending' and not ${isSameRun})`;
 const isMoved = `(e.wants_worker and not ${clearsDemand} and excluded.pools_version > e.pools_version
   and (excluded.k8s_pool, excluded.scope_repo_id) is distinct from (e.k8s_pool, e.scope_repo_id))`;
 
+type Moves = Readonly<Record<string, string>>;
+
 const filledIn = (column: string): string => `coalesce(e.${column}, excluded.${column})`;
 /** What belongs to the runner comes and goes with its name; the same runner's may be filled in. */
 const ofRunner = (column: string): string =>
@@ -53,14 +55,21 @@ const ofEnd = (column: string): string =>
 const ofPlace = (column: string): string => `case when ${isMoved} then excluded.${column} else e.${column} end`;
 const whileDemanded = (column: string): string => `case when not ${clearsDemand} then e.${column} end`;
 
-/** Each column that GitHub's statements can move, and to what. */
-const next: Readonly<Record<string, string>> = {
-  status: `case when ${ended} then e.status else greatest(e.status, excluded.status) end`,
-  wants_worker: `e.wants_worker and not ${clearsDemand}`,
+// Each column that GitHub's statements can move, and to what.
+const placement: Moves = {
   k8s_pool: ofPlace('k8s_pool'),
   k8s_image: ofPlace('k8s_image'),
   scope_repo_id: ofPlace('scope_repo_id'),
   pools_version: ofPlace('pools_version'),
+};
+const demand: Moves = {
+  wants_worker: `e.wants_worker and not ${clearsDemand}`,
+  // Whatever was to be looked up is answered.
+  lookup_due_at: whileDemanded('lookup_due_at'),
+  seen_queued_at: whileDemanded('seen_queued_at'),
+};
+const history: Moves = {
+  status: `case when ${ended} then e.status else greatest(e.status, excluded.status) end`,
   // Where two Apps tell of one job, the first of them by its id is asked for its runners.
   app_id: `least(e.app_id, excluded.app_id)`,
   installation_id: `case when excluded.app_id < e.app_id or (excluded.app_id = e.app_id and e.installation_id = 0)
@@ -74,19 +83,18 @@ const next: Readonly<Record<string, string>> = {
   queued_at: filledIn('queued_at'),
   started_at: `case when not ${ended} and excluded.started_at is not null and ${isNewerRun} then excluded.started_at else ${filledIn('started_at')} end`,
   completed_at: ofEnd('completed_at'),
-  // Whatever was to be looked up is answered.
-  lookup_due_at: whileDemanded('lookup_due_at'),
-  seen_queued_at: whileDemanded('seen_queued_at'),
   misjudged: `e.misjudged or (e.status = 'failed' and ${isEnd})`,
 };
 
-const assignments = Object.entries(next)
+const assignments = Object.entries({ ...placement, ...demand, ...history })
   .map(([column, value]) => `${column} = ${value}`)
   .join(', ');
-const currentRow = Object.keys(next)
+const currentHistory = Object.keys(history)
   .map((column) => `e.${column}`)
   .join(', ');
-const nextRow = Object.values(next).join(', ');
+// Place and demand move as a whole, which is said without their columns: expressions cost each run of the statement, used or not.
+const isChanged = `(${isMoved} or (${clearsDemand} and (e.wants_worker or e.lookup_due_at is not null or e.seen_queued_at is not null))
+  or (${currentHistory}) is distinct from (${Object.values(history).join(', ')}))`;
 
 /**
  * The one statement that writes what GitHub says of jobs (A5, A6): a row is inserted, moved forward, filled in, or left alone. Saying the
@@ -96,8 +104,8 @@ const nextRow = Object.values(next).join(', ');
  * one after the other; locking those that exist beforehand would be a second order, and deadlocks. Workers are only read here.
  *
  * These are the statement's queries, as text that is put together once; the last, `stored`, has a row for each job: (job_id, before,
- * changed, worker, is_unbound). A row that came into being since the statement began is not among those read, yet it was there before. What exists is looked up row by row (`limit 1` keeps it so): a plan that is made once must be right for
- * tables of any size.
+ * changed, worker, is_unbound). A row that came into being since the statement began is not among those read, yet it was there before.
+ * What exists is looked up row by row (`limit 1` keeps it so): a plan that is made once must be right for tables of any size.
  */
 export const STORING_JOBS = `
     stated as (
@@ -130,7 +138,7 @@ export const STORING_JOBS = `
         job_labels, pool, image, scope, $2, run_id, run_attempt, job_name, workflow_name,
         html_url, conclusion, runner_name, runner_id, worker, queued_at, started_at, completed_at, delivery_guid
       from placed where pool is not null order by job_id
-      on conflict (job_id) do update set ${assignments} where (${currentRow}) is distinct from (${nextRow})
+      on conflict (job_id) do update set ${assignments} where ${isChanged}
       returning job_id, xmax = 0 as is_new
     ), stored as (
       select placed.job_id, case when placed.before is null and not written.is_new then 'pending' else placed.before end as before,

@@ -1,9 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import fc from 'fast-check';
+import type { Selectable } from 'kysely';
 import { type Deliveries, deliveriesOfJobs, pools } from './job-lives.scene.ts';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
 import { recordDeliveries } from './record-deliveries.ts';
+import type { JobsTable } from './tables.ts';
 
 /** On a busy machine fewer are tried. */
 const BOUND = { interruptAfterTimeLimit: 40_000 };
@@ -48,11 +51,11 @@ describe('what the deliveries of a job come to', () => {
       .execute();
   }
 
-  const statuses = () => database.db.selectFrom('jobs').select(['job_id', 'status', 'wants_worker']).orderBy('job_id').execute();
+  const rows = () => database.db.selectFrom('jobs').selectAll().orderBy('job_id').execute();
 
   /** All that GitHub has said, without what tells of the writing: its times, its number, and which delivery happened to be the first. */
   async function truth() {
-    const jobs = await database.db.selectFrom('jobs').selectAll().orderBy('job_id').execute();
+    const jobs = await rows();
     const workers = await database.db.selectFrom('workers').select(['pod_name', 'assigned_job_id', 'status']).orderBy('pod_name').execute();
     const installations = await database.db
       .selectFrom('installations')
@@ -70,10 +73,11 @@ describe('what the deliveries of a job come to', () => {
         for (const delivery of deliveries.received) await record([delivery]);
         const expected = await truth();
         await begin(deliveries);
-        let before = await statuses();
+        let before = await rows();
         for (const delivery of deliveries.arrived) {
           await record([delivery]);
-          const after = await statuses();
+          const after = await rows();
+          expectWrittenIfChanged(before, after);
           for (const [index, row] of before.entries()) {
             expect(RANK[after[index]?.status ?? 'pending']).toBeGreaterThanOrEqual(RANK[row.status]);
             expect(!row.wants_worker && after[index]?.wants_worker).toBe(false);
@@ -102,6 +106,16 @@ describe('what the deliveries of a job come to', () => {
     );
   });
 });
+
+/** `revision` moves with whatever else does, and with nothing. */
+function expectWrittenIfChanged(before: readonly Selectable<JobsTable>[], after: readonly Selectable<JobsTable>[]): void {
+  const untouched = { updated_at: 0, revision: 0 };
+  for (const [index, row] of before.entries()) {
+    const now = after[index] ?? row;
+    const isChanged = !isDeepStrictEqual({ ...row, ...untouched }, { ...now, ...untouched });
+    expect(now.revision > row.revision).toBe(isChanged);
+  }
+}
 
 function cutInto({ arrived, cuts }: Deliveries): DeliveryToRecord[][] {
   const batches: DeliveryToRecord[][] = [[]];

@@ -187,12 +187,16 @@ describe('the statement that writes jobs', () => {
     expect(await job()).toMatchObject({ wants_worker: false, runner_name: 'pdk-aaaaaa-small-2' });
   });
 
-  test('moving forward answers a look-up that was due', async () => {
+  test('moving forward answers a look-up that was due, and so does an end that is told again', async () => {
     await record(queued);
     await database.db.updateTable('jobs').set({ lookup_due_at: new Date() }).execute();
     await record(queued);
     expect((await job())?.lookup_due_at).not.toBeNull();
     await record(running);
+    expect(await job()).toMatchObject({ lookup_due_at: null });
+    await record(completed);
+    await database.db.updateTable('jobs').set({ lookup_due_at: new Date() }).execute();
+    await record(completed); // says nothing else that is new
     expect(await job()).toMatchObject({ lookup_due_at: null });
   });
 
