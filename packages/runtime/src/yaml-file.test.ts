@@ -29,6 +29,25 @@ test('what is missing is called missing, and a typing error gets the name that w
   ]);
 });
 
+test.each([
+  ['list: linux', 'list: must be a list, and is text'],
+  ['name: 5', 'name: must be text, and is a number'],
+  ['size: fifty', 'size: must be a number, and is text'],
+  ['on: yes', 'on: must be true or false, and is text'],
+  ['names: [acme]', 'names: must be a mapping, and is a list'],
+  ['inner:', 'inner: must be a mapping, and is empty'],
+])('%s is told in the words of YAML, without the value (H1)', (text, problem) => {
+  const any = z.strictObject({
+    list: z.array(z.string()).optional(),
+    name: z.string().optional(),
+    size: z.number().optional(),
+    on: z.boolean().optional(),
+    names: z.record(z.string(), z.number()).optional(),
+    inner: z.strictObject({}).optional(),
+  });
+  expect(parseYaml('p.yaml', text, any).problems).toEqual([`p.yaml: ${problem}`]);
+});
+
 test('a file that is no YAML or cannot be read is a problem, not a crash', () => {
   expect(parseYaml('p.yaml', 'pools: [', schema).problems[0]).toMatch(/^p\.yaml: .*line 1/);
   expect(readYamlFile('/nowhere/p.yaml', schema).problems[0]).toMatch(/^the configuration file \/nowhere\/p\.yaml cannot be read: /);

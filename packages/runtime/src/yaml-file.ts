@@ -21,7 +21,7 @@ export function readYamlFile<T>(path: string, schema: z.ZodType<T>): { value: T 
 export function parseYaml<T>(path: string, source: string, schema: z.ZodType<T>): { value: T | undefined; problems: string[] } {
   const { content, errors } = readYaml(source);
   if (errors.length > 0) return { value: undefined, problems: errors.map((error) => `${path}: ${error.split('\n')[0] ?? ''}`) };
-  const parsed = schema.safeParse(content ?? {}, { error: sayWhatIsMissing });
+  const parsed = schema.safeParse(content ?? {}, { error: sayWhatIsWanted });
   if (parsed.success) return { value: parsed.data, problems: [] };
   const problems = parsed.error.issues.flatMap((issue) =>
     sentences(issue, schema).map((sentence) => `${path}: ${place(issue.path)}${sentence}`),
@@ -45,8 +45,24 @@ function readYaml(source: string): { content?: unknown; errors: string[] } {
 
 const place = (path: readonly PropertyKey[]): string => (path.length === 0 ? '' : `${path.map(String).join('.')}: `);
 
-const sayWhatIsMissing = ({ code, input }: z.core.$ZodRawIssue): string | undefined =>
-  code === 'invalid_type' && input === undefined ? 'is missing' : undefined;
+/** The value itself is not shown: it may be a secret at the wrong place. */
+function sayWhatIsWanted({ code, input, expected }: z.core.$ZodRawIssue): string | undefined {
+  if (code !== 'invalid_type') return undefined;
+  if (input === undefined) return 'is missing';
+  const wanted = IN_YAML.get(String(expected));
+  return wanted === undefined ? undefined : `must be ${wanted}, and is ${IN_YAML.get(z.util.getParsedType(input)) ?? 'empty'}`;
+}
+
+/** Types in the words of whoever writes YAML; the library's are a programmer's. */
+const IN_YAML: ReadonlyMap<string, string> = new Map([
+  ['array', 'a list'],
+  ['object', 'a mapping'],
+  ['record', 'a mapping'],
+  ['string', 'text'],
+  ['number', 'a number'],
+  ['int', 'a whole number'],
+  ['boolean', 'true or false'],
+]);
 
 function sentences(issue: z.core.$ZodIssue, schema: z.ZodType): string[] {
   if (issue.code !== 'unrecognized_keys') return [issue.message];
