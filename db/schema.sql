@@ -511,7 +511,7 @@ CREATE INDEX workers_alive ON workers USING btree (demand_key) INCLUDE (entity_i
 
 CREATE INDEX workers_newest ON workers USING btree (created_at DESC);
 
-CREATE INDEX workers_past_deadline ON workers USING btree (k8s_pool, stop_reason, completed_at) WHERE ((status = 'failed'::status_enum) AND (stop_reason = ANY (ARRAY['pending_timeout'::text, 'not_registered'::text, 'idle'::text, 'not_assigned'::text])));
+CREATE INDEX workers_past_deadline ON workers USING btree (k8s_pool, completed_at) INCLUDE (stop_reason) WHERE ((completed_at IS NOT NULL) AND (stop_reason = ANY (ARRAY['pending_timeout'::text, 'not_registered'::text, 'idle'::text, 'not_assigned'::text])));
 
 CREATE INDEX workers_pod_kept ON workers USING btree (completed_at) WHERE ((completed_at IS NOT NULL) AND (pod_deleted_at IS NULL));
 

@@ -22,3 +22,16 @@ export function createAllowance(budget: () => RateBudget | undefined, percent: n
     },
   };
 }
+
+/** The allowance of each installation, for one pass. */
+export function createAllowances(
+  budgetOf: (installationId: number) => RateBudget | undefined,
+  percent: number,
+): (installationId: number) => Allowance {
+  const allowances = new Map<number, Allowance>();
+  return (installationId) => {
+    const known = allowances.get(installationId) ?? createAllowance(() => budgetOf(installationId), percent);
+    allowances.set(installationId, known);
+    return known;
+  };
+}

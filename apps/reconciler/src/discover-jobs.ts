@@ -5,7 +5,7 @@ import type { GitHub } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { listRepositories } from '@paddock/github/repositories';
 import { type AskGitHub, createAskGitHub, type Unanswered } from './ask-github.ts';
-import { type Allowance, createAllowance } from './allowance.ts';
+import { type Allowance, createAllowances } from './allowance.ts';
 import { discoverRepository, type DiscoverRepositoryOptions, type RepositoryCounts } from './discover-repository.ts';
 import type { ReconcilerEvents } from './events.ts';
 
@@ -48,13 +48,7 @@ export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSi
   const onUnanswered = (asked: Unanswered, failure: GitHubFailure | undefined) =>
     options.events.notAnswered('discover-jobs', asked, failure);
   const ask = createAskGitHub({ db, dryRun, onUnanswered, signal });
-  const allowances = new Map<number, Allowance>();
-  const allowanceOf = (installationId: number): Allowance => {
-    const known = allowances.get(installationId) ?? createAllowance(() => github.budgetOf(installationId), budgetPercent);
-    allowances.set(installationId, known);
-    return known;
-  };
-
+  const allowanceOf = createAllowances(github.budgetOf, budgetPercent);
   if (!dryRun) {
     await noteActiveRepositories(db, activeMs);
     await forgetRestingRepositories(db);

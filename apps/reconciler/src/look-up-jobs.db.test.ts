@@ -270,6 +270,16 @@ describe('when GitHub fails', () => {
     expect(await scene.row(ofMona)).toMatchObject({ looked_up_at: expect.any(Date) });
   });
 
+  test('leaves little of the budget, a pass takes its share of it, and the rest has its turn later (P4)', async () => {
+    for (let index = 0; index < 8; index++) await scene.addJob();
+    const monas = await scene.addJob({ job: { repo: 'mona/tool' } });
+    const caller = { installationId: scene.world.organization.installationId };
+    await scene.world.github.setRateLimit({ caller, resource: 'core', limit: 5000, remaining: 20 });
+    expect(await scene.lookUp()).toMatchObject({ runs: 6, unanswered: 3 });
+    expect(await scene.row(monas)).toMatchObject({ looked_up_at: expect.any(Date) });
+    expect(await scene.lookUp()).toMatchObject({ jobs: 0 });
+  });
+
   test('for the third time in a row, the pass ends', async () => {
     for (let index = 0; index < 5; index++) await scene.addJob();
     await scene.world.github.failNext({ path: '/jobs$', status: 503, times: 9 });

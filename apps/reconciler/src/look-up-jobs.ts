@@ -7,6 +7,7 @@ import { judgeJob, type JobVerdict } from '@paddock/domain/judge-job';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
 import type { Kysely } from 'kysely';
+import { type Allowance, createAllowances } from './allowance.ts';
 import { type AskGitHub, createAskGitHub, type Unanswered } from './ask-github.ts';
 import { askRun, findRunEnd, type RunAnswer } from './ask-run.ts';
 import { findingOf } from './discovered-job.ts';
@@ -21,6 +22,8 @@ export interface LookUpJobsOptions {
   /** So many of a key's oldest waiting jobs are asked about after an unexplained end. */
   perKey: number;
   secondLookMs: number;
+  /** The share of an installation's remaining budget that one pass may use. */
+  budgetPercent: number;
   /** How long a job waits for its next turn after GitHub did not answer. */
   retryMs: number;
   /** Asks GitHub, and writes nothing. */
@@ -30,7 +33,7 @@ export interface LookUpJobsOptions {
 export interface LookUpCounts extends Record<JobVerdict['kind'], number> {
   jobs: number;
   runs: number;
-  /** Runs for which GitHub did not answer. */
+  /** Runs for which GitHub did not answer, or was not asked for the budget's sake. */
   unanswered: number;
   /** Unexplained ends that explain no job any more. */
   graces: number;
@@ -51,10 +54,11 @@ export async function lookUpJobs(options: LookUpJobsOptions, signal: AbortSignal
   const onUnanswered = (asked: Unanswered, failure: GitHubFailure | undefined) =>
     options.events.notAnswered('look-up-jobs', asked, failure);
   const ask = createAskGitHub({ db, dryRun, onUnanswered, signal });
+  const allowanceOf = createAllowances(options.github.budgetOf, options.budgetPercent);
   const unanswered: number[] = [];
   for (const ofRun of Map.groupBy(jobs, ({ repoId, runId }) => `${repoId} ${runId}`).values()) {
     if (signal.aborted) break;
-    const notes = await lookUpRun({ ...options, pools, ask }, ofRun, signal);
+    const notes = await lookUpRun({ ...options, pools, ask, allowanceOf }, ofRun, signal);
     if (notes === undefined) unanswered.push(...ofRun.map(({ jobId }) => jobId));
     counts[notes === undefined ? 'unanswered' : 'runs']++;
     for (const { verdict } of notes ?? []) counts[verdict.kind]++;
@@ -68,12 +72,12 @@ export async function lookUpJobs(options: LookUpJobsOptions, signal: AbortSignal
   return counts;
 }
 
-type Pass = LookUpJobsOptions & { pools: CurrentPools; ask: AskGitHub };
+type Pass = LookUpJobsOptions & { pools: CurrentPools; ask: AskGitHub; allowanceOf: (installationId: number) => Allowance };
 
-/** What came of the jobs of one run; undefined if GitHub did not say. */
+/** What came of the jobs of one run; undefined if GitHub did not say, or if the installation's share of its budget is used up. */
 async function lookUpRun(pass: Pass, jobs: readonly JobToLookUp[], signal: AbortSignal): Promise<LookUpNote[] | undefined> {
   const [first] = jobs;
-  if (first === undefined) return undefined;
+  if (first === undefined || !pass.allowanceOf(first.installationId).take()) return undefined;
   const { repoId, runId, appId, installationId, login } = first;
   const name = { owner: login, repo: parseRepositoryName(first.repoFullName)?.repo ?? first.repoFullName };
   const judged = await pass.ask(first, `run ${runId} of repository ${repoId}`, async () => {

@@ -2,10 +2,11 @@ import type { DoubtRules } from '@paddock/db/stuck-jobs';
 import type { Database } from '@paddock/db/tables';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { putJob } from '@paddock/testing/demand-rows';
+import { afterFirstAnswer, countStatements } from '@paddock/testing/watched-statements';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Setting } from '@paddock/runtime/settings';
-import type { Insertable, Kysely, KyselyPlugin } from 'kysely';
+import type { Insertable, Kysely } from 'kysely';
 import { recoverStuckJobs } from './recover-jobs.ts';
 import { truthSettings } from './truth-settings.ts';
 
@@ -206,24 +207,13 @@ describe('suspects that are only looked up (E4)', () => {
   });
 });
 
-/** Runs `act` right after the pass has read what it will write. */
-const between = (act: () => Promise<unknown>): Kysely<Database> => {
-  let seen = 0;
-  const plugin: KyselyPlugin = {
-    transformQuery: ({ node }) => node,
-    transformResult: async ({ result }) => {
-      if (seen++ === 0) await act();
-      return result;
-    },
-  };
-  return database.db.withPlugin(plugin);
-};
-
 describe('the fence', () => {
   test('a row that left the state between SELECT and UPDATE is not touched', async () => {
     const job = await putWaiting(49 * 60, { recovery_attempts: 3, recovered_at: ago(11) });
     const other = await putWaiting(11);
-    const db = between(() => database.db.updateTable('jobs').set({ status: 'completed', wants_worker: false }).execute());
+    const db = afterFirstAnswer(database.db, () =>
+      database.db.updateTable('jobs').set({ status: 'completed', wants_worker: false }).execute(),
+    );
     expect(await recover({ db })).toMatchObject({ found: 2, recovered: 0, failed: 0 });
     expect(await row(job)).toMatchObject({ status: 'completed', recovery_attempts: 3 });
     expect(await row(other)).toMatchObject({ status: 'completed', ...untouched });
@@ -231,7 +221,7 @@ describe('the fence', () => {
 
   test('nor one that was finished and claimed anew', async () => {
     const job = await putWaiting(11);
-    const db = between(async () => {
+    const db = afterFirstAnswer(database.db, async () => {
       await database.db.updateTable('jobs').set({ status: 'running', wants_worker: false }).execute();
       await database.db.updateTable('jobs').set({ status: 'pending', wants_worker: true }).execute();
     });
@@ -242,18 +232,10 @@ describe('the fence', () => {
   test('at most 3 statements whatever the number', async () => {
     for (let index = 0; index < 60; index++)
       await putWaiting(index % 2 === 0 ? 11 : 49 * 60, { recovery_attempts: index % 2 === 0 ? 0 : 3 });
-    let statements = 0;
-    const counting = between(() => Promise.resolve()).withPlugin({
-      transformQuery: ({ node }) => {
-        statements++;
-        return node;
-      },
-      transformResult: ({ result }) => Promise.resolve(result),
-    });
-    expect(await recover({ db: counting })).toMatchObject({ recovered: 30, failed: 30 });
-    expect(statements).toBe(3);
-    statements = 0;
-    expect(await recover({ db: counting })).toMatchObject({ found: 0 });
-    expect(statements).toBe(1);
+    const counted = countStatements(database.db);
+    expect(await recover({ db: counted.db })).toMatchObject({ recovered: 30, failed: 30 });
+    expect(counted.count()).toBe(3);
+    expect(await recover({ db: counted.db })).toMatchObject({ found: 0 });
+    expect(counted.count()).toBe(4);
   });
 });

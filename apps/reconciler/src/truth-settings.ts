@@ -66,6 +66,13 @@ export const truthSettings = {
     min: 1,
     max: 1000,
   }),
+  lookUpBudgetPercent: integer({
+    env: 'PADDOCK_LOOK_UP_BUDGET_PERCENT',
+    doc: 'Share of an installation’s remaining budget at GitHub that one pass of looking up may use',
+    default: 25,
+    min: 1,
+    max: 100,
+  }),
   secondLookMs: duration(
     'PADDOCK_SECOND_LOOK_MS',
     'How much later GitHub has to repeat an answer before a job fails or is demand again',

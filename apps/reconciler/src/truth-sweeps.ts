@@ -47,6 +47,7 @@ export function truthSweeps({ db, github, config, events }: SweepContext) {
             events,
             batch: config.lookUpBatch,
             perKey: config.lookUpPerKey,
+            budgetPercent: config.lookUpBudgetPercent,
             secondLookMs: config.secondLookMs,
             retryMs: config.lookUpRetryMs,
             dryRun,

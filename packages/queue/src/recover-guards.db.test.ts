@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { afterFirstAnswer, countStatements } from '@paddock/testing/watched-statements';
+import { sql } from 'kysely';
+import { claimTasks } from './claim.ts';
+import { runDueTasks } from './drain.ts';
+import { enqueueNow, task } from './executor-under-test.ts';
+import type { Handler } from './kind.ts';
+import { snooze } from './outcome.ts';
+import { recoverTasks } from './recover.ts';
+import { settle } from './settle.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
+
+const KEEP = { okMs: 60_000, failedMs: 60_000 };
+const claim = () => claimTasks(database.db, { holder: 'h', leaseMs: 60_000, slots: { a: 100 }, takeOver: true, keepFailedMs: 60_000 });
+const recover = (db: TestDatabase['db'] = database.db) => recoverTasks(db, { leaseMs: 60_000, batch: 250, keep: KEEP });
+const letLeasesRunOut = () => sql`update tasks set locked_at = now() - interval '61 s' where status = 'running'`.execute(database.db);
+const rows = () => database.db.selectFrom('tasks').select(['status', 'crashes', 'attempt']).orderBy('subject_id').execute();
+
+const retryOrSnooze: Handler = ({ subject }) =>
+  subject.id === 'snoozes' ? Promise.resolve(snooze(3_600_000, 'not yet')) : Promise.reject(new Error('again later'));
+
+describe('stuck tasks (E8)', () => {
+  test('a row with no start time is not stuck, and cannot be running at all', async () => {
+    await enqueueNow(database.db, task('a', 'x'));
+    expect(await recover()).toMatchObject({ found: 0 });
+    const halfClaimed = sql`update tasks set status = 'running', locked_by = 'h', locked_at = now() - interval '2 days'`.execute(
+      database.db,
+    );
+    await expect(halfClaimed).rejects.toThrow('tasks_check');
+  });
+
+  test('work waiting for back-off or snooze is not touched', async () => {
+    await enqueueNow(database.db, task('a', 'retries'), task('a', 'snoozes'));
+    expect(await runDueTasks({ db: database.db, kinds: { a: { slots: 2, handler: retryOrSnooze } } })).toBe(2);
+    const before = await database.db.selectFrom('tasks').selectAll().orderBy('id').execute();
+    expect(await recover()).toMatchObject({ found: 0 });
+    expect(await database.db.selectFrom('tasks').selectAll().orderBy('id').execute()).toEqual(before);
+  });
+
+  test('a row that left the state between SELECT and UPDATE is not touched', async () => {
+    await enqueueNow(database.db, task('a', 'x'));
+    const [held] = await claim();
+    if (held === undefined) throw new Error('the task was not claimed');
+    await letLeasesRunOut();
+    const settled = () =>
+      settle(database.db, [{ claim: { ...held, holder: 'h' }, settlement: { to: 'ok', processed: 'ok', followOn: [] } }], KEEP);
+    expect(await recover(afterFirstAnswer(database.db, settled))).toMatchObject({ found: 1, requeued: 0, ended: [] });
+    expect(await rows()).toEqual([]);
+    expect(await database.db.selectFrom('operations').select('status').execute()).toEqual([{ status: 'OK' }]);
+  });
+
+  test('nor one that was finished and claimed anew', async () => {
+    await enqueueNow(database.db, task('a', 'x'));
+    await claim();
+    await letLeasesRunOut();
+    const takenOver = () => claim();
+    expect(await recover(afterFirstAnswer(database.db, takenOver))).toMatchObject({ found: 1, requeued: 0, ended: [] });
+    expect(await rows()).toEqual([{ status: 'running', crashes: 1, attempt: 1 }]);
+  });
+
+  test('at most 3 statements whatever the number', async () => {
+    await enqueueNow(database.db, ...Array.from({ length: 40 }, (_, n) => task('a', `w-${n}`)));
+    await claim();
+    await letLeasesRunOut();
+    await sql`update tasks set crashes = 3 where right(subject_id, 1) in ('0', '5')`.execute(database.db);
+    const counted = countStatements(database.db);
+    const { requeued, ended } = await recover(counted.db);
+    expect([requeued, ended.length]).toEqual([32, 8]);
+    expect(counted.count()).toBeLessThanOrEqual(3);
+  });
+});

@@ -1,0 +1,27 @@
+import type { Database } from '@paddock/db/tables';
+import type { Kysely } from 'kysely';
+
+/** The same database; once its first statement has been answered, `act` runs before the caller sees the answer: others are faster. */
+export function afterFirstAnswer(db: Kysely<Database>, act: () => Promise<unknown>): Kysely<Database> {
+  let seen = 0;
+  return db.withPlugin({
+    transformQuery: ({ node }) => node,
+    transformResult: async ({ result }) => {
+      if (seen++ === 0) await act();
+      return result;
+    },
+  });
+}
+
+/** The same database, and how many statements went to it so far. */
+export function countStatements(db: Kysely<Database>): { db: Kysely<Database>; count: () => number } {
+  let statements = 0;
+  const counted = db.withPlugin({
+    transformQuery: ({ node }) => {
+      statements++;
+      return node;
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  });
+  return { db: counted, count: () => statements };
+}
