@@ -7,6 +7,9 @@ describe('what an operator can mend is told as a sentence (A10)', () => {
   test.each([
     ['ECONNREFUSED', 'cannot be reached'],
     ['ENOTFOUND', 'cannot be reached'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'cannot be reached'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'cannot be reached'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'cannot be reached'],
     ['28P01', 'refused the login'],
     ['3D000', 'no such database'],
     ['42501', 'lacks a right'],
@@ -16,6 +19,11 @@ describe('what an operator can mend is told as a sentence (A10)', () => {
     ['57P03', 'could not do it now'],
   ])('%s: %s', (code, sentence) => {
     expect(explainFailure(raised(code), 'prod')).toContain(sentence);
+  });
+
+  test('a server without TLS is told as one', () => {
+    const refused = new Error('The server does not support SSL connections');
+    expect(explainFailure(refused, 'prod')).toContain('leave sslmode out of DATABASE_URL');
   });
 
   test('the cause of a failed migration is what counts', () => {

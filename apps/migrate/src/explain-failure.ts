@@ -12,11 +12,15 @@ export function explainFailure(error: unknown, schema: string): string | undefin
   return undefined;
 }
 
+/** The one error of a connection that node-postgres gives no code. */
+const WITHOUT_TLS = 'The server does not support SSL connections';
+
 function explain(error: unknown, schema: string): string | undefined {
   const said = error instanceof Error ? error.message : '';
   const state = sqlStateOf(error);
   switch (state) {
     case undefined:
+      if (said === WITHOUT_TLS) return `${said}: encrypt the server, or leave sslmode out of DATABASE_URL.`;
       return systemCodeOf(error) === undefined
         ? undefined
         : `PostgreSQL cannot be reached: ${said || systemCodeOf(error)}. Check DATABASE_URL, and that the server runs.`;
@@ -47,8 +51,8 @@ function* causes(error: unknown): Generator {
   }
 }
 
-/** What the operating system called it (ECONNREFUSED, ENOTFOUND, …). */
+/** What the operating system or TLS called it (ECONNREFUSED, CERT_HAS_EXPIRED, …). */
 function systemCodeOf(error: unknown): string | undefined {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && /^E[A-Z]+$/.test(code) ? code : undefined;
+  return typeof code === 'string' && /^E[A-Z]+$|CERT|^UNABLE_TO_|^ERR_(?:SSL|TLS)_/.test(code) ? code : undefined;
 }

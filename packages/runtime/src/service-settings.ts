@@ -7,8 +7,7 @@ export const serviceSettings = {
     env: 'DATABASE_URL',
     aliases: ['POSTGRES_URL'],
     doc: 'DSN of PostgreSQL, postgresql://user:password@host:5432/database?sslmode=verify-full&sslrootcert=…',
-    check: (value) =>
-      /^postgres(ql)?:\/\//.test(value) && URL.canParse(value) ? undefined : 'must be a URL that begins with postgresql://',
+    check: whatIsWrongWithDsn,
   }),
   schema: text({
     env: 'PADDOCK_SCHEMA',
@@ -27,3 +26,10 @@ export const serviceSettings = {
     max: 3_600_000,
   }),
 };
+
+/** Anything after an unescaped / ? or # of a password would be taken for something else, and be shown in an error. */
+function whatIsWrongWithDsn(value: string): string | undefined {
+  if (!/^postgres(ql)?:\/\//.test(value)) return 'must be a URL that begins with postgresql://';
+  if (URL.canParse(value) && new URL(value).hash === '') return undefined;
+  return 'is no URL: write special characters of the user and the password in percent-encoding, such as %23 for # and %2F for /';
+}

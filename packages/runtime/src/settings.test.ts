@@ -80,6 +80,15 @@ describe('reading settings (H1, H6)', () => {
     );
   });
 
+  test.each(['p@ss#word', 'p/word', 'p?word'])(
+    'a DSN with the password %s, unescaped, is refused without being shown (A11)',
+    (password) => {
+      const { problems } = readSettings(serviceSettings, { DATABASE_URL: `postgresql://u:${password}@db.example/x` });
+      expect(problems).toEqual([expect.stringMatching(/^DATABASE_URL is no URL: write special characters .* in percent-encoding/)]);
+      expect(problems.join('\n')).not.toContain('word@');
+    },
+  );
+
   test('POSTGRES_URL stands in for DATABASE_URL, and a DSN is never shown (A11)', () => {
     expect(readSettings(serviceSettings, { POSTGRES_URL: 'postgres://u:hunter2@db/x' }).values.databaseUrl.reveal()).toContain('hunter2');
     const { problems } = readSettings(serviceSettings, { DATABASE_URL: 'mysql://u:hunter2@db/x', PADDOCK_SCHEMA: 'Prod' });
