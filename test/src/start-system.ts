@@ -7,6 +7,7 @@ import type { Program } from '@paddock/processes/start-program';
 import { createAppKey } from '@paddock/simulators/github/app-key';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { type GitHubSimulator, startGitHubSimulator } from '@paddock/simulators/github/start-github-simulator';
+import type { PlayRunner } from '@paddock/simulators/kube/kubelet';
 import { type KubeSimulator, startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { startService } from '@paddock/testing/processes';
@@ -24,8 +25,8 @@ export interface TestSystem {
 }
 
 const APP_ID = 4711;
-const WEBHOOK_SECRET = 'a secret for tests';
-const NAMESPACE = 'runners';
+export const WEBHOOK_SECRET = 'a secret for tests';
+export const NAMESPACE = 'runners';
 
 /** Short, so that a test need not wait long; nothing depends on them. */
 const SHORT_TIMES = {
@@ -39,14 +40,19 @@ const SHORT_TIMES = {
 export interface TestSystemOptions {
   /** Works in the same database and the same cluster as that one, in another schema. */
   readonly beside?: { readonly system: TestSystem; readonly schema: string };
+  /** What a container does with its JIT config; the simulated runner's part unless told. */
+  readonly playRunner?: PlayRunner;
+  /** A file that names a real cluster with the namespace `runners`, for the services instead of the simulated one. */
+  readonly realKubeconfig?: string;
 }
 
 /** Starts everything but the services; one organisation and one personal account have the App installed. */
-export async function startSystem({ beside }: TestSystemOptions = {}): Promise<TestSystem> {
+export async function startSystem({ beside, realKubeconfig, playRunner: play = playRunner }: TestSystemOptions = {}): Promise<TestSystem> {
   const folder = await mkdtemp(join(tmpdir(), 'paddock-test-'));
   const key = createAppKey();
   const github = await startGitHubSimulator({ apps: [{ appId: APP_ID, publicKeyPem: key.publicKeyPem, webhookSecret: WEBHOOK_SECRET }] });
-  const cluster = beside?.system.cluster ?? (await startKubeSimulator({ namespaces: [NAMESPACE], playRunner, startDelayMs: [5, 30] }));
+  const cluster =
+    beside?.system.cluster ?? (await startKubeSimulator({ namespaces: [NAMESPACE], playRunner: play, startDelayMs: [5, 30] }));
   const database = beside === undefined ? await createTestDatabase() : await shareDatabase(beside.system.database, beside.schema);
   const config = join(folder, 'paddock.yaml');
   const kubeconfig = join(folder, 'kubeconfig');
@@ -70,7 +76,7 @@ export async function startSystem({ beside }: TestSystemOptions = {}): Promise<T
           DATABASE_URL: database.url,
           PADDOCK_SCHEMA: database.schema,
           PADDOCK_CONFIG: config,
-          PADDOCK_KUBECONFIG: kubeconfig,
+          PADDOCK_KUBECONFIG: realKubeconfig ?? kubeconfig,
           PADDOCK_HTTP_HOST: '127.0.0.1',
           PADDOCK_INGRESS_HTTP_PORT: '0',
           PADDOCK_SCHEDULER_HTTP_PORT: '0',

@@ -92,9 +92,10 @@ describe('diagnose', () => {
 
   test.each([
     ['a GitHub token', `ghs_${'a1B2'.repeat(9)}`],
+    ['a GitHub token of the newer form', `ghs_4711_eyJhbGci.${'a1B2-'.repeat(9)}.${'c3D4_'.repeat(9)}`],
     ['a fine-grained token', `github_pat_${'a1B2'.repeat(12)}`],
-    ['a JIT config', Buffer.from('{"runner":"secret"}'.repeat(20)).toString('base64')],
-    ['a JSON Web Token', 'eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl'],
+    ['a JIT config', Buffer.from('{"runner":"secret"}').toString('base64')],
+    ['a JSON Web Token', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIx.c2lnbmF0dXJl'],
     ['a password in a header', 'hunter2hunter2hunter2'],
     ['a private key', 'MIIEowIBAAKCAQEAsecret'],
   ])('%s is kept nowhere in it (D1)', (_what, secret) => {

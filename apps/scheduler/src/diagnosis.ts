@@ -41,6 +41,8 @@ export const LARGEST_DIAGNOSIS_BYTES = 64 * 1024;
 const MOST_EVENTS = 30;
 const MOST_CONTAINERS = 20;
 const MOST_CONDITIONS = 10;
+/** Of a sentence, in characters: no more is looked at. */
+const LONGEST_READ = 10_000;
 
 /** How much is kept of each log and of each sentence, in characters: the first that makes the whole fit. Logs give way first. */
 const LIMITS = [65_536, 32_768, 16_384, 8_192, 4_096, 2_048, 1_024, 512, 0]
@@ -57,7 +59,8 @@ export function diagnose(
   events: readonly PodEvent[],
   stuckReason: string | null = null,
 ): Diagnosis {
-  const cut = (limit: (typeof LIMITS)[number]) => diagnoseWithin(limit, pod, logs, events, stuckReason);
+  const kept = new Map([...logs].map(([name, { text, missing }]) => [name, { text: text === null ? null : storable(text), missing }]));
+  const cut = (limit: (typeof LIMITS)[number]) => diagnoseWithin(limit, pod, kept, events, stuckReason);
   const limit = LIMITS.find((each) => Buffer.byteLength(JSON.stringify(cut(each))) <= LARGEST_DIAGNOSIS_BYTES);
   return cut(limit ?? { log: 0, text: 0 });
 }
@@ -65,12 +68,12 @@ export function diagnose(
 function diagnoseWithin(
   limit: (typeof LIMITS)[number],
   pod: ObservedPod,
-  logs: ReadonlyMap<string, ContainerLog>,
+  logs: ReadonlyMap<string, { readonly text: string | null; readonly missing: string | undefined }>,
   events: readonly PodEvent[],
   stuckReason: string | null,
 ): Diagnosis {
   const clean = (text: string): string => {
-    const kept = storable(text);
+    const kept = storable(text.slice(0, LONGEST_READ));
     return kept.length > limit.text ? `${kept.slice(0, limit.text).toWellFormed()}…` : kept;
   };
   const cleanOrNull = (text: string | undefined): string | null => (text === undefined ? null : clean(text));
@@ -87,8 +90,8 @@ function diagnoseWithin(
       conditions: (pod.conditions ?? []).slice(0, MOST_CONDITIONS).map((condition) => withClean(condition, clean)),
     },
     containers: pod.containers.slice(0, MOST_CONTAINERS).map(({ name, exitCode, reason: why, message: words }) => {
-      const { text, missing } = logs.get(name) ?? { text: null };
-      const log = text === null ? null : endOf(storable(text), limit.log);
+      const { text, missing } = logs.get(name) ?? { text: null, missing: undefined };
+      const log = text === null ? null : endOf(text, limit.log);
       const container = { name, exitCode: exitCode ?? null, reason: cleanOrNull(why), message: cleanOrNull(words), log };
       return missing === undefined ? container : Object.assign(container, { logMissing: clean(missing) });
     }),

@@ -1,0 +1,138 @@
+import { appendFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { findInstance } from '@paddock/db/instance';
+import { playInCluster } from '@paddock/demo/play-in-cluster';
+import { callJson } from '@paddock/kube/call';
+import { type Cluster, connectCluster } from '@paddock/kube/connect';
+import { playRunner } from '@paddock/simulators/github/play-runner';
+import { findAssets } from '@paddock/testing/played-nodes';
+import { startRealCluster } from '@paddock/testing/real-cluster';
+import { waitFor } from '@paddock/testing/wait-for';
+import { sql } from 'kysely';
+import { NAMESPACE, startSystem, type TestSystem, WEBHOOK_SECRET } from './start-system.ts';
+
+/** A careless job prints such things. */
+const SPILT = `ghs_${'a1B2c3D4'.repeat(5)}`;
+const PRIVATE_KEY = 'PRIVATE KEY-----\\n'; // as JSON has it
+const JOBS = 3;
+
+/** Everything that the services have written anywhere, as text: rows of all tables, pods, events, log lines. */
+async function allThatIsWritten(system: TestSystem, cluster: Cluster, lines: readonly string[]): Promise<string> {
+  const { db } = system.database;
+  const tables = (await db.introspection.getTables()).map(({ name }) => name);
+  const rows = await Promise.all(
+    tables.map(async (name) => (await sql<{ text: string }>`select to_jsonb(t)::text as text from ${sql.table(name)} t`.execute(db)).rows),
+  );
+  const list = (resource: string) => callJson(cluster, { method: 'GET', path: `/api/v1/namespaces/${NAMESPACE}/${resource}` });
+  const objects = [await list('pods'), await list('events')];
+  expect(rows.flat().length).toBeGreaterThan(10);
+  expect(lines.length).toBeGreaterThan(10);
+  return [...rows.flat().map(({ text }) => text), JSON.stringify(objects), ...lines].join('\n');
+}
+
+/**
+ * Runs jobs and meanwhile collects the content of all Secrets that there are; a runner fails after it has spilt secrets into its log. Returns
+ * those that stand anywhere.
+ */
+async function findLeaks(system: TestSystem, cluster: Cluster, fail: (podName: string) => Promise<unknown>): Promise<string[]> {
+  const programs = [];
+  for (const service of ['ingress', 'scheduler', 'reconciler'] as const) {
+    programs.push(await system.start(service, { PADDOCK_LOG_LEVEL: 'debug' }));
+  }
+  const { db } = system.database;
+  const jitConfigs = new Map<string, string>();
+  const collect = async (): Promise<void> => {
+    const path = `/api/v1/namespaces/${NAMESPACE}/secrets`;
+    const { items } = (await callJson(cluster, { method: 'GET', path })) as {
+      items: { metadata: { name: string }; data?: { jitconfig?: string } }[];
+    };
+    for (const { metadata, data } of items) {
+      if (data?.jitconfig !== undefined) jitConfigs.set(metadata.name, Buffer.from(data.jitconfig, 'base64').toString());
+    }
+  };
+  for (let job = 0; job < JOBS; job += 1) {
+    await system.github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'], durationMs: 3_000 });
+  }
+  await waitFor('all JIT configs to have been seen', async () => {
+    await collect();
+    return jitConfigs.size >= JOBS;
+  });
+  const [running] = await waitFor('a worker to run', async () => {
+    const found = await db.selectFrom('workers').select('pod_name').where('status', '=', 'running').orderBy('pod_name').execute();
+    return found.length >= JOBS && found;
+  });
+  await fail(running?.pod_name ?? '');
+  await waitFor('the failure to be diagnosed', async () => {
+    const { rows } =
+      await sql`select from workers where failure_info ->> 'version' = '2' and failure_info ->> 'reason' = 'exit_code'`.execute(db);
+    return rows.length > 0;
+  });
+  await waitFor('jobs to be completed', async () => {
+    const { rows } = await sql`select from jobs where status = 'completed'`.execute(db);
+    return rows.length >= JOBS - 1;
+  });
+
+  const text = await allThatIsWritten(
+    system,
+    cluster,
+    programs.flatMap((program) => program.lines()),
+  );
+  // So that a search that finds nothing has found its way.
+  expect(text).toContain('The careless job says');
+  expect([...jitConfigs.values()].every((config) => config.length > 40)).toBe(true);
+  const secrets = [WEBHOOK_SECRET, SPILT, PRIVATE_KEY, ...jitConfigs.values()];
+  const encoded = secrets.map((secret) => Buffer.from(secret).toString('base64'));
+  // And tokens of installations, which nobody here knows.
+  const tokens = text.match(/ghs_\w{10,}|eyJ[\w-]{10,}\.[\w-]{10,}/g) ?? [];
+  return [...secrets, ...encoded].filter((secret) => text.includes(secret)).concat(tokens);
+}
+
+test('no secret is in any row, pod, event or log line after jobs have run and failed (D1, C6)', async () => {
+  const system = await startSystem({
+    playRunner: async (jitConfig, signal, onLine) => {
+      onLine(`The careless job says ${SPILT} and ${jitConfig}`);
+      const { exitCode, log } = await playRunner(jitConfig, signal, onLine);
+      return { exitCode, log: [`The careless job says ${SPILT} and ${jitConfig}`, ...log] };
+    },
+  });
+  const cluster = connectCluster({ kubeconfigFile: system.cluster.writeKubeconfig(), requestTimeoutMs: 20_000 });
+  try {
+    const fail = (name: string) => Promise.resolve(system.cluster.endPod({ namespace: NAMESPACE, name, end: 'failed' }));
+    expect(await findLeaks(system, cluster, fail)).toEqual([]);
+  } finally {
+    cluster.close();
+    await system.stop();
+  }
+}, 120_000);
+
+const assets = findAssets();
+const described = assets === undefined ? describe.skip : describe;
+
+described('on a real API server (needs KUBEBUILDER_ASSETS with kwok)', () => {
+  test('no secret is in any row, pod, event or log line after jobs have run and failed (D1, C6)', async () => {
+    const real = await startRealCluster(assets ?? '', { nodes: 1 });
+    const { kubeconfigFile } = real;
+    await appendFile(
+      join(dirname(kubeconfigFile), 'container.log'),
+      `2026-01-01T00:00:00.000000000Z stdout F The careless job says ${SPILT}\n`,
+    );
+    const system = await startSystem({ realKubeconfig: kubeconfigFile });
+    const cluster = connectCluster({ kubeconfigFile, requestTimeoutMs: 20_000 });
+    // Makes the namespace, too.
+    const played = await playInCluster(kubeconfigFile, NAMESPACE, await findInstance(system.database.db));
+    try {
+      const fail = (name: string) => {
+        const body = { metadata: { annotations: { 'test.paddock/end': 'failed' } } };
+        const path = `/api/v1/namespaces/${NAMESPACE}/pods/${name}`;
+        return callJson(cluster, { method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });
+      };
+      expect(await findLeaks(system, cluster, fail)).toEqual([]);
+    } finally {
+      await played.stop();
+      await system.stop();
+      cluster.close();
+      await real.stop();
+    }
+  }, 120_000);
+});
