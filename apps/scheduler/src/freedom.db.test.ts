@@ -70,6 +70,11 @@ const steps = fc.oneof(
     weight: 1,
   },
   {
+    arbitrary: step('stop a worker', fc.nat(100), (world, nth) => world.askToStop(nth)),
+    weight: 3,
+  },
+  { arbitrary: step('time passes', fc.constant(0), (world) => world.letTimePass()), weight: 3 },
+  {
     arbitrary: step('see repositories', fc.tuple(account, fc.constantFrom<0 | 1 | 'all'>(0, 1, 'all')), (world, [owner, which]) =>
       world.select(owner, which),
     ),
@@ -193,7 +198,10 @@ async function letEverythingEnd(world: Freedom): Promise<void> {
       if ((await jobs(world)).every(({ status }) => status === 'completed')) return true;
       // An idle runner may keep another from being made.
       const held = await world.world.db.selectFrom('demand_keys').select('demand_key').where('wait_reason', 'like', 'at_%').execute();
-      if (held.length > 0) await world.retireIdle(await idle(world));
+      if (held.length > 0) {
+        await world.retireIdle(await idle(world));
+        await world.letTimePass();
+      }
       return false;
     },
     { timeoutMs: 60_000 },
@@ -238,6 +246,7 @@ async function findExcess({ world: { db, gitHub }, excuses }: Freedom) {
       ...excuses,
       ranElsewhere: await count(sql`from jobs j join workers w on w.assigned_job_id = j.job_id where w.demand_key <> j.demand_key`),
       keptWarm: await count(sql`from workers where is_warm and assigned_job_id is null`),
+      stoppedIdle: await count(sql`from workers where stop_reason = 'idle' and assigned_at is null`),
       // Nobody knew that it worked when another was made in its place.
       workedWhileRetired: await count(sql`from operations where kind = 'stop-worker' and output ? 'kept'`),
     },

@@ -9,6 +9,7 @@ import { parseDelivery } from '@paddock/domain/parse-delivery';
 import { listPods } from '@paddock/kube/pods';
 import type { JobTruth } from '@paddock/simulators/github/control';
 import { examplePools } from '@paddock/testing/demand-rows';
+import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { takeList } from './follow-pods.ts';
 import { setStopScene } from './stop.scene.ts';
@@ -182,7 +183,17 @@ export async function startFreedom(seed: number) {
       await gitHub.settled();
       await db.updateTable('installations').set({ login: account }).where('entity_id', '=', entityIds[account]).execute();
     },
-    letTimePass: () => stops.letTimePass(),
+    retireIdle: (podNames: readonly string[]) => Promise.all(podNames.map((podName) => stops.askToStop(podName))),
+    /** No runner comes up just then: what takes a minute outside of tests takes longer than that. */
+    async letTimePass() {
+      await waitFor('runners to connect', async () => {
+        const { runners } = await gitHub.truth();
+        const live = await db.selectFrom('workers').select('pod_name').where('status', 'in', ['pending', 'running']).execute();
+        const started = new Set((await activePods()).map(({ name }) => name).filter((name) => live.some((row) => row.pod_name === name)));
+        return !runners.some(({ name, state }) => state === 'registered' && started.has(name));
+      });
+      await stops.letTimePass(20);
+    },
     /** Pool, account and scope of all that is to be kept idle; a repository that had no job while the configuration named it is not known. */
     async warmPlaces(): Promise<string[]> {
       const known = await db.selectFrom('warm_repositories').select('repo_id').where('full_name', '=', 'sam/one').execute();
@@ -233,15 +244,11 @@ export async function startFreedom(seed: number) {
       };
       await record('workflow_job', `look-up of ${job.id} ${job.status}`, JSON.stringify(body));
     },
-    /** Takes away workers whose runners have been idle for long: not in supply any more, then deregistered, as E5 has it. */
-    async retireIdle(podNames: readonly string[]) {
-      for (const { id, name, scope } of (await gitHub.truth()).runners.filter((runner) => podNames.includes(runner.name))) {
-        await db.updateTable('workers').set({ stopping_at: new Date(), stop_reason: 'idle' }).where('pod_name', '=', name).execute();
-        const [login = ''] = scope.split('/');
-        const { octokit } = world.github.asInstallation(APP_ID, installations[accountOf(login)] ?? 0);
-        const where = scope.includes('/') ? `/repos/${scope}` : `/orgs/${scope}`;
-        await octokit.request(`DELETE ${where}/actions/runners/${id}`);
-      }
+    /** Asks for the stop of a worker whose runner GitHub can give a job, whether it has one or not. */
+    async askToStop(nth: number) {
+      const connected = (await gitHub.truth()).runners.filter(({ state }) => state === 'idle' || state === 'busy');
+      const runner = connected[nth % Math.max(connected.length, 1)];
+      if (runner !== undefined) await stops.askToStop(runner.name);
     },
     async stop() {
       await world.stop();

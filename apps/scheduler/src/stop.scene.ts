@@ -67,7 +67,7 @@ export async function setStopScene(world: SchedulerWorld) {
         await enqueue(trx, [stopTask(podName)]);
       });
     },
-    /** As if so much time had gone by since whatever the row says. */
+    /** As if so much time had gone by since whatever the row says, and since GitHub refused an account. */
     async letTimePass(minutes = 1): Promise<void> {
       const earlier = (column: string) => sql<Date>`${sql.ref(column)} - ${minutes} * interval '1 minute'`;
       const columns = ['idle_since', 'offline_since', 'registration_gone_at', 'deregistration_started_at', 'stopping_at'] as const;
@@ -75,6 +75,11 @@ export async function setStopScene(world: SchedulerWorld) {
         .updateTable('workers')
         .set(Object.fromEntries(columns.map((column) => [column, earlier(column)])))
         .where('status', 'in', ['pending', 'running'])
+        .execute();
+      await db
+        .updateTable('installation_events')
+        .set({ received_at: earlier('received_at') })
+        .where('event', 'like', 'auth_attempt%')
         .execute();
       await world.makeDue();
     },
