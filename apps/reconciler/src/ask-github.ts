@@ -20,6 +20,10 @@ export interface AskingOptions {
   signal: AbortSignal;
 }
 
+/** GitHub does not let us see it: our row of the installation may be out of date (A12). */
+export const isHidden = (failure: GitHubFailure | undefined): boolean =>
+  failure === undefined || failure.kind === 'unauthorized' || failure.kind === 'forbidden' || failure.kind === 'not_found';
+
 /** Resolves with what `ask` does; with undefined where that is undefined, failed, or would only fail again. */
 export type AskGitHub = <T>(whom: InstallationToAsk, what: string, ask: () => Promise<T | undefined>) => Promise<T | undefined>;
 

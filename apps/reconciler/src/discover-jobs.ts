@@ -4,7 +4,7 @@ import { findUnlistedInstallations, noteListedRepositories, type UnlistedInstall
 import type { GitHub } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { listRepositories } from '@paddock/github/repositories';
-import { type AskGitHub, createAskGitHub, type Unanswered } from './ask-github.ts';
+import { type AskGitHub, createAskGitHub, isHidden, type Unanswered } from './ask-github.ts';
 import { type Allowance, createAllowances } from './allowance.ts';
 import { discoverRepository, type DiscoverRepositoryOptions, type RepositoryCounts } from './discover-repository.ts';
 import type { ReconcilerEvents } from './events.ts';
@@ -32,6 +32,8 @@ export interface DiscoverJobsCounts extends Omit<RepositoryCounts, 'isComplete'>
   incomplete: number;
   /** Repositories and installations for which GitHub did not answer. */
   unanswered: number;
+  /** Those of them that GitHub does not let us see. */
+  hidden: number;
   full: boolean;
 }
 
@@ -42,11 +44,14 @@ export interface DiscoverJobsCounts extends Omit<RepositoryCounts, 'isComplete'>
 export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSignal): Promise<DiscoverJobsCounts> {
   const { db, appIds, most, activeMs, everyMs, budgetPercent, github, dryRun } = options;
   const counts = { runs: 0, jobs: 0, unchanged: 0, found: 0, doubted: 0 };
-  const all: DiscoverJobsCounts = { listed: 0, repositories: 0, ...counts, incomplete: 0, unanswered: 0, full: false };
+  const all: DiscoverJobsCounts = { listed: 0, repositories: 0, ...counts, incomplete: 0, unanswered: 0, hidden: 0, full: false };
   const pools = await currentPoolsDocument(db);
   if (pools === undefined) return all;
-  const onUnanswered = (asked: Unanswered, failure: GitHubFailure | undefined) =>
+  let hidden = 0;
+  const onUnanswered = (asked: Unanswered, failure: GitHubFailure | undefined) => {
+    if (isHidden(failure)) hidden++;
     options.events.notAnswered('discover-jobs', asked, failure);
+  };
   const ask = createAskGitHub({ db, dryRun, onUnanswered, signal });
   const allowanceOf = createAllowances(github.budgetOf, budgetPercent);
   if (!dryRun) {
@@ -74,7 +79,7 @@ export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSi
     if (!seen.isComplete) all.incomplete++;
     for (const key of ['runs', 'jobs', 'unchanged', 'found', 'doubted'] as const) all[key] += seen[key];
   }
-  return { ...all, full: due.length >= most };
+  return { ...all, hidden, full: due.length >= most };
 }
 
 /** Lists an installation's repositories, for those that were pushed to lately. False if GitHub did not answer. */

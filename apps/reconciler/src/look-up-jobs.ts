@@ -8,7 +8,7 @@ import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
 import type { Kysely } from 'kysely';
 import { type Allowance, createAllowances } from './allowance.ts';
-import { type AskGitHub, createAskGitHub, type Unanswered } from './ask-github.ts';
+import { type AskGitHub, createAskGitHub, isHidden, type Unanswered } from './ask-github.ts';
 import { askRun, findRunEnd, type RunAnswer } from './ask-run.ts';
 import { findingOf } from './discovered-job.ts';
 import type { ReconcilerEvents } from './events.ts';
@@ -35,6 +35,8 @@ export interface LookUpCounts extends Record<JobVerdict['kind'], number> {
   runs: number;
   /** Runs for which GitHub did not answer, or was not asked for the budget's sake. */
   unanswered: number;
+  /** Those of them that GitHub does not let us see. */
+  hidden: number;
   /** Unexplained ends that explain no job any more. */
   graces: number;
   full: boolean;
@@ -47,12 +49,15 @@ export interface LookUpCounts extends Record<JobVerdict['kind'], number> {
 export async function lookUpJobs(options: LookUpJobsOptions, signal: AbortSignal): Promise<LookUpCounts> {
   const { db, batch, perKey, secondLookMs, retryMs, dryRun } = options;
   const verdicts = { stated: 0, queued: 0, requeued: 0, answered: 0, gone: 0, failed: 0 };
-  const counts: LookUpCounts = { ...verdicts, jobs: 0, runs: 0, unanswered: 0, graces: 0, full: false };
+  const counts: LookUpCounts = { ...verdicts, jobs: 0, runs: 0, unanswered: 0, hidden: 0, graces: 0, full: false };
   const pools = await currentPoolsDocument(db);
   if (pools === undefined) return counts;
   const jobs = await findJobsToLookUp(db, { batch, perKey, secondLookMs });
-  const onUnanswered = (asked: Unanswered, failure: GitHubFailure | undefined) =>
+  let hidden = 0;
+  const onUnanswered = (asked: Unanswered, failure: GitHubFailure | undefined) => {
+    if (isHidden(failure)) hidden++;
     options.events.notAnswered('look-up-jobs', asked, failure);
+  };
   const ask = createAskGitHub({ db, dryRun, onUnanswered, signal });
   const allowanceOf = createAllowances(options.github.budgetOf, options.budgetPercent);
   const unanswered: number[] = [];
@@ -68,6 +73,7 @@ export async function lookUpJobs(options: LookUpJobsOptions, signal: AbortSignal
     counts.graces = (await endAnsweredGraces(db, perKey)).length;
   }
   counts.jobs = jobs.length;
+  counts.hidden = hidden;
   counts.full = jobs.filter(({ isDue }) => isDue).length >= batch;
   return counts;
 }

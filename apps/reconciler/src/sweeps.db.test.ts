@@ -9,6 +9,7 @@ import { executorEvents } from '@paddock/queue/executor-events';
 import { createLogger } from '@paddock/runtime/logger';
 import { createMetrics, type Metrics } from '@paddock/runtime/metrics';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { type ReconcilerConfig, readReconcilerConfig } from './config.ts';
@@ -138,6 +139,18 @@ describe('the reconciler’s sweeps', () => {
     const shown = await metrics.registry.metrics();
     expect(shown).toContain('paddock_task_processed_total{kind="orphaned",outcome="failed"} 1');
     expect(shown).toContain('paddock_recovery_total{kind="task"} 2');
+  });
+
+  test('what GitHub hides from us has the installations compared soon (A12)', async () => {
+    await putPools(database.db, examplePools());
+    const { organization, appId } = scene.world;
+    await putJob(database.db, { entity_id: organization.id, app_id: appId, installation_id: 999, lookup_due_at: new Date(0) });
+    await put('look-up-jobs', { type: 'schedule', id: 'look-up-jobs' });
+    await drain();
+    expect((await operations()).map(({ output }) => output)).toEqual([expect.objectContaining({ unanswered: 1, hidden: 1 })]);
+    const { rows } = await sql<{ kind: string; minutes: number }>`
+      select kind, round(extract(epoch from due_at - queued_at) / 60)::integer as minutes from tasks`.execute(database.db);
+    expect(rows).toEqual([{ kind: 'check-apps', minutes: 10 }]);
   });
 
   test('expired operations are purged, however often, and the counts stay (D9)', async () => {

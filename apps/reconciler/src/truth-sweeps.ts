@@ -1,4 +1,5 @@
 import { lookUpJobsTask } from '@paddock/domain/look-up-task';
+import type { NewTask } from '@paddock/queue/new-task';
 import { done, poison } from '@paddock/queue/outcome';
 import { checkApps } from './check-apps.ts';
 import { discoverJobs } from './discover-jobs.ts';
@@ -10,6 +11,10 @@ import { sweepTask } from './sweep-schedules.ts';
 import type { SweepContext } from './sweeps.ts';
 
 const HOUR_MS = 3_600_000;
+
+/** Where GitHub hides something from us, our rows of installations may be out of date: they are compared soon, and not at every pass (A12). */
+const REPAIR_WAIT_MS = 600_000;
+const repairIf = (isHidden: boolean): NewTask[] => (isHidden ? [{ ...sweepTask('check-apps'), dueInMs: REPAIR_WAIT_MS }] : []);
 
 /** The sweeps that compare our rows with what GitHub says of jobs. */
 export function truthSweeps({ db, github, config, events }: SweepContext) {
@@ -54,7 +59,7 @@ export function truthSweeps({ db, github, config, events }: SweepContext) {
           },
           signal,
         );
-        return done(counts, full ? [lookUpJobsTask] : []);
+        return done(counts, [...(full ? [lookUpJobsTask] : []), ...repairIf(counts.hidden > 0)]);
       },
     },
     'discover-jobs': {
@@ -75,7 +80,7 @@ export function truthSweeps({ db, github, config, events }: SweepContext) {
           },
           signal,
         );
-        return done({ ...counts, full }, counts.doubted > 0 ? [lookUpJobsTask] : []);
+        return done({ ...counts, full }, [...(counts.doubted > 0 ? [lookUpJobsTask] : []), ...repairIf(counts.hidden > 0)]);
       },
     },
     'check-apps': counting(1, ({ signal, dryRun }) =>
