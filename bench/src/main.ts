@@ -1,4 +1,5 @@
 import { main } from '@paddock/runtime/main';
+import { beside } from './beside/bench-beside.ts';
 import { burst } from './burst/bench-burst.ts';
 import { faults } from './faults/bench-faults.ts';
 import { readFlags, usageOf } from './flags.ts';
@@ -7,7 +8,7 @@ import { kube } from './kube/bench-kube.ts';
 import { match } from './match/bench-match.ts';
 import { queue } from './queue/bench-queue.ts';
 
-const benches = { burst, faults, ingress, kube, match, queue };
+const benches = { beside, burst, faults, ingress, kube, match, queue };
 
 await main(async () => {
   const read = readFlags(process.argv.slice(2), benches);

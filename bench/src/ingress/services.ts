@@ -25,22 +25,28 @@ export interface Place {
 
 /** Starts the three that are reached over HTTP, each a process of its own. */
 export async function startServices(place: Place, generator: LoadGenerator): Promise<Contender[]> {
-  const configPath = await writeConfig(place.folder);
-  const ours = {
-    DATABASE_URL: place.url,
-    PADDOCK_SCHEMA: place.schema,
-    PADDOCK_CONFIG: configPath,
-    PADDOCK_INGRESS_HTTP_PORT: '0',
-    PADDOCK_HTTP_HOST: '127.0.0.1',
-    NODE_ENV: 'production',
-    WEBHOOK_SECRET,
-  };
+  const ours = await environmentOf(place);
   return [
-    await startService('paddock', { program: INGRESS, env: ours }, place, generator),
+    await startIngress(place, generator),
     await startService('no-group-commit', { program: INGRESS, env: { ...ours, ...WITHOUT_GROUP_COMMIT } }, place, generator),
     await startService('plain', { program: PLAIN, args: [place.url, place.schema], env: { NODE_ENV: 'production' } }, place, generator),
   ];
 }
+
+/** Starts ingress alone, as it is. */
+export async function startIngress(place: Place, generator: LoadGenerator): Promise<Contender> {
+  return startService('paddock', { program: INGRESS, env: await environmentOf(place) }, place, generator);
+}
+
+const environmentOf = async (place: Place) => ({
+  DATABASE_URL: place.url,
+  PADDOCK_SCHEMA: place.schema,
+  PADDOCK_CONFIG: await writeConfig(place.folder),
+  PADDOCK_INGRESS_HTTP_PORT: '0',
+  PADDOCK_HTTP_HOST: '127.0.0.1',
+  NODE_ENV: 'production',
+  WEBHOOK_SECRET,
+});
 
 /** JSON is YAML. */
 async function writeConfig(folder: string): Promise<string> {

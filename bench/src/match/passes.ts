@@ -1,9 +1,11 @@
 import { sumUpDemand } from '@paddock/db/demand';
 import { matchDemand } from '@paddock/db/match-demand';
 import { lockMatching } from '@paddock/db/matching-lock';
+import type { MatchingSettings } from '@paddock/db/matching-rules';
 import type { Database } from '@paddock/db/tables';
+import { provisionTask } from '@paddock/domain/worker-tasks';
 import { enqueue } from '@paddock/queue/enqueue';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 
 const LIMITS = { lockTimeoutMs: 10_000, statementTimeoutMs: 60_000, idleTimeoutMs: 60_000 };
 const GATE = {
@@ -42,15 +44,26 @@ export async function matchAndTakeBack(db: Kysely<Database>): Promise<void> {
     .transaction()
     .setIsolationLevel('read committed')
     .execute(async (trx) => {
-      await lockMatching(trx, LIMITS);
-      const { reserved } = await matchDemand(trx, GATE);
-      const tasks = reserved.map(({ podName }) => ({ kind: 'provision-worker', subject: { type: 'worker', id: podName } }));
-      await enqueue(trx, tasks);
+      await passIn(trx, GATE);
       throw new TakenBack();
     });
   await pass.catch((error: unknown) => {
     if (!(error instanceof TakenBack)) throw error;
   });
+}
+
+/** A whole pass that is kept, by the default limit of registrations. Returns how many workers it made. */
+export const matchAndEnqueue = (db: Kysely<Database>): Promise<number> =>
+  db
+    .transaction()
+    .setIsolationLevel('read committed')
+    .execute((trx) => passIn(trx, { ...GATE, registrationsPerMinute: 180 }));
+
+async function passIn(trx: Transaction<Database>, settings: MatchingSettings): Promise<number> {
+  await lockMatching(trx, LIMITS);
+  const { reserved } = await matchDemand(trx, settings);
+  await enqueue(trx, reserved.map(provisionTask));
+  return reserved.length;
 }
 
 /**

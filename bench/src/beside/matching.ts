@@ -1,0 +1,39 @@
+import type { Database } from '@paddock/db/tables';
+import { pause } from '@paddock/runtime/pause';
+import type { Kysely } from 'kysely';
+import { matchAndEnqueue } from '../match/passes.ts';
+
+/** As the scheduler rests after a pass: so many times what the pass took. */
+const REST = 3;
+
+/** Passes one after the other, as under load, where every delivery asks for one. */
+export interface Matching {
+  /** Ends after the pass that is under way; further calls say the same. */
+  stop(): Promise<{ passes: number; made: number; failures: number }>;
+}
+
+export function startMatching(db: Kysely<Database>): Matching {
+  const stopping = new AbortController();
+  const counts = { passes: 0, made: 0, failures: 0 };
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      const began = performance.now();
+      try {
+        counts.made += await matchAndEnqueue(db);
+        counts.passes += 1;
+      } catch {
+        // Counted and shown: any at all would be a defect.
+        counts.failures += 1;
+      }
+      await pause(REST * (performance.now() - began), stopping.signal);
+    }
+    return counts;
+  };
+  const ended = run();
+  return {
+    stop() {
+      stopping.abort();
+      return ended;
+    },
+  };
+}
