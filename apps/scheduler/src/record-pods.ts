@@ -20,8 +20,8 @@ export interface Recording {
 
 /**
  * Writes what pods say into their workers' rows, and in the same transaction what follows: the Secret of an ended worker goes; what failed or
- * does not start is diagnosed. Most changes have no consequences, and one statement holds the rows that provisioning writes to for a shorter time. A pod of ours without
- * a row is adopted; `withoutRow` are the names of those that could not be.
+ * does not start is diagnosed. Most changes have no consequences, and one statement holds the rows that provisioning writes to for a shorter
+ * time. A pod of ours without a row is adopted; `withoutRow` are the names of those that could not be.
  */
 export async function recordPods(parts: Recording, pods: readonly ObservedPod[]): Promise<{ withoutRow: readonly string[] }> {
   if (pods.length === 0) return { withoutRow: [] };
@@ -75,10 +75,10 @@ async function recordWithFollowUps(
 /** What the cluster does to a pod says nothing of its pool. */
 const NOBODYS_FAULT = new Set(['evicted', 'node_lost']);
 
-/** What keeps a pod from starting and is written in its pool's template. A lack of nodes is no failure: the matcher has a gate for that (C4). */
+/** What keeps a pod from starting and is its pool's doing. A lack of nodes is no failure: the matcher has a gate for that (C4). */
 const POOLS_FAULT = new Set(['image_pull', 'container_config', 'crash_loop']);
 
-/** Runners that fail before they have had a job speak against their pool, those that end well speak for it (C11). */
+/** Pods that do not start and runners that fail before they have had a job speak against their pool, those that end well speak for it (C11). */
 async function noteHealth(
   db: Kysely<Database>,
   { podName, pool, status, failedIdle, failureReason, newlyStuck, isWatched }: PodTransition,
