@@ -43,7 +43,7 @@ const sweep = (more: Partial<RemoveStrayRegistrationsOptions> = {}): Promise<Str
       github,
       events: {
         strayRegistrationRemoved: (name) => void told.push(`removed ${name}`),
-        strayRegistrationsNotChecked: (account, { kind }) => void told.push(`${account}: ${kind}`),
+        strayRegistrationsNotChecked: (account, failure) => void told.push(`${account}: ${failure?.kind}`),
         runnersMissing: (account) => void told.push(`${account}: runners missing`),
         tooManyStrays: (count, cap) => void told.push(`${count} are more than ${cap}`),
       },
@@ -127,14 +127,24 @@ describe('registrations of ours without a worker (E6)', () => {
     expect(await runners()).toEqual([name]);
   });
 
-  test('are left alone once a worker of their name is here, alive or ended', async () => {
+  test('are left alone once a worker of their name is here that may need them', async () => {
     await knowScope(ACME);
     const { name } = await register();
     await sweep();
     await passHours();
-    await knowScope(ACME, { podName: name });
+    await knowScope(ACME, { podName: name, status: 'running' });
     expect(await sweep()).toMatchObject({ strays: 0, removed: 0 });
     expect(await runners()).toEqual([name]);
+  });
+
+  test('that a worker left who ended well, or was thought to be rid of them, go as well', async () => {
+    const completed = await knowScope(ACME);
+    const failed = await knowScope(ACME);
+    await database.db.updateTable('workers').set({ status: 'failed' }).where('pod_name', '=', failed.pod_name).execute();
+    for (const { pod_name: name } of [completed, failed]) await register(ACME, name);
+    expect(await sweep()).toMatchObject({ strays: 1 });
+    await database.db.updateTable('workers').set({ registration_gone_at: new Date() }).execute();
+    expect(await sweep()).toMatchObject({ strays: 2 });
   });
 
   test('of another instance, and foreign runners, are not looked at (A8)', async () => {

@@ -1,4 +1,3 @@
-import { recordAuthFailure } from '@paddock/db/auth-failures';
 import { findInstance } from '@paddock/db/instance';
 import {
   findKnownScopes,
@@ -15,9 +14,9 @@ import { classifyGitHubError } from '@paddock/github/errors';
 import { deleteRunner, getRunner, listRunners } from '@paddock/github/runners';
 import type { RegistrationScope } from '@paddock/github/scope';
 import type { Kysely } from 'kysely';
+import { createAskGitHub } from './ask-github.ts';
 import { actOrCount } from './count-only.ts';
 import type { ReconcilerEvents } from './events.ts';
-import { createGitHubTrouble } from './github-trouble.ts';
 import { scopeToday } from './scope-today.ts';
 
 export interface RemoveStrayRegistrationsOptions {
@@ -68,32 +67,21 @@ export async function removeStrayRegistrations(
   const { db, events, cap } = options;
   const counts: StrayRegistrationsCounts = { listed: 0, strays: 0, online: 0, removed: 0, left: 0, failed: 0, overCap: 0 };
   const prefix = `pdk-${await findInstance(db)}-`;
-  const trouble = createGitHubTrouble();
+  const ask = createAskGitHub({
+    db,
+    dryRun: options.dryRun,
+    onUnanswered: ({ what }, failure) => {
+      counts.failed++;
+      events.strayRegistrationsNotChecked(what, failure);
+    },
+    signal,
+  });
   const due: Stray[] = [];
   for (const known of await findKnownScopes(db, options)) {
-    if (signal.aborted) return counts;
-    if (trouble.isPointless(known.installationId)) continue;
     const client = options.github.asInstallation(known.appId, known.installationId, { signal });
-    try {
-      due.push(...(await lookAtScope(options, { known, client, prefix, counts })));
-      trouble.answered();
-    } catch (error) {
-      const failure = classifyGitHubError(error);
-      counts.failed++;
-      events.strayRegistrationsNotChecked(known.login, failure);
-      if (trouble.note(known.installationId, failure) && !options.dryRun) {
-        await recordAuthFailure(db, 'reconciler', {
-          ...known,
-          operation: failure.operation,
-          httpStatus: failure.status ?? 0,
-          message: failure.message,
-          entityName: known.login,
-          jobId: null,
-          deliveryGuid: null,
-        });
-      }
-    }
+    due.push(...((await ask(known, known.login, () => lookAtScope(options, { known, client, prefix, counts }))) ?? []));
   }
+  if (signal.aborted) return counts;
   if (due.length > cap) {
     events.tooManyStrays(due.length, cap);
     return { ...counts, overCap: due.length };
@@ -112,11 +100,14 @@ interface Look {
   readonly counts: StrayRegistrationsCounts;
 }
 
-/** The scope's strays that are due, after this list was noted. */
-async function lookAtScope(options: RemoveStrayRegistrationsOptions, { known, client, prefix, counts }: Look): Promise<Stray[]> {
+/** The scope's strays that are due, after this list was noted; undefined if GitHub does not show us the repository. */
+async function lookAtScope(
+  options: RemoveStrayRegistrationsOptions,
+  { known, client, prefix, counts }: Look,
+): Promise<Stray[] | undefined> {
   const { db, events, graceMs, dryRun } = options;
   const scope = await scopeToday(client, known);
-  if (scope === undefined) return [];
+  if (scope === undefined) return undefined;
   const ours = (await listRunners(client, scope)).filter(({ name }) => name.startsWith(prefix));
   counts.listed++;
   const listable = ours.length === 0 ? await countListable(db, known) : 0;

@@ -39,7 +39,8 @@ export function upkeepEvents(log: Logger, metrics: Metrics, { recovered, oneFail
       recovered('stray_registration_removed', 1);
       log.warn('registration removed that bears our name and has no worker here', { podName });
     },
-    strayRegistrationsNotChecked(account: string, failure: GitHubFailure) {
+    /** Without a failure GitHub does not show us the repository. */
+    strayRegistrationsNotChecked(account: string, failure: GitHubFailure | undefined) {
       oneFailed('remove-stray-registrations');
       log.warn('registrations of an account could not be compared with its workers', { account, failure });
     },

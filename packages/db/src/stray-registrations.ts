@@ -40,11 +40,16 @@ export async function findKnownScopes(db: Kysely<Database>, { madeWithinMs, refu
   return rows;
 }
 
-/** Those of the names that no worker bears, alive or ended. */
+/**
+ * Those of the names that no worker bears to whom a registration may belong: alive, or failed and not yet known to be rid of it, which is
+ * looked up by its name.
+ */
 export async function findNamesWithoutWorker(db: Kysely<Database>, names: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select name from unnest(${names}::text[]) as given(name)
-    where not exists (select from workers where pod_name = name)`.execute(db);
+    where not exists (
+      select from workers
+      where pod_name = name and (status in ('pending', 'running') or (status = 'failed' and registration_gone_at is null)))`.execute(db);
   return rows.map(({ name }) => name);
 }
 
