@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Program } from '@paddock/processes/start-program';
+import { enqueueAlone } from '@paddock/queue/enqueue';
+import { waitFor } from '@paddock/testing/wait-for';
+import { sql } from 'kysely';
+import { type Backup, takeBackup } from './restore.scene.ts';
+import { startSystem, type TestSystem } from './start-system.ts';
+
+/** Soon enough for a test; what died with the services is taken over, what ended is cleared away. */
+const SHORT = {
+  PADDOCK_LEASE_MS: '2000',
+  PADDOCK_LEASE_RENEW_MS: '500',
+  PADDOCK_TASK_LEASE_MS: '3000',
+  PADDOCK_TASK_TAKEOVER_PAUSE_MS: '0',
+  PADDOCK_TASK_BACKOFF_FIRST_MS: '200',
+  PADDOCK_POD_GRACE_SUCCEEDED_MS: '0',
+  PADDOCK_POD_GRACE_FAILED_MS: '0',
+  PADDOCK_ENDED_PODS_EVERY_SECONDS: '1',
+  PADDOCK_SURPLUS_AFTER_MS: '1000',
+  PADDOCK_STOP_IDLE_APART_MS: '500',
+  PADDOCK_STOP_LAST_LOOK_MS: '500',
+  PADDOCK_STOP_OFFLINE_MS: '1000',
+  PADDOCK_STOP_RETRY_MS: '1000',
+};
+const SERVICES = ['ingress', 'scheduler', 'reconciler'] as const;
+const LABELS = ['self-hosted', 'linux'];
+/** Longer than the test: such a job ends when it is cancelled. */
+const LONG_MS = 3_600_000;
+/** A net for a hung test: the services are started twice. */
+const NET_MS = 240_000;
+/** As many as acme may have at once. */
+const CAP = 5;
+
+/** GitHub's clock is another one, and its log tells whole seconds. */
+const sinceBefore = (instant: Date): string => new Date(instant.getTime() - 60_000).toISOString();
+
+describe('the database is restored from a backup while pods and runners live on (E6, E1, P1, P2, P3)', () => {
+  let system: TestSystem;
+
+  beforeAll(async () => {
+    system = await startSystem();
+  });
+  afterAll(() => system.stop());
+
+  const queue = async (count: number, durationMs: number, repo = 'acme/shop') => {
+    const jobs = await Promise.all(Array.from({ length: count }, () => system.github.queueJob({ repo, labels: LABELS, durationMs })));
+    return jobs.map(({ id }) => id);
+  };
+  const jobsThat = async (status: 'pending' | 'running' | 'completed') =>
+    (await system.database.db.selectFrom('jobs').select('job_id').where('status', '=', status).execute()).map((row) => row.job_id);
+  const untilAll = (ids: readonly number[], status: 'pending' | 'running' | 'completed') =>
+    waitFor(`jobs ${ids.join(', ')} to be ${status}`, async () => {
+      const found = new Set(await jobsThat(status));
+      return ids.every((id) => found.has(id));
+    });
+  const liveWorkers = () =>
+    system.database.db
+      .selectFrom('workers')
+      .select(['pod_name', 'assigned_job_id'])
+      .where('status', 'in', ['pending', 'running'])
+      .orderBy('pod_name')
+      .execute();
+  const start = async () => {
+    const programs: Program[] = [];
+    for (const service of SERVICES) programs.push(await system.start(service, SHORT));
+    return async () => {
+      for (const program of programs) {
+        program.kill('SIGKILL');
+        await program.exited;
+      }
+    };
+  };
+
+  test(
+    'nothing that works is killed, its pods are adopted, what was acknowledged and lost comes back, and all settles',
+    async () => {
+      const { github, cluster, database } = system;
+      const killAll = await start();
+      const endedBefore = await queue(2, 20);
+      await untilAll(endedBefore, 'completed');
+      const ranAtBackup = await queue(1, LONG_MS);
+      await untilAll(ranAtBackup, 'running');
+      const backup: Backup = await takeBackup(database.db, database.schema);
+
+      // The hour that is lost: a job of the backup ends, others come and end, come and run, come and wait.
+      for (const id of ranAtBackup) await github.cancelJob(id);
+      const endedMeanwhile = [...(await queue(2, 20)), ...(await queue(1, 20, 'mona/dotfiles'))];
+      await untilAll([...ranAtBackup, ...endedMeanwhile], 'completed');
+      await waitFor('all workers to end', async () => (await liveWorkers()).length === 0);
+      const running = await queue(CAP, LONG_MS);
+      await untilAll(running, 'running');
+      const waiting = await queue(2, 20);
+      await untilAll(waiting, 'pending');
+      const working = await liveWorkers();
+
+      await killAll();
+      await backup.restore();
+      // The backup is an hour old: no pod of its workers can be too young to be missed.
+      await sql`update workers set created_at = created_at - interval '1 hour'`.execute(database.db);
+      expect(await jobsThat('running')).toEqual(ranAtBackup);
+      await start();
+
+      await waitFor('the pods that run to be adopted', async () => {
+        const names = new Set((await liveWorkers()).map(({ pod_name: name }) => name));
+        return working.every(({ pod_name: name }) => names.has(name));
+      });
+      const appId = (await database.db.selectFrom('jobs').select('app_id').executeTakeFirstOrThrow()).app_id;
+      await enqueueAlone(database.db, [
+        { kind: 'redeliver-since', subject: { type: 'app', id: String(appId) }, payload: { since: sinceBefore(backup.takenAt) } },
+      ]);
+      await untilAll([...ranAtBackup, ...endedMeanwhile], 'completed');
+      await untilAll(running, 'running');
+      await untilAll(waiting, 'pending');
+      expect(await liveWorkers()).toEqual(expect.arrayContaining(working));
+      const atWork = (await github.truth()).jobs.filter(({ id, status }) => running.includes(id) && status === 'in_progress');
+      expect(atWork).toHaveLength(CAP);
+
+      for (const id of running) await github.cancelJob(id);
+      await untilAll([...running, ...waiting], 'completed');
+      await waitFor('all workers to end', async () => (await liveWorkers()).length === 0);
+      await waitFor('registrations, Secrets and pods to go', async () => {
+        const { secretsLeft, podsByPhase } = cluster.report();
+        const pods = Object.values(podsByPhase).reduce((sum, count) => sum + count, 0);
+        return (await github.truth()).runners.length + secretsLeft.length + pods === 0;
+      });
+      const { lost, killed } = await github.report();
+      expect({ lost, killed }).toEqual({ lost: 0, killed: 0 });
+      expect(cluster.report().mostActivePods).toBeLessThanOrEqual(CAP + 1); // and one of mona’s
+    },
+    NET_MS,
+  );
+});
