@@ -1,4 +1,5 @@
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type DiscoveryScene, startDiscoveryScene } from './discovery.scene.ts';
 
@@ -169,6 +170,15 @@ describe('what discovery costs (E2, P4)', () => {
     expect(await scene.discover()).toMatchObject({ unchanged: 4, found: 1 });
   });
 
+  test('other pools have lists read again that have not changed (B4)', async () => {
+    const job = await scene.queue('acme/api', { labels: ['windows'] });
+    await scene.discover();
+    await putPools(scene.db, examplePools({ pools: [{ labels: ['windows'] }] }));
+    await scene.passMinutes(6);
+    expect(await scene.discover()).toMatchObject({ unchanged: 0, found: 1 });
+    expect(await scene.jobIds()).toEqual([job]);
+  });
+
   test('a pass uses its share of what remains of an installation’s budget; what was seen counts, and the rest has its turn later', async () => {
     for (let index = 0; index < 10; index++) await scene.queue('acme/api');
     await scene.queue('mona/tool');
@@ -217,6 +227,10 @@ describe('when GitHub fails', () => {
     expect(await scene.jobIds()).toEqual([monas]);
     expect(scene.unanswered).toEqual(['forbidden']);
     expect((await scene.events()).map(({ event }) => event)).toContain('auth_attempt.other_error');
+    expect(await scene.discover()).toMatchObject({ listed: 0, unanswered: 0 });
+    await scene.world.github.unsuspend(scene.world.organization.installationId);
+    await scene.db.updateTable('installations').set({ updated_at: new Date() }).where('login', '=', 'acme').execute();
+    expect(await scene.discover()).toMatchObject({ listed: 1, found: 1 });
   });
 
   test('a renamed repository is found by its id, one that is not shown any more changes nothing (A12)', async () => {

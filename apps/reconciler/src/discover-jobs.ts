@@ -6,7 +6,7 @@ import type { GitHubFailure } from '@paddock/github/errors';
 import { listRepositories } from '@paddock/github/repositories';
 import { type AskGitHub, createAskGitHub, isHidden, type Unanswered } from './ask-github.ts';
 import { type Allowance, createAllowances } from './allowance.ts';
-import { discoverRepository, type DiscoverRepositoryOptions, type RepositoryCounts } from './discover-repository.ts';
+import { type AskOne, discoverRepository, type DiscoverRepositoryOptions, type RepositoryCounts } from './discover-repository.ts';
 import type { ReconcilerEvents } from './events.ts';
 
 export interface DiscoverJobsOptions extends Pick<DiscoverRepositoryOptions, 'db' | 'everyMs' | 'dryRun'> {
@@ -20,6 +20,8 @@ export interface DiscoverJobsOptions extends Pick<DiscoverRepositoryOptions, 'db
   budgetPercent: number;
   /** For how long a repository counts as active after its last run or push. */
   activeMs: number;
+  /** For how long an account is left alone after GitHub refused us there. */
+  refusedPauseMs: number;
   /** How often an installation's repositories are listed, for those that were pushed to. */
   listEveryMs: number;
 }
@@ -42,7 +44,7 @@ export interface DiscoverJobsCounts extends Omit<RepositoryCounts, 'isComplete'>
  * the others alone; where GitHub refuses an installation, or its share of the budget is used up, the rest of it has to wait.
  */
 export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSignal): Promise<DiscoverJobsCounts> {
-  const { db, appIds, most, activeMs, everyMs, budgetPercent, github, dryRun } = options;
+  const { db, appIds, most, activeMs, everyMs, budgetPercent, refusedPauseMs, github, dryRun } = options;
   const counts = { runs: 0, jobs: 0, unchanged: 0, found: 0, doubted: 0 };
   const all: DiscoverJobsCounts = { listed: 0, repositories: 0, ...counts, incomplete: 0, unanswered: 0, hidden: 0, full: false };
   const pools = await currentPoolsDocument(db);
@@ -58,18 +60,18 @@ export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSi
     await noteActiveRepositories(db, activeMs);
     await forgetRestingRepositories(db);
   }
-  for (const installation of await findUnlistedInstallations(db, { everyMs: options.listEveryMs, appIds, most })) {
+  for (const installation of await findUnlistedInstallations(db, { everyMs: options.listEveryMs, appIds, most, refusedPauseMs })) {
     if (signal.aborted) break;
     const allowance = allowanceOf(installation.installationId);
     const isListed = await listInstallation(options, installation, { ask, allowance }, signal);
     all[isListed ? 'listed' : 'unanswered']++;
   }
-  const due = await findDueRepositories(db, { most, activeMs, appIds });
+  const due = await findDueRepositories(db, { most, activeMs, appIds, refusedPauseMs });
   for (const repository of due) {
     if (signal.aborted) break;
     const allowance = allowanceOf(repository.installationId);
-    const look = () => discoverRepository({ ...options, pools, allowance }, repository, signal);
-    const seen = await ask(repository, `repository ${repository.repoId}`, look);
+    const askIt: AskOne = (call) => ask(repository, `repository ${repository.repoId}`, call);
+    const seen = await discoverRepository({ ...options, pools, allowance, ask: askIt }, repository, signal);
     if (seen === undefined) {
       all.unanswered++;
       if (!dryRun) await postponeRepository(db, repository.repoId, everyMs);

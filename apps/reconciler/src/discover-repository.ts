@@ -4,10 +4,9 @@ import { recordFindings } from '@paddock/db/record-findings';
 import { findKnownJobs, noteRepositoryLook, type RepositoryToLookAt } from '@paddock/db/repositories';
 import type { Database } from '@paddock/db/tables';
 import { judgeDiscoveredJob } from '@paddock/domain/judge-discovered-job';
-import type { GitHub } from '@paddock/github/connect';
+import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { findRepository, type GitHubRepository } from '@paddock/github/repositories';
-import type { RepositoryName } from '@paddock/github/scope';
 import type { Kysely } from 'kysely';
 import type { Allowance } from './allowance.ts';
 import { findingOf, type FoundAt } from './discovered-job.ts';
@@ -15,12 +14,16 @@ import type { ReconcilerEvents } from './events.ts';
 import { lookAtRepository, type RepositoryView } from './look-at-repository.ts';
 import { parseRepositoryName } from './repository-name.ts';
 
+/** Makes one call to GitHub; undefined if that found nothing, or failed and was dealt with. */
+export type AskOne = <T>(call: () => Promise<T | undefined>) => Promise<T | undefined>;
+
 export interface DiscoverRepositoryOptions {
   db: Kysely<Database>;
   github: GitHub;
   events: Pick<ReconcilerEvents, 'jobsDiscovered' | 'jobsMisjudged'>;
   pools: CurrentPools;
   allowance: Allowance;
+  ask: AskOne;
   /** When the repository's next turn is. */
   everyMs: number;
   dryRun: boolean;
@@ -39,29 +42,23 @@ export interface RepositoryCounts {
 }
 
 /**
- * Compares a repository's unfinished runs with our rows, and writes what is news (E2). Undefined if GitHub does not show the repository.
- * Throws what Octokit throws.
+ * Compares a repository's unfinished runs with our rows, and writes what is news (E2). Undefined if GitHub does not show the repository, or
+ * did not answer: then nothing was written. Throws what `ask` throws.
  */
 export async function discoverRepository(
   options: DiscoverRepositoryOptions,
   repository: RepositoryToLookAt,
   signal: AbortSignal,
 ): Promise<RepositoryCounts | undefined> {
-  const { db, github, allowance, everyMs, dryRun } = options;
-  const { repoId, entityId, appId, installationId } = repository;
-  const client = github.asInstallation(appId, installationId, { signal });
-  let today: GitHubRepository | undefined;
-  const find = async () => (today ??= await findRepository(client, repoId));
-  const look = (name: RepositoryName) => lookAtRepository(client, name, repository.etags, allowance);
-
-  const lastName = parseRepositoryName(repository.fullName ?? '');
-  let view: RepositoryView | undefined;
-  if (lastName !== undefined) view = await look(lastName).catch(unlessNotFound);
-  if (view === undefined) {
-    const found = await find();
-    if (found === undefined) return undefined;
-    view = await look({ owner: found.owner, repo: found.name });
-  }
+  const { db, github, pools, ask, everyMs, dryRun } = options;
+  const { repoId, entityId, appId } = repository;
+  // A list that has not changed says something new if other pools look at it.
+  const version = String(pools.version);
+  const etags = repository.etags['pools'] === version ? repository.etags : {};
+  const client = () => github.asInstallation(appId, repository.installationId, { signal });
+  const seen = await ask(() => see(client(), { ...repository, etags }, options.allowance));
+  if (seen === undefined) return undefined;
+  const { view } = seen;
   const known = await findKnownJobs(
     db,
     view.jobs.map(({ id }) => id),
@@ -69,22 +66,40 @@ export async function discoverRepository(
   const judged = view.jobs.map((job) => ({ job, verdict: judgeDiscoveredJob(known.get(job.id), job) }));
   const news = judged.flatMap(({ job, verdict }) => (verdict.kind === 'news' ? [{ job, action: verdict.action }] : []));
   const doubted = judged.filter(({ verdict }) => verdict.kind === 'doubt').map(({ job }) => job.id);
-  let found = news.length;
-  if (!dryRun) {
-    // Whether it is public decides about its pool, and its name may be another by now: asked for only where something is to be written.
-    const at = news.length === 0 ? undefined : await find();
-    if (at !== undefined)
-      found = await record(
-        options,
-        news.map(({ job, action }) => findingOf(job, action, foundAt(repository, at))),
-      );
-    await askForLookUps(db, doubted);
-    const etags = view.isComplete ? view.etags : {};
-    const fullName = today === undefined ? repository.fullName : fullNameOf(today);
-    await noteRepositoryLook(db, { repoId, entityId, appId, fullName, isActive: view.runs > 0, etags }, everyMs);
-  }
   const { runs, unchanged, isComplete } = view;
-  return { runs, jobs: view.jobs.length, unchanged, found, doubted: doubted.length, isComplete };
+  const counts = { runs, jobs: view.jobs.length, unchanged, found: news.length, doubted: doubted.length, isComplete };
+  if (dryRun) return counts;
+
+  let { today } = seen;
+  if (news.length > 0) {
+    // Whether it is public decides about its pool, and its name may be another by now: asked for only where something is to be written.
+    today ??= await ask(() => findRepository(client(), repoId));
+    if (today === undefined) return undefined;
+    const at = foundAt(repository, today);
+    const findings = news.map(({ job, action }) => findingOf(job, action, at));
+    counts.found = await record(options, findings);
+  }
+  await askForLookUps(db, doubted);
+  const fullName = today === undefined ? repository.fullName : fullNameOf(today);
+  const look = { repoId, entityId, appId, fullName, isActive: runs > 0, etags: isComplete ? { ...view.etags, pools: version } : {} };
+  await noteRepositoryLook(db, look, everyMs);
+  return counts;
+}
+
+/** The repository's runs, under the name that was last heard of; under its name of today, looked up by id, if GitHub does not know that one. */
+async function see(
+  client: InstallationClient,
+  { repoId, fullName, etags }: RepositoryToLookAt,
+  allowance: Allowance,
+): Promise<{ view: RepositoryView; today: GitHubRepository | undefined } | undefined> {
+  const lastName = parseRepositoryName(fullName ?? '');
+  if (lastName !== undefined) {
+    const view = await lookAtRepository(client, lastName, etags, allowance).catch(unlessNotFound);
+    if (view !== undefined) return { view, today: undefined };
+  }
+  const today = await findRepository(client, repoId);
+  if (today === undefined) return undefined;
+  return { view: await lookAtRepository(client, { owner: today.owner, repo: today.name }, etags, allowance), today };
 }
 
 /** Returns how many of them were news indeed. */

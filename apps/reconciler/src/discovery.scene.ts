@@ -38,7 +38,7 @@ export async function startDiscoveryScene(db: TruthScene['db']): Promise<Discove
     notAnswered: (_sweep, _asked, failure) => void scene.unanswered.push(failure?.kind ?? 'invisible'),
   };
   const common = { db, github, events, appIds: [appId], everyMs: 300_000, dryRun: false };
-  const rules = { most: 20, budgetPercent: 10, activeMs: 86_400_000, listEveryMs: 21_600_000 };
+  const rules = { most: 20, budgetPercent: 10, activeMs: 86_400_000, listEveryMs: 21_600_000, refusedPauseMs: 3_600_000 };
   const { signal } = new AbortController();
   return {
     ...scene,

@@ -268,6 +268,12 @@ describe('when GitHub fails', () => {
     expect(scene.unanswered).toEqual(['forbidden']);
     expect(await scene.events()).toEqual([expect.objectContaining({ event: 'auth_attempt.other_error' })]);
     expect(await scene.row(ofMona)).toMatchObject({ looked_up_at: expect.any(Date) });
+    await scene.passTime();
+    await scene.db
+      .updateTable('jobs')
+      .set({ lookup_due_at: new Date(0) })
+      .execute();
+    expect(await scene.lookUp()).toMatchObject({ jobs: 1, runs: 1 });
   });
 
   test('leaves little of the budget, a pass takes its share of it, and the rest has its turn later (P4)', async () => {

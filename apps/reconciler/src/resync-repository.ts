@@ -5,7 +5,7 @@ import { findRepositoryByName } from '@paddock/github/repositories';
 import { discoverRepository, type DiscoverRepositoryOptions, type RepositoryCounts } from './discover-repository.ts';
 import { parseRepositoryName } from './repository-name.ts';
 
-export interface ResyncRepositoryOptions extends Omit<DiscoverRepositoryOptions, 'pools' | 'allowance'> {
+export interface ResyncRepositoryOptions extends Omit<DiscoverRepositoryOptions, 'pools' | 'allowance' | 'ask'> {
   github: GitHub;
   /** The Apps that are configured here. */
   appIds: readonly number[];
@@ -32,6 +32,6 @@ export async function resyncRepository(
   const invisible = `GitHub does not show ${fullName} to the App: is the repository selected for it?`;
   if (repository === undefined) return invisible;
   const toLookAt = { ...installation, repoId: repository.id, fullName: `${repository.owner}/${repository.name}`, etags: {} };
-  const counts = await discoverRepository({ ...options, pools, allowance: { take: () => true } }, toLookAt, signal);
+  const counts = await discoverRepository({ ...options, pools, allowance: { take: () => true }, ask: (call) => call() }, toLookAt, signal);
   return counts ?? invisible;
 }

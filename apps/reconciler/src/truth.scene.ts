@@ -111,7 +111,19 @@ export async function startTruthScene(db: Kysely<Database>): Promise<TruthScene>
     },
     lookUp: (more = {}) =>
       lookUpJobs(
-        { db, github, events, batch: 250, perKey: 10, budgetPercent: 25, secondLookMs: 60_000, retryMs: 300_000, dryRun: false, ...more },
+        {
+          db,
+          github,
+          events,
+          batch: 250,
+          perKey: 10,
+          budgetPercent: 25,
+          refusedPauseMs: 3_600_000,
+          secondLookMs: 60_000,
+          retryMs: 300_000,
+          dryRun: false,
+          ...more,
+        },
         new AbortController().signal,
       ),
     async passTime() {

@@ -47,7 +47,7 @@ export const upkeepSettings = {
   }),
   refusedAccountPauseMs: duration(
     'PADDOCK_REFUSED_ACCOUNT_PAUSE_MS',
-    'How long runners and registrations of an account are left alone after GitHub refused us there',
+    'How long an account’s runners, registrations, jobs and repositories are left alone after GitHub refused us there',
     3_600_000,
     7 * DAY_MS,
   ),

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { isRefused } from './refused-accounts.ts';
 import type { Database, EntityType, Status } from './tables.ts';
 
 /** A job about which GitHub is to be asked, with what is known of its account now. */
@@ -34,6 +35,8 @@ export interface LookUpQuery {
   readonly perKey: number;
   /** A second answer counts as one only if it comes so much later than the first, in milliseconds (A6). */
   readonly secondLookMs: number;
+  /** For how long an account is left alone after GitHub refused us there, in milliseconds. */
+  readonly refusedPauseMs: number;
 }
 
 /**
@@ -45,13 +48,17 @@ const unexplainedEnds = sql`
 const isUnanswered = sql`(looked_up_at is null or looked_up_at < ends.told_at)`;
 
 /** The jobs that GitHub is to be asked about now: those that are due, and the oldest that an unexplained end may have run (C3). */
-export async function findJobsToLookUp(db: Kysely<Database>, { batch, perKey, secondLookMs }: LookUpQuery): Promise<JobToLookUp[]> {
+export async function findJobsToLookUp(
+  db: Kysely<Database>,
+  { batch, perKey, secondLookMs, refusedPauseMs }: LookUpQuery,
+): Promise<JobToLookUp[]> {
   const { rows } = await sql<JobToLookUp>`
     with due as (
-      select job_id from jobs where lookup_due_at <= now() order by lookup_due_at, job_id limit ${batch}
+      select job_id from jobs where lookup_due_at <= now() and not ${isRefused('jobs.entity_id', refusedPauseMs)} order by lookup_due_at, job_id limit ${batch}
     ), doubted as (
       select oldest.job_id
-      from (select demand_key, max(updated_at) as told_at from workers where ${unexplainedEnds} group by demand_key) ends
+      from (select demand_key, max(updated_at) as told_at from workers
+        where ${unexplainedEnds} and not ${isRefused('workers.entity_id', refusedPauseMs)} group by demand_key) ends
       cross join lateral (
         select job_id, looked_up_at from jobs where demand_key = ends.demand_key and wants_worker order by created_at, job_id limit ${perKey}
       ) oldest

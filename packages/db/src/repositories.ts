@@ -1,5 +1,6 @@
 import type { KnownJob } from '@paddock/domain/judge-discovered-job';
 import { type Kysely, sql } from 'kysely';
+import { isRefused } from './refused-accounts.ts';
 import type { Database, EntityType } from './tables.ts';
 
 /** A repository and who may ask GitHub about it now. */
@@ -36,10 +37,10 @@ export async function forgetRestingRepositories(db: Kysely<Database>): Promise<v
   await sql`delete from repositories where active_at < now() - interval '7 days'`.execute(db);
 }
 
-/** The repositories that are due, longest first; of accounts whose App may be used, and of the Apps named. */
+/** The repositories that are due, longest first; of accounts whose App may be used and was not refused lately, and of the Apps named. */
 export async function findDueRepositories(
   db: Kysely<Database>,
-  { most, activeMs, appIds }: { most: number; activeMs: number; appIds: readonly number[] },
+  { most, activeMs, appIds, refusedPauseMs }: { most: number; activeMs: number; appIds: readonly number[]; refusedPauseMs: number },
 ): Promise<RepositoryToLookAt[]> {
   const { rows } = await sql<RepositoryToLookAt>`
     select r.repo_id as "repoId", r.full_name as "fullName", r.etags, ${installationColumns}
@@ -47,7 +48,7 @@ export async function findDueRepositories(
       select * from installations where entity_id = r.entity_id and deleted_at is null and suspended_at is null and app_id = any(${appIds}::bigint[])
       order by app_id = r.app_id desc, stated_at desc limit 1
     ) i
-    where r.due_at <= now() and r.active_at > now() - ${activeMs} * interval '1 millisecond'
+    where not ${isRefused('r.entity_id', refusedPauseMs)} and r.due_at <= now() and r.active_at > now() - ${activeMs} * interval '1 millisecond'
     order by r.due_at, r.repo_id limit ${most}`.execute(db);
   return rows;
 }

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { InstallationToAsk } from './repositories.ts';
+import { isRefused } from './refused-accounts.ts';
 import type { Database } from './tables.ts';
 
 /** An installation whose repositories are to be listed. */
@@ -10,16 +11,17 @@ export interface UnlistedInstallation extends InstallationToAsk {
   readonly now: string;
 }
 
-/** Installations that changed since their repositories were last listed, or for which that was too long ago; changed ones first. */
+/** Installations where GitHub did not refuse us lately and that changed since their repositories were last listed, or for which that was too long ago; changed ones first. */
 export async function findUnlistedInstallations(
   db: Kysely<Database>,
-  { everyMs, appIds, most }: { everyMs: number; appIds: readonly number[]; most: number },
+  { everyMs, appIds, most, refusedPauseMs }: { everyMs: number; appIds: readonly number[]; most: number; refusedPauseMs: number },
 ): Promise<UnlistedInstallation[]> {
   const { rows } = await sql<UnlistedInstallation>`
     select entity_id as "entityId", entity_type as "entityType", login, app_id as "appId", installation_id as "installationId",
       listed_at is null or listed_at < updated_at as "hasChanged", now()::text as now
     from installations
     where deleted_at is null and suspended_at is null and app_id = any(${appIds}::bigint[])
+      and not ${isRefused('installations.entity_id', refusedPauseMs)}
       and (listed_at is null or listed_at < updated_at or listed_at < now() - ${everyMs} * interval '1 millisecond')
     order by listed_at >= updated_at nulls first, listed_at nulls first, entity_id limit ${most}`.execute(db);
   return rows;
