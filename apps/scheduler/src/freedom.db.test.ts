@@ -10,6 +10,9 @@ const RUNS = Number(process.env['PADDOCK_FREEDOM_RUNS'] ?? 8);
 /** No run is begun later. */
 const LONGEST_MS = 30_000;
 
+/** Such a job is cancelled when everything is to end. */
+const ENDLESS_MS = 600_000;
+
 type Step = { readonly name: string; readonly take: (world: Freedom) => Promise<unknown>; toString(): string };
 
 const step = <T>(name: string, values: fc.Arbitrary<T>, take: (world: Freedom, value: T) => Promise<unknown>): fc.Arbitrary<Step> =>
@@ -21,9 +24,12 @@ const pick = <T>(of: readonly T[], nth: number): T | undefined => of[nth % Math.
 
 const queued = step(
   'queue',
-  fc.tuple(account, fc.nat(1), fc.constantFrom(...LABELS), fc.constantFrom(1, 50, 300), fc.integer({ min: 1, max: 3 })),
+  fc.tuple(account, fc.nat(1), fc.constantFrom(...LABELS), fc.constantFrom(1, 50, 300, ENDLESS_MS), fc.integer({ min: 1, max: 3 })),
   async (world, [owner, nth, labels, durationMs, count]) => {
-    for (let n = 0; n < count; n += 1) await world.queue(owner, nth, labels, durationMs);
+    for (let n = 0; n < count; n += 1) {
+      const { id } = await world.queue(owner, nth, labels, durationMs);
+      if (durationMs === ENDLESS_MS) world.endless.add(id);
+    }
   },
 );
 
@@ -45,7 +51,9 @@ const steps = fc.oneof(
         (await jobs(world)).filter(({ status }) => status === 'completed'),
         nth,
       );
-      if (job !== undefined) await world.world.gitHub.rerunJob(job.id);
+      if (job === undefined) return;
+      const { id } = await world.world.gitHub.rerunJob(job.id);
+      if (world.endless.has(job.id)) world.endless.add(id);
     }),
     weight: 2,
   },
@@ -66,14 +74,21 @@ const steps = fc.oneof(
     weight: 4,
   },
   {
-    arbitrary: step('busy runners look idle', fc.boolean(), (world, busyLies) => world.world.gitHub.setRunnerFaults({ busyLies })),
-    weight: 1,
-  },
-  {
-    arbitrary: step('stop a worker', fc.nat(100), (world, nth) => world.askToStop(nth)),
+    arbitrary: step('busy runners look idle, and nobody says that they work', fc.boolean(), async ({ world: { gitHub } }, busyLies) => {
+      await gitHub.setRunnerFaults({ busyLies });
+      await gitHub.setDeliveryFaults(busyLies ? { dropActions: ['in_progress'] } : {});
+    }),
     weight: 3,
   },
-  { arbitrary: step('time passes', fc.constant(0), (world) => world.letTimePass()), weight: 3 },
+  {
+    arbitrary: step('stop a worker', fc.nat(100), async (world, nth) => {
+      await world.askToStop(nth);
+      await world.world.runTasks();
+      await world.letTimePass();
+      await endPauses(world);
+    }),
+    weight: 5,
+  },
   {
     arbitrary: step('see repositories', fc.tuple(account, fc.constantFrom<0 | 1 | 'all'>(0, 1, 'all')), (world, [owner, which]) =>
       world.select(owner, which),
@@ -182,17 +197,21 @@ async function heal(world: Freedom): Promise<void> {
 const idle = async ({ world }: Freedom) =>
   (await world.gitHub.truth()).runners.filter(({ state }) => state === 'idle').map(({ name }) => name);
 
+const endPauses = ({ world: { db } }: Freedom) =>
+  db
+    .updateTable('breakers')
+    .set({ paused_until: new Date(0), trial_until: null })
+    .where('pauses', '>', 0)
+    .execute();
+
 async function letEverythingEnd(world: Freedom): Promise<void> {
   await waitFor(
     'every job to end',
     async () => {
       await heal(world);
+      for (const { id, status } of await jobs(world)) if (status === 'in_progress' && world.endless.has(id)) await world.cancel(id);
       await world.world.makeDue();
-      await world.world.db
-        .updateTable('breakers')
-        .set({ paused_until: new Date(0), trial_until: null })
-        .where('pauses', '>', 0)
-        .execute();
+      await endPauses(world);
       await work(world);
       await expectWithinBounds(world);
       if ((await jobs(world)).every(({ status }) => status === 'completed')) return true;
