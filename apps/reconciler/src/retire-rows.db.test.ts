@@ -42,7 +42,13 @@ const jobs = async () => (await database.db.selectFrom('jobs').select('job_id').
 
 describe('old events (E7)', () => {
   test('go after their time, but those of installations and of authentication never', async () => {
-    const kept = ['installation.created', 'installation_repositories.added', 'installation_target.renamed', 'auth_attempt.404'];
+    const kept = [
+      'installation.created',
+      'installation_repositories.added',
+      'installation_target.renamed',
+      'auth_attempt.404',
+      'discovered.installed',
+    ];
     for (const event of [...kept, 'workflow_job.queued', 'ping', 'push', 'discovered.queued', 'workflow_job.completed']) {
       await putEvent(event, 91);
     }

@@ -35,6 +35,7 @@ export async function retireEvents(
     ), gone as (
       delete from ${sql.table(EVENTS)} e using old
       where e.id = old.id and not starts_with(old.event, 'installation') and not starts_with(old.event, 'auth_attempt.')
+        and old.event not in ('discovered.installed', 'discovered.uninstalled')
       returning 1 as one
     ), noted as (
       insert into retention_progress as p (name, reached_id) select ${EVENTS}, max(id) from old having max(id) is not null
