@@ -2,16 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import fc from 'fast-check';
 import { type RawBuilder, sql } from 'kysely';
-import { ACCOUNTS, type AccountKey, CAPS, type Freedom, LABELS, startFreedom } from './freedom.scene.ts';
+import { ACCOUNTS, type AccountKey, CAPS, ENDLESS_MS, type Freedom, LABELS, startFreedom } from './freedom.scene.ts';
 
 /** To repeat a failure: the seed that it printed. */
 const SEED = Number(process.env['PADDOCK_FREEDOM_SEED'] ?? Date.now() % 2 ** 31);
 const RUNS = Number(process.env['PADDOCK_FREEDOM_RUNS'] ?? 8);
 /** No run is begun later. */
 const LONGEST_MS = 30_000;
-
-/** Such a job is cancelled when everything is to end. */
-const ENDLESS_MS = 600_000;
 
 type Step = { readonly name: string; readonly take: (world: Freedom) => Promise<unknown>; toString(): string };
 
@@ -26,10 +23,7 @@ const queued = step(
   'queue',
   fc.tuple(account, fc.nat(1), fc.constantFrom(...LABELS), fc.constantFrom(1, 50, 300, ENDLESS_MS), fc.integer({ min: 1, max: 3 })),
   async (world, [owner, nth, labels, durationMs, count]) => {
-    for (let n = 0; n < count; n += 1) {
-      const { id } = await world.queue(owner, nth, labels, durationMs);
-      if (durationMs === ENDLESS_MS) world.endless.add(id);
-    }
+    for (let n = 0; n < count; n += 1) await world.queue(owner, nth, labels, durationMs);
   },
 );
 
@@ -51,9 +45,7 @@ const steps = fc.oneof(
         (await jobs(world)).filter(({ status }) => status === 'completed'),
         nth,
       );
-      if (job === undefined) return;
-      const { id } = await world.world.gitHub.rerunJob(job.id);
-      if (world.endless.has(job.id)) world.endless.add(id);
+      if (job !== undefined) await world.rerun(job.id);
     }),
     weight: 2,
   },
@@ -85,7 +77,7 @@ const steps = fc.oneof(
       await world.askToStop(nth);
       await world.world.runTasks();
       await world.letTimePass();
-      await endPauses(world);
+      await world.endPauses();
     }),
     weight: 5,
   },
@@ -197,21 +189,14 @@ async function heal(world: Freedom): Promise<void> {
 const idle = async ({ world }: Freedom) =>
   (await world.gitHub.truth()).runners.filter(({ state }) => state === 'idle').map(({ name }) => name);
 
-const endPauses = ({ world: { db } }: Freedom) =>
-  db
-    .updateTable('breakers')
-    .set({ paused_until: new Date(0), trial_until: null })
-    .where('pauses', '>', 0)
-    .execute();
-
 async function letEverythingEnd(world: Freedom): Promise<void> {
   await waitFor(
     'every job to end',
     async () => {
       await heal(world);
-      for (const { id, status } of await jobs(world)) if (status === 'in_progress' && world.endless.has(id)) await world.cancel(id);
+      await world.endEndless();
       await world.world.makeDue();
-      await endPauses(world);
+      await world.endPauses();
       await work(world);
       await expectWithinBounds(world);
       if ((await jobs(world)).every(({ status }) => status === 'completed')) return true;

@@ -40,6 +40,8 @@ const DOCUMENTS = {
 
 export const LABELS = [['linux'], ['self-hosted', 'linux'], ['linux', 'large'], ['large'], ['gpu']] as const;
 const REPOSITORIES = { acme: ['api', 'web'], globex: ['core'], sam: ['one', 'two'] } as const;
+/** A job that takes so long ends only when it is cancelled. */
+export const ENDLESS_MS = 600_000;
 export const ACCOUNTS = ['acme', 'globex', 'sam'] as const;
 export type AccountKey = (typeof ACCOUNTS)[number];
 
@@ -140,6 +142,8 @@ export async function startFreedom(seed: number) {
   const activePods = async () =>
     (await listPods(cluster, { namespace: NAMESPACE, instance })).pods.filter((pod) => !pod.containersTerminated);
 
+  const endless = new Set<number>();
+
   /** What GitHub and time did that makes a worker one too many. */
   const excuses = { cancelled: 0, graceEnded: 0 };
 
@@ -150,8 +154,19 @@ export async function startFreedom(seed: number) {
     alone,
     activePods,
     install,
-    queue: (account: AccountKey, nth: number, labels: readonly string[], durationMs: number) =>
-      gitHub.queueJob({ repo: repositoryOf(account, nth), labels, durationMs }),
+    async queue(account: AccountKey, nth: number, labels: readonly string[], durationMs: number) {
+      const { id } = await gitHub.queueJob({ repo: repositoryOf(account, nth), labels, durationMs });
+      if (durationMs === ENDLESS_MS) endless.add(id);
+    },
+    async rerun(jobId: number) {
+      const { id } = await gitHub.rerunJob(jobId);
+      if (endless.has(jobId)) endless.add(id);
+    },
+    /** Cancels those endless jobs that run. */
+    async endEndless() {
+      const { jobs } = await gitHub.truth();
+      for (const { id, status } of jobs) if (status === 'in_progress' && endless.has(id)) await gitHub.cancelJob(id);
+    },
     async cancel(jobId: number) {
       const { runnerName } = await gitHub.cancelJob(jobId);
       // Whatever was made for it before we heard of it.
@@ -244,9 +259,11 @@ export async function startFreedom(seed: number) {
       };
       await record('workflow_job', `look-up of ${job.id} ${job.status}`, JSON.stringify(body));
     },
-    /** Asks for the stop of a worker whose runner GitHub can give a job, whether it has one or not. */
+    /** Asks for the stop of a worker whose runner works, or at least could. */
     async askToStop(nth: number) {
-      const connected = (await gitHub.truth()).runners.filter(({ state }) => state === 'idle' || state === 'busy');
+      const { runners } = await gitHub.truth();
+      const busy = runners.filter(({ state }) => state === 'busy');
+      const connected = busy.length > 0 ? busy : runners.filter(({ state }) => state === 'idle');
       const runner = connected[nth % Math.max(connected.length, 1)];
       if (runner !== undefined) await stops.askToStop(runner.name);
     },
