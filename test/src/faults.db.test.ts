@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { FAULTS } from '@paddock/bench/faults/matrix';
+import { playFault } from '@paddock/bench/faults/play-fault';
+import { type Stage, startStage } from '@paddock/bench/faults/stage';
+import { type Postgres, startPostgres } from '@paddock/embedded-postgres/start-postgres';
+
+/** Those of the matrix that need no pause or deadline to end, which last half a minute each; `bench faults` plays all, with many jobs. */
+const QUICK = [
+  'deliveries-lost',
+  'in-progress-lost',
+  'completed-lost',
+  'ingress-down',
+  'wrong-secret',
+  'postgres-restarts',
+  'services-killed',
+] as const;
+
+const JOBS = 8;
+/** Nets for a hung test on a busy machine: eight processes are started, and some of them again and again. */
+const NET_MS = 180_000;
+const PATIENCE_MS = 90_000;
+
+describe('jobs while something goes wrong: none lost, none killed, nothing left (P1, P2, E6)', () => {
+  let postgres: Postgres;
+  let stage: Stage;
+
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    stage = await startStage(postgres, 1);
+  }, NET_MS);
+
+  afterAll(async () => {
+    await stage.close();
+    await postgres.stop({ mode: 'immediate' });
+  });
+
+  test.each(QUICK)(
+    '%s',
+    async (name) => {
+      const fault = FAULTS.find((each) => each.name === name);
+      if (fault === undefined) throw new Error(`There is no fault ${name}.`);
+      const { unsettled, lost, workersLeft, registrationsLeft, podsLeft, runningKilled } = await playFault(stage, fault, {
+        jobs: JOBS,
+        patienceMs: PATIENCE_MS,
+      });
+      expect(unsettled).toEqual([]);
+      expect({ lost, workersLeft, registrationsLeft, podsLeft, runningKilled }).toEqual({
+        lost: 0,
+        workersLeft: 0,
+        registrationsLeft: 0,
+        podsLeft: 0,
+        runningKilled: 0,
+      });
+    },
+    NET_MS,
+  );
+});
