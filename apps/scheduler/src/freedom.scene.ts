@@ -198,6 +198,13 @@ export async function startFreedom(seed: number) {
       await gitHub.settled();
       await db.updateTable('installations').set({ login: account }).where('entity_id', '=', entityIds[account]).execute();
     },
+    /** As if the pauses of all open breakers were over. */
+    endPauses: () =>
+      db
+        .updateTable('breakers')
+        .set({ paused_until: new Date(0), trial_until: null })
+        .where('pauses', '>', 0)
+        .execute(),
     retireIdle: (podNames: readonly string[]) => Promise.all(podNames.map((podName) => stops.askToStop(podName))),
     /** No runner comes up just then: what takes a minute outside of tests takes longer than that. */
     async letTimePass() {
