@@ -70,9 +70,15 @@ export function clientConfig(options: Omit<DatabaseOptions, 'poolSize' | 'onIdle
   };
 }
 
+/**
+ * A connection in reserve is kept this long. node-postgres' own 10 s are shorter than the pauses between deliveries at night, and a new
+ * connection has to sign in and have all its statements parsed and planned before it answers.
+ */
+const KEEP_IDLE_MS = 300_000;
+
 /** Opens a pool on one environment. Nothing is connected before the first statement. */
 export function connectDatabase(options: DatabaseOptions): DatabaseConnection {
-  const pool = new pg.Pool({ ...clientConfig(options), max: options.poolSize });
+  const pool = new pg.Pool({ ...clientConfig(options), max: options.poolSize, idleTimeoutMillis: KEEP_IDLE_MS });
   pool.on('error', (error) => options.onIdleError?.(error));
   // A connection that breaks while it is in use fails its statement, which is how it is learnt of; without a listener it would end the process.
   pool.on('connect', (client) => {
