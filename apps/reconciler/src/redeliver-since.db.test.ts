@@ -47,7 +47,8 @@ describe('redeliver since (E1, F5)', () => {
     expect(await scene.cycle()).toMatchObject({ accepted: 0, resolved: 1 });
     await scene.passAnHour();
     expect(await scene.cycle()).toMatchObject({ accepted: 1 });
-    expect(scene.receiver.received.map(({ guid }) => guid)).toEqual([stored, ...lost, ...lost, lost[1]]);
+    const arrivals = (guid: string | undefined) => scene.receiver.received.filter((received) => received.guid === guid).length;
+    expect([stored, ...lost].map(arrivals)).toEqual([1, 2, 3]);
     await scene.storeEvent(lost[1] ?? '');
     await scene.cycle();
     expect(await scene.unresolved()).toEqual([]);
