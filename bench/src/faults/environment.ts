@@ -67,7 +67,7 @@ export async function createEnvironment(options: EnvironmentOptions): Promise<En
     ingress,
     services,
     async close() {
-      await Promise.all(services.map(({ kill }) => kill()));
+      await Promise.all(services.map((each) => each.close()));
       await connection.close();
     },
   };

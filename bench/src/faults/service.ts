@@ -8,6 +8,8 @@ export interface Service {
   start(): Promise<void>;
   /** Kills it outright and waits for its end; nothing happens if it does not run. */
   kill(): Promise<void>;
+  /** Kills it for good: a fault that is still at work starts it no more. */
+  close(): Promise<void>;
 }
 
 export interface ServiceOptions {
@@ -23,26 +25,38 @@ export interface ServiceOptions {
 
 export function createService({ name, program, args = [], env = {}, onStart, onEnd }: ServiceOptions): Service {
   let running: Program | undefined;
-  return {
-    name,
-    async start() {
-      if (running !== undefined) return;
-      const started = await startProgram({ program, args, env: { NODE_ENV: 'production', ...env } });
-      running = started;
-      const tell = ({ code, signal }: Awaited<Program['exited']>): void => {
-        if (running !== started) return;
-        onEnd(new Error(`The ${name} ended by itself (${signal ?? `exit code ${code}`}):\n${started.lines().slice(-20).join('\n')}`));
-      };
-      void started.exited.then(tell);
-      if (started.port === undefined) throw new Error(`The ${name} did not say where it listens.`);
-      await onStart?.(`http://127.0.0.1:${started.port}`);
-      await untilReady(started.port);
-    },
-    async kill() {
-      const killed = running;
-      running = undefined;
-      killed?.kill('SIGKILL');
-      await killed?.exited;
-    },
+  let isClosed = false;
+  const startNow = async (): Promise<void> => {
+    if (running !== undefined || isClosed) return;
+    const started = await startProgram({ program, args, env: { NODE_ENV: 'production', ...env } });
+    running = started;
+    const tell = ({ code, signal }: Awaited<Program['exited']>): void => {
+      if (running !== started) return;
+      onEnd(new Error(`The ${name} ended by itself (${signal ?? `exit code ${code}`}):\n${started.lines().slice(-20).join('\n')}`));
+    };
+    void started.exited.then(tell);
+    if (started.port === undefined) throw new Error(`The ${name} did not say where it listens.`);
+    await onStart?.(`http://127.0.0.1:${started.port}`);
+    await untilReady(started.port);
   };
+  const killNow = async (): Promise<void> => {
+    const killed = running;
+    running = undefined;
+    killed?.kill('SIGKILL');
+    await killed?.exited;
+  };
+
+  // One after the other: two faults may start and kill the same service, and no process may be lost sight of.
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = (act: () => Promise<void>) => (): Promise<void> => {
+    const turn = last.then(act);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+  const kill = inTurn(killNow);
+  const close = (): Promise<void> => {
+    isClosed = true;
+    return kill();
+  };
+  return { name, start: inTurn(startNow), kill, close };
 }

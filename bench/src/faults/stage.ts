@@ -60,9 +60,9 @@ export async function startStage(postgres: Postgres, environmentCount: number): 
       onStart: (url) => void (clusterUrl = url),
       onEnd,
     });
-    for (const { start, kill } of [simulatedGitHub, simulatedCluster]) {
-      undo.push(kill);
-      await start();
+    for (const simulator of [simulatedGitHub, simulatedCluster]) {
+      undo.push(simulator.close);
+      await simulator.start();
     }
     const github = connectGitHubSimulator(githubUrl);
     await furnish(github, apps);
