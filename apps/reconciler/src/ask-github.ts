@@ -24,13 +24,21 @@ export interface AskingOptions {
 export const isHidden = (failure: GitHubFailure | undefined): boolean =>
   failure === undefined || failure.kind === 'unauthorized' || failure.kind === 'forbidden' || failure.kind === 'not_found';
 
-/** Resolves with what `ask` does; with undefined where that is undefined, failed, or would only fail again. */
-export type AskGitHub = <T>(whom: InstallationToAsk, what: string, ask: () => Promise<T | undefined>) => Promise<T | undefined>;
+/**
+ * Resolves with what `ask` does; with undefined where that is undefined, failed, or would only fail again. `about` is the object of which
+ * `what` is a part: failing parts of one object do not say that GitHub is away.
+ */
+export type AskGitHub = <T>(
+  whom: InstallationToAsk,
+  what: string,
+  ask: () => Promise<T | undefined>,
+  about?: string,
+) => Promise<T | undefined>;
 
 /** For one pass over many objects at GitHub, of which each is asked about alone. A refusal is written down, for the "why" (C9). */
 export function createAskGitHub({ db, dryRun, onUnanswered, signal }: AskingOptions): AskGitHub {
   const trouble = createGitHubTrouble();
-  return async (whom, what, ask) => {
+  return async (whom, what, ask, about) => {
     const { installationId } = whom;
     if (signal.aborted || trouble.isPointless(installationId)) return undefined;
     try {
@@ -42,7 +50,7 @@ export function createAskGitHub({ db, dryRun, onUnanswered, signal }: AskingOpti
       if (signal.aborted) return undefined;
       const failure = classifyGitHubError(error);
       onUnanswered({ what, installationId }, failure);
-      if (trouble.note(installationId, failure) && !dryRun) await recordAuthFailure(db, 'reconciler', refusalOf(whom, failure));
+      if (trouble.note(installationId, failure, about) && !dryRun) await recordAuthFailure(db, 'reconciler', refusalOf(whom, failure));
       return undefined;
     }
   };

@@ -265,7 +265,15 @@ describe('resync of one repository (E2, F5)', () => {
       .deleteFrom('jobs')
       .where('job_id', '=', known ?? 0)
       .execute();
-    expect(await scene.resync('ACME/api')).toEqual({ runs: 1, jobs: 1, unchanged: 0, found: 1, doubted: 0, isComplete: true });
+    expect(await scene.resync('ACME/api')).toEqual({
+      runs: 1,
+      jobs: 1,
+      unchanged: 0,
+      found: 1,
+      doubted: 0,
+      unanswered: 0,
+      isComplete: true,
+    });
     expect(await scene.jobIds()).toEqual([known]);
     expect(await scene.calls(LIST_RUNS)).toBe(10);
   });

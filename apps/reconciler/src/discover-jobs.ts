@@ -6,8 +6,9 @@ import type { GitHubFailure } from '@paddock/github/errors';
 import { listRepositories } from '@paddock/github/repositories';
 import { type AskGitHub, createAskGitHub, isHidden, type Unanswered } from './ask-github.ts';
 import { type Allowance, createAllowances } from './allowance.ts';
-import { type AskOne, discoverRepository, type DiscoverRepositoryOptions, type RepositoryCounts } from './discover-repository.ts';
+import { discoverRepository, type DiscoverRepositoryOptions, type RepositoryCounts } from './discover-repository.ts';
 import type { ReconcilerEvents } from './events.ts';
+import type { AskOne } from './look-at-repository.ts';
 
 export interface DiscoverJobsOptions extends Pick<DiscoverRepositoryOptions, 'db' | 'everyMs' | 'dryRun'> {
   github: GitHub;
@@ -30,9 +31,9 @@ export interface DiscoverJobsCounts extends Omit<RepositoryCounts, 'isComplete'>
   /** Installations whose repositories were listed. */
   listed: number;
   repositories: number;
-  /** Repositories of which not everything could be seen inside the budget. */
+  /** Repositories of which not everything could be seen: the budget ended, or GitHub did not tell the jobs of a run. */
   incomplete: number;
-  /** Repositories and installations for which GitHub did not answer. */
+  /** Repositories, runs and installations for which GitHub did not answer. */
   unanswered: number;
   /** Those of them that GitHub does not let us see. */
   hidden: number;
@@ -70,7 +71,8 @@ export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSi
   for (const repository of due) {
     if (signal.aborted) break;
     const allowance = allowanceOf(repository.installationId);
-    const askIt: AskOne = (call) => ask(repository, `repository ${repository.repoId}`, call);
+    const itself = `repository ${repository.repoId}`;
+    const askIt: AskOne = (what, call) => ask(repository, what === undefined ? itself : `${what} of ${itself}`, call, itself);
     const seen = await discoverRepository({ ...options, pools, allowance, ask: askIt }, repository, signal);
     if (seen === undefined) {
       all.unanswered++;
@@ -79,7 +81,7 @@ export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSi
     }
     all.repositories++;
     if (!seen.isComplete) all.incomplete++;
-    for (const key of ['runs', 'jobs', 'unchanged', 'found', 'doubted'] as const) all[key] += seen[key];
+    for (const key of ['runs', 'jobs', 'unchanged', 'found', 'doubted', 'unanswered'] as const) all[key] += seen[key];
   }
   return { ...all, hidden, full: due.length >= most };
 }

@@ -11,11 +11,8 @@ import type { Kysely } from 'kysely';
 import type { Allowance } from './allowance.ts';
 import { findingOf, type FoundAt } from './discovered-job.ts';
 import type { ReconcilerEvents } from './events.ts';
-import { lookAtRepository, type RepositoryView } from './look-at-repository.ts';
+import { type AskOne, listJobsOfRuns, listUnfinishedRuns, type UnfinishedRuns } from './look-at-repository.ts';
 import { parseRepositoryName } from './repository-name.ts';
-
-/** Makes one call to GitHub; undefined if that found nothing, or failed and was dealt with. */
-export type AskOne = <T>(call: () => Promise<T | undefined>) => Promise<T | undefined>;
 
 export interface DiscoverRepositoryOptions {
   db: Kysely<Database>;
@@ -38,6 +35,9 @@ export interface RepositoryCounts {
   found: number;
   /** Jobs that are to be looked up: GitHub calls them queued, and our rows say otherwise. */
   doubted: number;
+  /** Runs whose jobs GitHub did not tell. */
+  unanswered: number;
+  /** False if something was not seen. */
   isComplete: boolean;
 }
 
@@ -56,24 +56,29 @@ export async function discoverRepository(
   const version = String(pools.version);
   const etags = repository.etags['pools'] === version ? repository.etags : {};
   const client = () => github.asInstallation(appId, repository.installationId, { signal });
-  const seen = await ask(() => see(client(), { ...repository, etags }, options.allowance));
+  const seen = await ask(undefined, () => see(client(), { ...repository, etags }, options.allowance));
   if (seen === undefined) return undefined;
   const { view } = seen;
+  const found = await listJobsOfRuns(client(), view, { ...options, late: lateRuns(repository.etags) });
+  const { jobs, unanswered } = found;
   const known = await findKnownJobs(
     db,
-    view.jobs.map(({ id }) => id),
+    jobs.map(({ id }) => id),
   );
-  const judged = view.jobs.map((job) => ({ job, verdict: judgeDiscoveredJob(known.get(job.id), job) }));
+  const judged = jobs.map((job) => ({ job, verdict: judgeDiscoveredJob(known.get(job.id), job) }));
   const news = judged.flatMap(({ job, verdict }) => (verdict.kind === 'news' ? [{ job, action: verdict.action }] : []));
   const doubted = judged.filter(({ verdict }) => verdict.kind === 'doubt').map(({ job }) => job.id);
-  const { runs, unchanged, isComplete } = view;
-  const counts = { runs, jobs: view.jobs.length, unchanged, found: news.length, doubted: doubted.length, isComplete };
+  const { unchanged } = view;
+  const runs = view.runIds.length;
+  const isComplete = view.isComplete && found.isComplete;
+  const counted = { found: news.length, doubted: doubted.length, unanswered: unanswered.length };
+  const counts = { runs, jobs: jobs.length, unchanged, ...counted, isComplete };
   if (dryRun) return counts;
 
   let { today } = seen;
   if (news.length > 0) {
     // Whether it is public decides about its pool, and its name may be another by now: asked for only where something is to be written.
-    today ??= await ask(() => findRepository(client(), repoId));
+    today ??= await ask(undefined, () => findRepository(client(), repoId));
     if (today === undefined) return undefined;
     const at = foundAt(repository, today);
     const findings = news.map(({ job, action }) => findingOf(job, action, at));
@@ -81,25 +86,31 @@ export async function discoverRepository(
   }
   await askForLookUps(db, doubted);
   const fullName = today === undefined ? repository.fullName : fullNameOf(today);
-  const look = { repoId, entityId, appId, fullName, isActive: runs > 0, etags: isComplete ? { ...view.etags, pools: version } : {} };
+  const remembered = isComplete ? { ...view.etags, pools: version } : { [LATE]: unanswered.join(',') };
+  const look = { repoId, entityId, appId, fullName, isActive: runs > 0, etags: remembered };
   await noteRepositoryLook(db, look, everyMs);
   return counts;
 }
+
+/** Beside the etags of lists: the runs whose jobs GitHub did not tell. With them the lists are read again, so no etag is kept. */
+const LATE = 'late_runs';
+
+const lateRuns = (etags: RepositoryToLookAt['etags']): number[] => (etags[LATE] ?? '').split(',').filter(Boolean).map(Number);
 
 /** The repository's runs, under the name that was last heard of; under its name of today, looked up by id, if GitHub does not know that one. */
 async function see(
   client: InstallationClient,
   { repoId, fullName, etags }: RepositoryToLookAt,
   allowance: Allowance,
-): Promise<{ view: RepositoryView; today: GitHubRepository | undefined } | undefined> {
+): Promise<{ view: UnfinishedRuns; today: GitHubRepository | undefined } | undefined> {
   const lastName = parseRepositoryName(fullName ?? '');
   if (lastName !== undefined) {
-    const view = await lookAtRepository(client, lastName, etags, allowance).catch(unlessNotFound);
+    const view = await listUnfinishedRuns(client, lastName, etags, allowance).catch(unlessNotFound);
     if (view !== undefined) return { view, today: undefined };
   }
   const today = await findRepository(client, repoId);
   if (today === undefined) return undefined;
-  return { view: await lookAtRepository(client, { owner: today.owner, repo: today.name }, etags, allowance), today };
+  return { view: await listUnfinishedRuns(client, { owner: today.owner, repo: today.name }, etags, allowance), today };
 }
 
 /** Returns how many of them were news indeed. */

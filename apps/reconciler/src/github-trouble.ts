@@ -1,31 +1,35 @@
 import type { GitHubFailure } from '@paddock/github/errors';
 
-/** So many calls in a row without a usable answer, and GitHub is taken to be away. */
-const OUTAGES_AT_MOST = 3;
+/** So many objects in a row without a usable answer, and GitHub is taken to be away. */
+export const OUTAGES_AT_MOST = 3;
 
 /** What a pass has seen of GitHub's failures: it asks no more where it would only be refused again. */
 export interface GitHubTrouble {
   /** True where another call is of no use in this pass. */
   isPointless(installationId: number): boolean;
-  /** True if the failure is one of the installation itself, so that all of its objects share it. */
-  note(installationId: number, failure: GitHubFailure): boolean;
+  /**
+   * True if the failure is one of the installation itself, so that all of its objects share it. Failures `about` the same object count as one
+   * outage; without it each is one.
+   */
+  note(installationId: number, failure: GitHubFailure, about?: string): boolean;
   answered(): void;
 }
 
 export function createGitHubTrouble(): GitHubTrouble {
   const refused = new Set<number>();
-  let outages = 0;
+  const withoutAnswer = new Set<string | symbol>();
   return {
-    isPointless: (installationId) => outages >= OUTAGES_AT_MOST || refused.has(installationId),
-    note(installationId, { kind }) {
+    isPointless: (installationId) => withoutAnswer.size >= OUTAGES_AT_MOST || refused.has(installationId),
+    note(installationId, { kind }, about) {
       const isOutage = kind === 'unavailable' || kind === 'timeout' || kind === 'network';
-      outages = isOutage ? outages + 1 : 0;
+      if (isOutage) withoutAnswer.add(about ?? Symbol('an object of its own'));
+      else withoutAnswer.clear();
       const isRefusal = kind === 'unauthorized' || kind === 'forbidden' || kind === 'rate_limited';
       if (isRefusal) refused.add(installationId);
       return isRefusal && kind !== 'rate_limited';
     },
     answered() {
-      outages = 0;
+      withoutAnswer.clear();
     },
   };
 }

@@ -3,6 +3,7 @@ import { findInstallationByLogin } from '@paddock/db/repositories';
 import type { GitHub } from '@paddock/github/connect';
 import { findRepositoryByName } from '@paddock/github/repositories';
 import { discoverRepository, type DiscoverRepositoryOptions, type RepositoryCounts } from './discover-repository.ts';
+import type { AskOne } from './look-at-repository.ts';
 import { parseRepositoryName } from './repository-name.ts';
 
 export interface ResyncRepositoryOptions extends Omit<DiscoverRepositoryOptions, 'pools' | 'allowance' | 'ask'> {
@@ -32,6 +33,14 @@ export async function resyncRepository(
   const invisible = `GitHub does not show ${fullName} to the App: is the repository selected for it?`;
   if (repository === undefined) return invisible;
   const toLookAt = { ...installation, repoId: repository.id, fullName: `${repository.owner}/${repository.name}`, etags: {} };
-  const counts = await discoverRepository({ ...options, pools, allowance: { take: () => true }, ask: (call) => call() }, toLookAt, signal);
+  const errors: unknown[] = [];
+  const ask: AskOne = (_what, call) =>
+    call().catch((error: unknown) => {
+      errors.push(error);
+      return undefined;
+    });
+  const counts = await discoverRepository({ ...options, pools, allowance: { take: () => true }, ask }, toLookAt, signal);
+  // What could be seen is written by now; the rest is asked for again.
+  if (errors.length > 0) throw errors[0];
   return counts ?? invisible;
 }

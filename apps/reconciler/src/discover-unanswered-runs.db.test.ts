@@ -1,0 +1,56 @@
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type DiscoveryScene, startDiscoveryScene } from './discovery.scene.ts';
+
+let database: TestDatabase;
+let scene: DiscoveryScene;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  scene = await startDiscoveryScene(database.db);
+});
+afterEach(() => scene.stop());
+
+/** Queues a job whose run GitHub answers for with 502, whoever asks. */
+async function queueInBrokenRun(): Promise<number> {
+  const job = await scene.queue('acme/api');
+  const { runId = 0 } = (await scene.world.github.truth()).jobs.find(({ id }) => id === job) ?? {};
+  await scene.world.github.failNext({ path: `/runs/${runId}/jobs`, status: 502, times: 1_000 });
+  return job;
+}
+
+describe('a run whose jobs GitHub does not tell (E2)', () => {
+  test('leaves the other runs of its repository alone, is counted, and is found once GitHub answers', async () => {
+    const before = await scene.queue('acme/api');
+    const broken = await queueInBrokenRun();
+    const after = await scene.queue('acme/api');
+    expect(await scene.discover()).toMatchObject({ repositories: 1, runs: 3, found: 2, unanswered: 1, incomplete: 1 });
+    expect(await scene.jobIds()).toEqual([before, after]);
+    expect(scene.unanswered).toEqual(['unavailable']);
+    await scene.world.github.clearFaults();
+    await scene.passMinutes(6);
+    expect(await scene.discover()).toMatchObject({ found: 1, unanswered: 0, incomplete: 0 });
+    expect(await scene.jobIds()).toEqual([before, broken, after]);
+  });
+
+  test('comes after the others at the next look: three of them stop a pass, and nothing waits for them', async () => {
+    for (let index = 0; index < 3; index++) await queueInBrokenRun();
+    const fine = [await scene.queue('acme/api'), await scene.queue('acme/api')];
+    // Wherever they stand in GitHub's list, the second look asks about the others first.
+    for (let pass = 0; pass < 2; pass++) {
+      await scene.discover();
+      await scene.passMinutes(6);
+    }
+    expect(await scene.jobIds()).toEqual(fine);
+  });
+
+  test('a resync writes what it sees, and fails with what it does not', async () => {
+    await queueInBrokenRun();
+    const fine = await scene.queue('acme/api');
+    await expect(scene.resync('acme/api')).rejects.toMatchObject({ status: 502 });
+    expect(await scene.jobIds()).toEqual([fine]);
+  });
+});
