@@ -17,7 +17,7 @@ beforeEach(() => world.reset());
 
 const parts = () => ({ ...world.parts, ...FOLLOWING });
 const list = async () => (await listPods(world.cluster, { namespace: 'runners', instance })).pods;
-const relist = async (pods?: readonly ObservedPod[]) => takeList(parts(), 'runners', pods ?? (await list()), new Date());
+const relist = async (pods?: readonly ObservedPod[]) => takeList(parts(), 'runners', pods ?? (await list()), []);
 const kinds = async () =>
   (await world.db.selectFrom('tasks').select('kind').where('subject_type', '=', 'worker').orderBy('kind').execute()).map(
     ({ kind }) => kind,
@@ -182,7 +182,7 @@ describe('a pod is left alone, with its neighbours adopted all the same (E6)', (
     const reported: (readonly string[])[] = [];
     const events = { ...world.events, podsWithoutRow: (_namespace: string, names: readonly string[]) => void reported.push(names) };
     const pods = (await list()).map((pod) => (pod.name === strange ? disguise(pod) : pod));
-    await takeList({ ...parts(), events }, 'runners', pods, new Date());
+    await takeList({ ...parts(), events }, 'runners', pods, []);
     expect((await world.workers()).map(({ pod_name }) => pod_name)).toEqual([plain]);
     expect(reported).toEqual([[disguise(await podOf(strange)).name]]);
   });

@@ -1,5 +1,5 @@
 import type { PodToAdopt } from '@paddock/db/adopt-workers';
-import type { MissingPod, PodTransition } from '@paddock/db/worker-pods';
+import type { VanishedWorker, PodTransition } from '@paddock/db/worker-pods';
 import type { WorkerToStop } from '@paddock/db/stopping-workers';
 import type { WorkerToProvision } from '@paddock/db/workers';
 import type { GitHubFailure } from '@paddock/github/errors';
@@ -134,7 +134,7 @@ export function createEvents(log: Logger, metrics: Metrics) {
       stuck.inc({ pool, reason });
       log.warn('the pod of a worker does not start or does not go', { podName, pool, reason });
     },
-    podVanished({ podName, pool, status }: MissingPod) {
+    podVanished({ podName, pool, status }: VanishedWorker) {
       vanished.inc({ pool });
       log.warn('the pod of a worker is gone: it is no supply any more', { podName, pool, status });
     },

@@ -3,6 +3,7 @@ import { deletePod, listPods } from '@paddock/kube/pods';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { findInstance } from '@paddock/db/instance';
+import { findKnownPods } from '@paddock/db/worker-pods';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { takeChanges, takeList } from './follow-pods.ts';
 import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from './scheduler.scene.ts';
@@ -45,7 +46,10 @@ async function endPod(name: string, end: End, exitCode?: number): Promise<void> 
 }
 
 const row = async (podName: string) => (await world.workers()).find((worker) => worker.pod_name === podName);
-const relist = async (begunAt = new Date()) => takeList(parts(), 'runners', await list(), begunAt);
+async function relist(): Promise<void> {
+  const known = await findKnownPods(world.db, 'runners');
+  await takeList(parts(), 'runners', await list(), known);
+}
 
 const change = (type: 'modified' | 'deleted', pod: ObservedPod) => ({ type, pod, resourceVersion: pod.resourceVersion });
 
@@ -130,7 +134,7 @@ describe('a pod’s state goes into its worker’s row', () => {
   test('a phase that says Failed while a container still runs ends nothing (A3, P2)', async () => {
     const name = await startWorker();
     const pods = (await list()).map((pod) => Object.assign({}, pod, { phase: 'Failed' as const, podReason: 'NodeLost' }));
-    await takeList(parts(), 'runners', pods, new Date());
+    await takeList(parts(), 'runners', pods, []);
     expect((await row(name))?.status).toBe('running');
   });
 });
@@ -174,7 +178,7 @@ describe('a pod that is gone', () => {
       const pod = await podOf(name);
       await deletePod(world.cluster, { namespace: 'runners', name });
       await waitFor('the pod to be gone', async () => (await podOf(name)) === undefined);
-      if (how === 'missing from a list') await relist(new Date(Date.now() + 3_600_000));
+      if (how === 'missing from a list') await relist();
       else if (pod !== undefined) await takeChanges(parts(), [{ type: 'deleted', pod, resourceVersion: pod.resourceVersion }]);
       expect(await row(name)).toMatchObject({ status: 'running', stop_reason: 'pod_gone', completed_at: null });
       expect((await row(name))?.stopping_at).not.toBeNull();
@@ -184,10 +188,17 @@ describe('a pod that is gone', () => {
     },
   );
 
-  test('a list that was begun before the worker was made says nothing of it (C8)', async () => {
-    const name = await startWorker();
-    await takeList(parts(), 'runners', [], new Date());
-    expect((await row(name))?.stopping_at).toBeNull();
+  test('a list that was asked for before the pod was made says nothing of it, however old the worker (C8)', async () => {
+    await world.queueJob();
+    await world.match();
+    const [known, pods] = [await findKnownPods(world.db, 'runners'), await list()];
+    await world.runTasks();
+    await world.db
+      .updateTable('workers')
+      .set({ created_at: new Date(Date.now() - 3_600_000) })
+      .execute();
+    await takeList(parts(), 'runners', pods, known);
+    expect(await world.workers()).toMatchObject([{ pod_uid: expect.any(String), stopping_at: null }]);
   });
 
   test('is written down for a worker that has ended (E7)', async () => {
@@ -198,12 +209,12 @@ describe('a pod that is gone', () => {
     expect((await row(name))?.pod_deleted_at).not.toBeNull();
   });
 
-  test('is found by a complete list, but only if the worker is older than that list (C8)', async () => {
+  test('of a worker that has ended is found by a complete list (C8)', async () => {
     const name = await startWorker('succeeded');
     await relist();
-    await takeList(parts(), 'runners', [], new Date());
+    await takeList(parts(), 'runners', [], []);
     expect((await row(name))?.pod_deleted_at).toBeNull();
-    await takeList(parts(), 'runners', [], new Date(Date.now() + 3_600_000));
+    await takeList(parts(), 'runners', [], [name]);
     expect((await row(name))?.pod_deleted_at).not.toBeNull();
   });
 
@@ -218,6 +229,16 @@ describe('a pod that is gone', () => {
 });
 
 describe('followPods', () => {
+  test('sees with its first list what went while nobody followed, and be the worker just made (C8)', async () => {
+    const name = await startWorker();
+    await deletePod(world.cluster, { namespace: 'runners', name });
+    await waitFor('the pod to be gone', async () => (await podOf(name)) === undefined);
+    const stop = world.follow();
+    await waitFor('the absence to be noted', async () => (await row(name))?.stop_reason === 'pod_gone');
+    await stop();
+    expect(await row(name)).toMatchObject({ completed_at: null });
+  });
+
   test('goes on through cut watches and forgotten versions, with two followers beside each other (C8)', async () => {
     const stops = [world.follow(), world.follow()];
     const first = await startWorker();

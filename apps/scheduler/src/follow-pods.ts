@@ -3,7 +3,7 @@ import { holdLease } from '@paddock/db/hold-lease';
 import { findInstance } from '@paddock/db/instance';
 import type { Database } from '@paddock/db/tables';
 import { markStuckPods } from '@paddock/db/stuck-pods';
-import { findMissingPods, findNamespaces, stopVanishedWorkers } from '@paddock/db/worker-pods';
+import { findKnownPods, findNamespaces, stopVanishedWorkers } from '@paddock/db/worker-pods';
 import { diagnoseTask, stopTask } from '@paddock/domain/worker-tasks';
 import type { Cluster } from '@paddock/kube/connect';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
@@ -76,12 +76,16 @@ export async function noteStuckPods({ db, events, stuckAfterMs }: Following): Pr
 }
 
 async function followNamespace(parts: Following, where: { namespace: string; instance: string }, signal: AbortSignal): Promise<void> {
-  const { cluster, events } = parts;
+  const { db, cluster, events } = parts;
+  let known: readonly string[] = [];
   await watchPods(
     cluster,
     {
       ...where,
-      onList: (pods, begunAt) => takeList(parts, where.namespace, pods, begunAt),
+      beforeList: async () => {
+        known = await findKnownPods(db, where.namespace);
+      },
+      onList: (pods) => takeList(parts, where.namespace, pods, known),
       onChanges: (changes) => takeChanges(parts, changes),
       onInterrupted: (failure, retryInMs) => events.watchInterrupted(where.namespace, failure, retryInMs),
     },
@@ -89,21 +93,18 @@ async function followNamespace(parts: Following, where: { namespace: string; ins
   );
 }
 
-/** The clocks of this machine and of PostgreSQL may differ by this much. */
-const CLOCK_TOLERANCE_MS = 60_000;
-
 /**
- * Takes over what a complete list says, and what it does not: a worker whose pod is missing is no supply any more, but its row goes on until
- * GitHub has said what became of the runner (A3).
+ * Takes over what a complete list says, and what it does not: of the pods that were `known` before it was asked for, those that are missing
+ * are gone, whatever any clock says (C8). Their worker is no supply any more, but its row goes on until GitHub has said what became of the
+ * runner (A3).
  */
-export async function takeList(parts: Following, namespace: string, pods: readonly ObservedPod[], begunAt: Date): Promise<void> {
+export async function takeList(parts: Following, namespace: string, pods: readonly ObservedPod[], known: readonly string[]): Promise<void> {
   const { withoutRow } = await recordPods(parts, pods);
   parts.events.podsWithoutRow(namespace, withoutRow);
-  const createdBefore = new Date(begunAt.getTime() - CLOCK_TOLERANCE_MS);
-  const missing = await findMissingPods(parts.db, { namespace, present: pods.map(({ name }) => name), createdBefore });
+  const present = new Set(pods.map(({ name }) => name));
   await takeAbsence(
     parts,
-    missing.map(({ podName }) => podName),
+    known.filter((name) => !present.has(name)),
   );
 }
 

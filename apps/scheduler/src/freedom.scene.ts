@@ -5,6 +5,7 @@ import { currentPoolsDocument } from '@paddock/db/pools-documents';
 import { reconsiderJobs } from '@paddock/db/reconsider-jobs';
 import { recordDeliveries } from '@paddock/db/record-deliveries';
 import { findInstance } from '@paddock/db/instance';
+import { findKnownPods } from '@paddock/db/worker-pods';
 import { parseDelivery } from '@paddock/domain/parse-delivery';
 import { listPods } from '@paddock/kube/pods';
 import type { JobTruth } from '@paddock/simulators/github/control';
@@ -230,9 +231,9 @@ export async function startFreedom(seed: number) {
       }),
     /** The cluster's list of pods, as the follower takes it. */
     async followPods() {
-      const begunAt = new Date();
+      const known = await findKnownPods(db, NAMESPACE);
       const { pods } = await listPods(cluster, { namespace: NAMESPACE, instance });
-      await takeList(following, NAMESPACE, pods, begunAt);
+      await takeList(following, NAMESPACE, pods, known);
     },
     /** Asks GitHub to deliver again what never got through (E1). */
     async redeliver() {

@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import { findInstance } from '@paddock/db/instance';
 import { requestStops } from '@paddock/db/request-stops';
+import { findKnownPods } from '@paddock/db/worker-pods';
 import type { StopReason } from '@paddock/domain/stop-reasons';
 import { stopTask } from '@paddock/domain/worker-tasks';
 import { findPod, listPods } from '@paddock/kube/pods';
@@ -20,8 +21,11 @@ export async function setStopScene(world: SchedulerWorld) {
   const row = (podName: string) => db.selectFrom('workers').selectAll().where('pod_name', '=', podName).executeTakeFirstOrThrow();
   const pod = (podName: string) => findPod(cluster, { namespace: NAMESPACE, name: podName });
   const runner = async (podName: string) => (await gitHub.truth()).runners.find(({ name }) => name === podName);
-  const follow = async () =>
-    takeList(following, NAMESPACE, (await listPods(cluster, { namespace: NAMESPACE, instance })).pods, new Date(Date.now() + 120_000));
+  const follow = async () => {
+    const known = await findKnownPods(db, NAMESPACE);
+    const { pods } = await listPods(cluster, { namespace: NAMESPACE, instance });
+    await takeList(following, NAMESPACE, pods, known);
+  };
 
   /** Makes the worker of one more waiting job, whose pod is there. */
   const makeWorker = async (queue: () => Promise<number>): Promise<string> => {

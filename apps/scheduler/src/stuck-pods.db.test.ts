@@ -19,7 +19,7 @@ beforeEach(() => world.reset());
 
 const parts = () => ({ ...world.parts, ...FOLLOWING });
 const list = async () => (await listPods(world.cluster, { namespace: 'runners', instance })).pods;
-const relist = async () => takeList(parts(), 'runners', await list(), new Date());
+const relist = async () => takeList(parts(), 'runners', await list(), []);
 const diagnoses = async () =>
   (await world.db.selectFrom('tasks').select('subject_id').where('kind', '=', 'diagnose-pod').execute()).map((task) => task.subject_id);
 const breakers = () => world.db.selectFrom('breakers').select(['subject_type', 'failure_class', 'failures']).execute();

@@ -124,38 +124,31 @@ export async function recordPodStates(
 }
 
 /** A worker whose pod was known once and is not in the cluster any more. */
-export interface MissingPod {
+export interface VanishedWorker {
   podName: string;
   pool: string;
   status: Status;
 }
 
-/**
- * Workers of a namespace whose pod was seen before and is not among those of a complete list (C8). `createdBefore` keeps out workers whose
- * pod may be younger than the list.
- */
-export async function findMissingPods(
-  db: Kysely<Database>,
-  { namespace, present, createdBefore }: { namespace: string; present: readonly string[]; createdBefore: Date },
-): Promise<MissingPod[]> {
-  return db
+/** Names of the pods in a namespace that are known to have been made, and not known to be gone. */
+export async function findKnownPods(db: Kysely<Database>, namespace: string): Promise<string[]> {
+  const rows = await db
     .selectFrom('workers')
-    .select(['pod_name as podName', 'k8s_pool as pool', 'status'])
+    .select('pod_name')
     .where('namespace', '=', namespace)
     .where('pod_uid', 'is not', null)
-    .where('created_at', '<', createdBefore)
     .where(sql<boolean>`(status in ('pending', 'running') or (completed_at is not null and pod_deleted_at is null))`)
-    .where(sql<boolean>`pod_name <> all(${present}::text[])`)
     .orderBy('pod_name')
     .execute();
+  return rows.map((row) => row.pod_name);
 }
 
 /**
  * Writes down that the pods of these living workers are gone, and takes them out of supply, without ending them: only what GitHub says of
  * their runners can do that (A3). Returns those that were not known to be gone until now: each needs its `stop-worker` task.
  */
-export async function stopVanishedWorkers(trx: Transaction<Database>, podNames: readonly string[]): Promise<MissingPod[]> {
-  const { rows } = await sql<MissingPod>`
+export async function stopVanishedWorkers(trx: Transaction<Database>, podNames: readonly string[]): Promise<VanishedWorker[]> {
+  const { rows } = await sql<VanishedWorker>`
     with locked as (
       select pod_name from workers
       where pod_name = any(${podNames}::text[]) and status in ('pending', 'running') and pod_gone_at is null

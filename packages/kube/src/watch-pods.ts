@@ -9,11 +9,10 @@ import { listPods, type PodSelection } from './pods.ts';
 export type PodEvent = Exclude<PodChange, { readonly type: 'bookmark' }>;
 
 export interface PodWatch extends PodSelection {
-  /**
-   * All pods of the instance, from a complete and consistent list that was asked for at `begunAt` (this machine's clock): a pod that is
-   * older than that and not in it is gone (C8).
-   */
-  readonly onList: (pods: readonly ObservedPod[], begunAt: Date) => Promise<void>;
+  /** Done before each list is asked for: a pod that is known then to have been made, and is not in the list, is gone (C8). */
+  readonly beforeList?: (() => Promise<void>) | undefined;
+  /** All pods of the instance, from a complete and consistent list. */
+  readonly onList: (pods: readonly ObservedPod[]) => Promise<void>;
   /**
    * Changes in their order, as many as came while those before them were handled: a pod may be among them more than once. After an
    * interruption some may come again.
@@ -59,15 +58,16 @@ export async function watchPods(cluster: Cluster, watch: PodWatch, signal: Abort
   };
 
   while (!signal.aborted) {
-    const begunAt = now();
+    await watch.beforeList?.();
+    const begunAt = now().getTime();
     const list = await attempt(listPods(cluster, watch, signal), signal);
     if (list === 'aborted') return;
     if ('failure' in list) {
       await interrupted(list.failure);
       continue;
     }
-    await watch.onList(list.value.pods, begunAt);
-    const relistAt = begunAt.getTime() + spread(relistMs, random);
+    await watch.onList(list.value.pods);
+    const relistAt = begunAt + spread(relistMs, random);
     let resourceVersion = list.value.resourceVersion;
     let failures = 0;
 
