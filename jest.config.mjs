@@ -18,8 +18,8 @@ export default {
       globalTeardown: '<rootDir>/tools/jest-teardown.mjs',
     }),
   ],
-  // Tests wait for facts: a minute is a net for a hung test on a busy machine, not an expectation.
-  testTimeout: 60_000,
+  // Tests wait for facts: this is a net for a hung test on a busy machine, not an expectation. Longer than a program may take to start.
+  testTimeout: 150_000,
   reporters: ['default', '<rootDir>/tools/jest-closing-line.mjs'],
   coverageProvider: 'v8',
   workerIdleMemoryLimit: '1GB', // the ES modules of finished test files stay in a worker's memory

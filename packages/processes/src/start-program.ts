@@ -11,6 +11,11 @@ export interface ProgramStart {
   readonly env: NodeJS.ProcessEnv;
   /** Gets each line that the program prints, on either stream. */
   readonly onLine?: (line: string) => void;
+  /**
+   * After this a silent program is killed. No measure of how fast it starts: on a busy machine that takes a while. The default, 120 s, is
+   * below a test's own limit, so that it is the program's output that is reported.
+   */
+  readonly startTimeoutMs?: number;
 }
 
 interface ProgramEnd {
@@ -30,11 +35,8 @@ export interface Program {
   readonly lines: () => readonly string[];
 }
 
-/** After this a silent program is killed. Below a test's own limit, so that it is the program's output that is reported. */
-const START_TIMEOUT_MS = 30_000;
-
 /** Starts a program that logs a JSON line with the message "listening", and resolves then. Rejects with its output if it ends or stays silent. */
-export async function startProgram({ program, args = [], env, onLine }: ProgramStart): Promise<Program> {
+export async function startProgram({ program, args = [], env, onLine, startTimeoutMs = 120_000 }: ProgramStart): Promise<Program> {
   const child = spawn(process.execPath, [program, ...args], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -57,10 +59,14 @@ export async function startProgram({ program, args = [], env, onLine }: ProgramS
   const exited = once(child, 'close').then(([code, signal]): ProgramEnd => ({ code, signal }));
   exited.catch(() => undefined); // whoever awaits it is told; a spawn that fails throws in the next line
   const pid = killWithParent(child, exited);
+  let isLate = false;
   const failed = exited.then((end) => {
-    throw new Error(`${program} ended before it listened (${end.signal ?? `exit code ${end.code}`}). It printed:\n${lines.join('\n')}`);
+    const how = isLate ? `was killed, for it did not listen within ${startTimeoutMs} ms` : 'ended before it listened';
+    throw new Error(`${program} ${how} (${end.signal ?? `exit code ${end.code}`}). It printed:\n${lines.join('\n')}`);
   });
-  const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS);
+  const timer = setTimeout(() => {
+    isLate = child.kill('SIGKILL');
+  }, startTimeoutMs);
   try {
     const port = await Promise.race([listening, failed]);
     return { pid, port, kill: (signal) => void child.kill(signal), exited, lines: () => lines };

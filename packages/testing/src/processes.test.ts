@@ -45,6 +45,12 @@ describe('startProgram', () => {
     await expect(startProgram({ program, env: {} })).rejects.toThrow(/exit code 78[^]*PADDOCK_DATABASE_URL is missing/);
   });
 
+  test('kills a program that stays silent, and says so', async () => {
+    const program = await write('silent.mjs', 'setInterval(() => {}, 1000);');
+    const start = startProgram({ program, env: {}, startTimeoutMs: 100 });
+    await expect(start).rejects.toThrow(/did not listen within 100 ms \(SIGKILL\)/);
+  });
+
   test('the program is killed with the process that started it, even if that is killed outright', async () => {
     const program = await write(
       'stays.mjs',
