@@ -120,6 +120,39 @@ describe('reading the delivery log (E1)', () => {
     expect(asked).toHaveLength(10);
   });
 
+  test('a circle of cursors ends the listing where it closes: its pages count, and what lies below stays a gap', async () => {
+    const { asked, fetchPage } = fakeLog();
+    const circle: ReadLogOptions['fetchPage'] = async (cursor) => {
+      const page = await fetchPage(cursor);
+      return { ...page, nextCursor: page.nextCursor === '40' ? '10' : page.nextCursor };
+    };
+    const older = { newestAt: ago(95), oldestAt: ago(130), cursor: null };
+    const reading = await read(circle, [older]);
+    expect(asked).toEqual(['top', '10', '20', '30']);
+    expect(reading.error).toEqual(
+      new Error('the delivery log goes round in a circle: GitHub named a cursor that had been followed already'),
+    );
+    expect(reading.attempts).toHaveLength(40);
+    expect(reading.stretches).toEqual([{ newestAt: ago(0), oldestAt: ago(39), cursor: '10' }, older]);
+  });
+
+  test.each([
+    { page: 'the first page', emptyFrom: 'top', pages: 1, stretches: [] },
+    { page: 'a later page', emptyFrom: '20', pages: 3, stretches: [{ newestAt: ago(0), oldestAt: ago(19), cursor: '20' }] },
+  ])('$page, empty and not the last, ends the listing; what lies below stays a gap', async ({ emptyFrom, pages, stretches }) => {
+    const { asked, fetchPage } = fakeLog();
+    const older = { newestAt: ago(95), oldestAt: ago(130), cursor: null };
+    const reading = await read(
+      async (cursor = 'top') =>
+        cursor === emptyFrom ? { deliveries: [], nextCursor: 'further' } : fetchPage(cursor === 'top' ? undefined : cursor),
+      [older],
+    );
+    expect(asked).toHaveLength(pages - 1);
+    expect(reading.pages).toBe(pages);
+    expect(reading.error).toEqual(new Error('GitHub answered an empty page of the delivery log, and that the log goes on after it'));
+    expect(reading.stretches).toEqual([...stretches, older]);
+  });
+
   test('a gap is filled down to what GitHub can still repeat, and what lies below is forgotten', async () => {
     const { asked, fetchPage } = fakeLog();
     const reading = await read(

@@ -55,7 +55,7 @@ export async function readDeliveryLog(options: ReadLogOptions): Promise<LogReadi
   return { ...reading, stretches: forgetBefore(reading.stretches, new Date(now.getTime() - horizonMs)) };
 }
 
-/** Reads pages until one begins behind `until`, the log ends, the pages of this cycle are used up, or one fails. */
+/** Reads pages until one begins behind `until`, the log ends, the pages of this cycle are used up, or one fails or leads nowhere. */
 async function readDown(
   options: ReadLogOptions,
   reading: LogReading,
@@ -66,8 +66,10 @@ async function readDown(
   const { fetchPage, isCursorRefused, maxPages, signal } = options;
   let cursor = first;
   let newestAt = from;
+  const asked = new Set<string | undefined>();
   while (reading.pages < maxPages && !signal.aborted) {
     let page: LogPage;
+    asked.add(cursor);
     try {
       page = await fetchPage(cursor);
     } catch (error) {
@@ -79,7 +81,12 @@ async function readDown(
     reading.attempts.push(...page.deliveries);
     const instants = page.deliveries.map(({ deliveredAt }) => deliveredAt.getTime());
     const next = page.nextCursor;
-    if (instants.length === 0 && next === undefined && newestAt === undefined) return;
+    if (instants.length === 0 && next !== undefined) {
+      // What lies below is not known, so the gap stays, and the next cycle tries it once more.
+      reading.error = new Error('GitHub answered an empty page of the delivery log, and that the log goes on after it');
+      return;
+    }
+    if (instants.length === 0 && newestAt === undefined) return;
     newestAt ??= new Date(Math.max(...instants));
     const oldest = instants.length === 0 ? newestAt : new Date(Math.min(...instants));
     const complete = next === undefined || oldest < until;
@@ -87,6 +94,10 @@ async function readDown(
     const oldestAt = next === undefined ? earliest([oldest, until, ...reading.stretches.map((stretch) => stretch.oldestAt)]) : oldest;
     reading.stretches = addStretch(reading.stretches, { newestAt, oldestAt, cursor: next ?? null });
     if (complete) return;
+    if (asked.has(next)) {
+      reading.error = new Error('the delivery log goes round in a circle: GitHub named a cursor that had been followed already');
+      return;
+    }
     cursor = next;
   }
 }
