@@ -1,3 +1,4 @@
+import { closeServedPools, noteFailure, poolBreaker } from '@paddock/db/breakers';
 import { endAnsweredGraces, findJobsToLookUp, type JobToLookUp } from '@paddock/db/jobs-to-look-up';
 import { type LookUpNote, noteLookUps, postponeLookUps } from '@paddock/db/note-look-ups';
 import { currentPoolsDocument, type CurrentPools } from '@paddock/db/pools-documents';
@@ -17,7 +18,7 @@ import { parseRepositoryName } from './repository-name.ts';
 export interface LookUpJobsOptions {
   db: Kysely<Database>;
   github: GitHub;
-  events: Pick<ReconcilerEvents, 'jobsLookedUp' | 'notAnswered' | 'jobsMisjudged'>;
+  events: Pick<ReconcilerEvents, 'jobsLookedUp' | 'notAnswered' | 'jobsMisjudged' | 'joblessEnds'>;
   batch: number;
   /** So many of a key's oldest waiting jobs are asked about after an unexplained end. */
   perKey: number;
@@ -72,12 +73,30 @@ export async function lookUpJobs(options: LookUpJobsOptions, signal: AbortSignal
   }
   if (!dryRun) {
     await postponeLookUps(db, unanswered, retryMs);
-    counts.graces = (await endAnsweredGraces(db, perKey)).length;
+    counts.graces = await endGraces(options);
   }
   counts.jobs = jobs.length;
   counts.hidden = hidden;
   counts.full = jobs.filter(({ isDue }) => isDue).length >= batch;
   return counts;
+}
+
+/**
+ * Workers that ended well while GitHub kept all jobs queued had none: that speaks against their pool, whose next ones would fare the same
+ * (C11). In one transaction, so that whoever is woken to replace them finds the breaker.
+ */
+async function endGraces({ db, perKey, events }: LookUpJobsOptions): Promise<number> {
+  const jobless = await db.transaction().execute(async (trx) => {
+    await closeServedPools(trx);
+    const ends = await endAnsweredGraces(trx, perKey);
+    for (const { podName, pool } of ends.toSorted((a, b) => (a.pool < b.pool ? -1 : 1))) {
+      const message = `the runner ${podName} ended well without a job, and GitHub still calls the jobs queued that it was for`;
+      await noteFailure(trx, { subject: poolBreaker(pool), failureClass: 'no_job', message });
+    }
+    return ends;
+  });
+  if (jobless.length > 0) events.joblessEnds(jobless);
+  return jobless.length;
 }
 
 type Pass = LookUpJobsOptions & { pools: CurrentPools; ask: AskGitHub; allowanceOf: (installationId: number) => Allowance };

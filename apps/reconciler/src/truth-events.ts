@@ -1,3 +1,4 @@
+import type { JoblessEnd } from '@paddock/db/jobs-to-look-up';
 import type { LookUpNote } from '@paddock/db/note-look-ups';
 import type { GitHubFailure } from '@paddock/github/errors';
 import type { Logger } from '@paddock/runtime/logger';
@@ -45,6 +46,9 @@ export function truthEvents(log: Logger, metrics: Metrics, { recovered, oneFaile
         else if (verdict.kind === 'failed') log.warn('job failed by what GitHub says', { jobId, reason: verdict.message });
         else log.debug('job looked up', { jobId, verdict: verdict.kind });
       }
+    },
+    joblessEnds(ends: readonly JoblessEnd[]) {
+      log.warn('runners ended well without a job: look at their pool’s image and command', { count: ends.length, some: ends.slice(0, 10) });
     },
     /** `failure` is undefined where GitHub does not show us what was asked for. */
     notAnswered(sweep: 'look-up-jobs' | 'discover-jobs', asked: Unanswered, failure: GitHubFailure | undefined) {

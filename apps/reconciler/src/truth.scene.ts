@@ -47,6 +47,7 @@ export async function startTruthScene(db: Kysely<Database>): Promise<TruthScene>
     'repositories',
     'demand_keys',
     'pools_documents',
+    'breakers',
   ] as const) {
     await db.deleteFrom(table).execute();
   }
@@ -65,6 +66,7 @@ export async function startTruthScene(db: Kysely<Database>): Promise<TruthScene>
   const events: LookUpJobsOptions['events'] = {
     jobsLookedUp: () => undefined,
     notAnswered: (_sweep, _asked, failure) => void unanswered.push(failure?.kind ?? 'invisible'),
+    joblessEnds: () => undefined,
     jobsMisjudged: (jobIds) => void misjudged.push(...jobIds),
   };
   return {

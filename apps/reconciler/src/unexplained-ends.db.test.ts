@@ -31,6 +31,7 @@ const graces = async () =>
   (await scene.db.selectFrom('workers').select('pod_name').where('unexplained_until', 'is not', null).orderBy('pod_name').execute()).map(
     ({ pod_name: name }) => name,
   );
+const breakers = () => scene.db.selectFrom('breakers').select(['subject_id', 'failure_class', 'failures', 'pauses']).execute();
 const waiting = { row: { lookup_due_at: null } };
 
 describe('after an unexplained end (C3, E4)', () => {
@@ -85,5 +86,49 @@ describe('after an unexplained end (C3, E4)', () => {
     await scene.addJob(waiting);
     expect(await scene.lookUp({ dryRun: true })).toMatchObject({ jobs: 1, graces: 0 });
     expect(await graces()).toEqual([name]);
+  });
+
+  test('a first answer that GitHub does not know the job does not end it; the second ends the job (C11, P4)', async () => {
+    const name = await endUnexplained();
+    const job = await scene.addJob({ row: { lookup_due_at: null, run_id: 404_404 } });
+    expect(await scene.lookUp()).toMatchObject({ jobs: 1, gone: 1, graces: 0 });
+    expect(await scene.lookUp()).toMatchObject({ jobs: 0, graces: 0 });
+    await scene.db
+      .updateTable('jobs')
+      .set({ lookup_due_at: new Date(0), seen_gone_at: minutesAgo(60) })
+      .execute();
+    expect(await scene.lookUp()).toMatchObject({ jobs: 1, failed: 1, graces: 0 });
+    expect(await scene.row(job)).toMatchObject({ status: 'failed', wants_worker: false });
+    expect(await graces()).toEqual([name]);
+  });
+});
+
+describe('runners that end well without a job (C11, P4)', () => {
+  const open = { subject_id: 'linux', failure_class: 'no_job', failures: 0, pauses: 1 };
+
+  test('speak against their pool: the third opens its breaker', async () => {
+    await scene.addJob(waiting);
+    await endUnexplained();
+    await endUnexplained();
+    expect(await scene.lookUp()).toMatchObject({ graces: 2 });
+    expect(await breakers()).toEqual([{ ...open, failures: 2, pauses: 0 }]);
+    await endUnexplained();
+    expect(await scene.lookUp()).toMatchObject({ graces: 1 });
+    expect(await breakers()).toEqual([open]);
+  });
+
+  test('it closes with a worker that was made since and has a job, and not with one from before', async () => {
+    await scene.addJob(waiting);
+    for (let n = 0; n < 3; n += 1) await endUnexplained();
+    const had = { status: 'running', running_at: minutesAgo(1), assigned_at: new Date() } as const;
+    await putWorker(scene.db, { ...had, created_at: minutesAgo(2) });
+    await scene.lookUp();
+    expect(await breakers()).toEqual([open]);
+    await putWorker(scene.db, { ...had, created_at: minutesAgo(-1), k8s_pool: 'windows' });
+    await scene.lookUp();
+    expect(await breakers()).toEqual([open]);
+    await putWorker(scene.db, { ...had, created_at: minutesAgo(-1) });
+    await scene.lookUp();
+    expect(await breakers()).toEqual([]);
   });
 });

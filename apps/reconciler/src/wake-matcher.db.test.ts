@@ -44,6 +44,7 @@ test('a recovered job and an explained end wake the matcher (E3, C3, A7)', async
   const ended = { status: 'completed', completed_at: minutesAgo(0), unexplained_until: minutesAgo(-10) } as const;
   const { pod_name: name } = await putWorker(database.db, ended);
   heard = [];
-  expect(await endAnsweredGraces(database.db, 10)).toEqual([name]);
+  const answered = await database.db.transaction().execute((trx) => endAnsweredGraces(trx, 10));
+  expect(answered.map(({ podName }) => podName)).toEqual([name]);
   await waitFor('the matcher to be woken again', () => heard.includes('workers'));
 });

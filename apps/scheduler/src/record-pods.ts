@@ -78,10 +78,13 @@ const NOBODYS_FAULT = new Set(['evicted', 'node_lost']);
 /** What keeps a pod from starting and is its pool's doing. A lack of nodes is no failure: the matcher has a gate for that (C4). */
 const POOLS_FAULT = new Set(['image_pull', 'container_config', 'crash_loop']);
 
-/** Pods that do not start and runners that fail before they have had a job speak against their pool, those that end well speak for it (C11). */
+/**
+ * Pods that do not start and runners that fail before they have had a job speak against their pool, those that end well speak for it (C11). One
+ * whose job nobody has heard of says nothing: it may have had none.
+ */
 async function noteHealth(
   db: Kysely<Database>,
-  { podName, pool, status, failedIdle, failureReason, newlyStuck, isWatched }: PodTransition,
+  { podName, pool, status, failedIdle, hadJob, failureReason, newlyStuck, isWatched }: PodTransition,
 ): Promise<void> {
   const subject = poolBreaker(pool);
   const reason = failureReason ?? 'unknown';
@@ -91,7 +94,7 @@ async function noteHealth(
   if (failedIdle && !NOBODYS_FAULT.has(reason)) {
     await noteFailure(db, { subject, failureClass: reason, message: `the runner ${podName} failed before it had a job: ${reason}` });
   }
-  if (isWatched && status === 'completed') await noteSuccess(db, [subject]);
+  if (isWatched && status === 'completed' && hadJob) await noteSuccess(db, [subject]);
 }
 
 /** The jobs that an unexplained end may have run are asked about at once: until GitHub has answered, it stands against one of them (C3). */

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { prepared } from './prepared.ts';
 import type { Database } from './tables.ts';
 
@@ -120,4 +120,20 @@ export async function noteSuccess(db: Kysely<Database>, subjects: readonly Break
     )
     delete from breakers b using closed c
     where (b.subject_type, b.subject_id, b.failure_class) = (c.subject_type, c.subject_id, c.failure_class)`.execute(db);
+}
+
+/**
+ * Closes the breakers of pools a worker of which was made since the last failure and has got a job: that is a success, however late we hear of it,
+ * and although the job may run for hours yet.
+ */
+export async function closeServedPools(trx: Transaction<Database>): Promise<void> {
+  await sql`
+    with served as materialized (
+      select b.subject_type, b.subject_id, b.failure_class from breakers b
+      where b.subject_type = 'pool' and exists (
+        select from workers w where w.created_at > b.failed_at and w.k8s_pool = b.subject_id and w.assigned_at is not null)
+      order by b.subject_type, b.subject_id, b.failure_class for update of b
+    )
+    delete from breakers b using served s
+    where (b.subject_type, b.subject_id, b.failure_class) = (s.subject_type, s.subject_id, s.failure_class)`.execute(trx);
 }

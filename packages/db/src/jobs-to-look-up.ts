@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { isRefused } from './refused-accounts.ts';
 import type { Database, EntityType, Status } from './tables.ts';
 
@@ -82,26 +82,34 @@ export async function findJobsToLookUp(
   return rows;
 }
 
+/** A worker that ended well and, as far as GitHub says, had none of the jobs that wait. */
+export interface JoblessEnd {
+  readonly podName: string;
+  readonly pool: string;
+}
+
 /**
  * Ends the grace of unexplained ends of which GitHub has said that they ran none of their key's oldest waiting jobs: these are still queued,
- * and need workers of their own (C3). Returns the workers' names, and wakes the matcher.
+ * and need workers of their own (C3). That GitHub does not know a job is an answer only when it says so again. Returns the workers, and wakes
+ * the matcher.
  */
-export async function endAnsweredGraces(db: Kysely<Database>, perKey: number): Promise<string[]> {
-  const { rows } = await sql<{ podName: string }>`
+export async function endAnsweredGraces(trx: Transaction<Database>, perKey: number): Promise<JoblessEnd[]> {
+  const { rows } = await sql<JoblessEnd>`
     with answered as (
       select ends.pod_name
       from (select pod_name, demand_key, updated_at as told_at from workers where ${unexplainedEnds}) ends
       where exists (select from jobs where demand_key = ends.demand_key and wants_worker)
         and not exists (
           select from (
-            select looked_up_at from jobs where demand_key = ends.demand_key and wants_worker order by created_at, job_id limit ${perKey}
-          ) oldest where ${isUnanswered})
+            select looked_up_at, seen_gone_at from jobs
+            where demand_key = ends.demand_key and wants_worker order by created_at, job_id limit ${perKey}
+          ) oldest where ${isUnanswered} or seen_gone_at is not null)
     ), locked as (
       select pod_name from workers where pod_name in (select pod_name from answered) and ${unexplainedEnds} order by pod_name for update
     ), ended as (
       update workers w set unexplained_until = null from locked where w.pod_name = locked.pod_name and w.assigned_at is null
-      returning w.pod_name
+      returning w.pod_name, w.k8s_pool
     )
-    select pod_name as "podName", pg_notify(current_schema() || '_queue_event', 'workers') from ended`.execute(db);
-  return rows.map(({ podName }) => podName);
+    select pod_name as "podName", k8s_pool as pool, pg_notify(current_schema() || '_queue_event', 'workers') from ended`.execute(trx);
+  return rows;
 }

@@ -40,6 +40,8 @@ export interface PodTransition {
   newlyStuck: string | null;
   /** It failed, no job was ever known on it, and we were not stopping it: its template or image may be at fault. */
   failedIdle: boolean;
+  /** A job is known to have been given to it. */
+  hadJob: boolean;
   /** Runners of the pool have failed so lately. */
   isWatched: boolean;
   /** From the row's making to the pod's first Running, in seconds. */
@@ -115,6 +117,7 @@ export async function recordPodStates(
         case when w.status = 'failed' then w.stop_reason end as "failureReason",
         case when w.stuck_reason is distinct from l."wasStuck" then w.stuck_reason end as "newlyStuck",
         w.status = 'failed' and w.assigned_at is null and w.stopping_at is null as "failedIdle",
+        w.assigned_at is not null as "hadJob",
         exists (select from breakers b where b.subject_type = 'pool' and b.subject_id = w.k8s_pool) as "isWatched",
         extract(epoch from w.running_at - w.created_at)::float8 as "startSeconds"
     )
