@@ -55,6 +55,8 @@ interface Failed {
   minutes?: number;
   scope?: RegistrationScope;
   registered?: boolean;
+  /** We were told the runner's id. */
+  told?: boolean;
   podName?: string;
   /** As the row was written; the account's login and its installation may be others by now. */
   login?: string;
@@ -62,7 +64,7 @@ interface Failed {
 }
 
 /** A worker that failed so many minutes ago, after it had begun to register. */
-async function putFailed({ minutes = 20, scope = ACME, registered = true, ...given }: Failed = {}) {
+async function putFailed({ minutes = 20, scope = ACME, registered = true, told = false, ...given }: Failed = {}) {
   const owner = scope.kind === 'organization' ? world.organization : world.user;
   const { pod_name: name } = await putWorker(database.db, {
     ...(given.podName === undefined ? {} : { pod_name: given.podName }),
@@ -78,9 +80,24 @@ async function putFailed({ minutes = 20, scope = ACME, registered = true, ...giv
   });
   if (!registered) return { name, jitConfig: '' };
   const client = github.asInstallation(world.appId, owner.installationId);
-  const { jitConfig } = await createJitConfig(client, scope, { name, labels: ['linux'], runnerGroupId: 1 });
+  const { jitConfig, runnerId } = await createJitConfig(client, scope, { name, labels: ['linux'], runnerGroupId: 1 });
+  if (told) await database.db.updateTable('workers').set({ runner_id: runnerId }).where('pod_name', '=', name).execute();
   return { name, jitConfig };
 }
+
+/** A list of runners that is empty by surprise. */
+const NO_RUNNERS = { status: 200, body: { total_count: 0, runners: [] } };
+
+/** A worker that lives and is registered, as its row says. */
+const putAlive = () =>
+  putWorker(database.db, {
+    status: 'running',
+    running_at: minutesAgo(1),
+    registered_at: minutesAgo(2),
+    app_id: world.appId,
+    installation_id: world.organization.installationId,
+    entity_id: world.organization.id,
+  });
 
 const runners = async () => (await world.github.truth()).runners.map(({ name }) => name);
 const marked = async () =>
@@ -90,10 +107,12 @@ const marked = async () =>
 
 describe('registrations that failed workers left (E6)', () => {
   test.each([
-    ['an organisation', ACME],
-    ['a repository', TOOL],
-  ])('of %s are removed after the grace', async (_name, scope) => {
-    const { name } = await putFailed({ scope });
+    ['an organisation', ACME, true],
+    ['an organisation, whose id we were never told', ACME, false],
+    ['a repository', TOOL, true],
+    ['a repository, whose id we were never told', TOOL, false],
+  ])('of %s are removed after the grace', async (_name, scope, told) => {
+    const { name } = await putFailed({ scope, told });
     const young = await putFailed({ scope, minutes: 9 });
     expect(await sweep()).toEqual({ removed: 1, absent: 0, left: 0, failed: 0 });
     expect(await runners()).toEqual([young.name]);
@@ -105,6 +124,23 @@ describe('registrations that failed workers left (E6)', () => {
     const { name } = await putFailed({ registered: false });
     expect(await sweep()).toEqual({ removed: 0, absent: 1, left: 0, failed: 0 });
     expect(await marked()).toEqual([name]);
+  });
+
+  test('are asked for by their id: no list that is empty by surprise makes them gone (E6)', async () => {
+    await putFailed({ told: true });
+    await world.github.failNext({ method: 'GET', path: '/orgs/acme/actions/runners$', ...NO_RUNNERS });
+    expect(await sweep()).toEqual({ removed: 1, absent: 0, left: 0, failed: 0 });
+  });
+
+  test('whose id we were never told are not gone where GitHub lists no runner although workers are registered (E6)', async () => {
+    const names = [(await putFailed()).name, (await putFailed()).name];
+    await putAlive();
+    await world.github.failNext({ method: 'GET', path: '/orgs/acme/actions/runners$', times: 3, ...NO_RUNNERS });
+    expect(await sweep()).toEqual({ removed: 0, absent: 0, left: 2, failed: 0 });
+    expect(leftBecause).toEqual(Array(2).fill('GitHub lists no runner where some must be'));
+    expect(await marked()).toEqual([]);
+    expect(await sweep()).toMatchObject({ removed: 2 });
+    expect((await marked()).toSorted()).toEqual(names.toSorted());
   });
 
   test('are left alone while their runner is online, idle or at work (P2)', async () => {
@@ -173,7 +209,7 @@ describe('registrations that failed workers left (E6)', () => {
 
   test('of an account that refuses us cost one call an hour and one event row; others go on (C9)', async () => {
     await putFailed();
-    await putFailed();
+    await putFailed({ told: true });
     const mona = await putFailed({ scope: TOOL });
     await world.github.uninstall(world.organization.installationId);
     expect(await sweep()).toEqual({ removed: 1, absent: 0, left: 0, failed: 1 });
@@ -184,8 +220,8 @@ describe('registrations that failed workers left (E6)', () => {
     expect(events).toEqual([{ source: 'reconciler', event: expect.stringMatching(/^auth_attempt\./), entity_id: world.organization.id }]);
   });
 
-  test.each([0, 1, 2, 3, 4])('are all gone after later passes when call %d to GitHub fails', async (after) => {
-    const names = [(await putFailed()).name, (await putFailed({ scope: TOOL })).name];
+  test.each([0, 1, 2, 3, 4, 5, 6])('are all gone after later passes when call %d to GitHub fails', async (after) => {
+    const names = [(await putFailed({ told: true })).name, (await putFailed({ scope: TOOL })).name];
     await world.github.failNext({ path: '/', status: 502, after });
     await sweep();
     await world.github.clearFaults();

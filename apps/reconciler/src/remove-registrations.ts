@@ -1,9 +1,11 @@
 import { recordAuthFailure } from '@paddock/db/auth-failures';
 import { findLeftRegistrations, type LeftRegistration, markRegistrationsGone } from '@paddock/db/registrations';
 import type { Database } from '@paddock/db/tables';
+import { countListable } from '@paddock/db/worker-stops';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
-import { deleteRunner, findRunner } from '@paddock/github/runners';
+import { deleteRunner, findRunner, getRunner, listRunners } from '@paddock/github/runners';
+import type { RegistrationScope } from '@paddock/github/scope';
 import type { Kysely } from 'kysely';
 import type { ReconcilerEvents } from './events.ts';
 import { scopeToday } from './scope-today.ts';
@@ -25,7 +27,7 @@ export interface RemovedRegistrationsCounts {
   removed: number;
   /** GitHub did not know the runner any more. */
   absent: number;
-  /** Online or busy: it may be somebody's job (P2). */
+  /** Online or busy: it may be somebody's job (P2). Or GitHub's answer is not to be believed. */
   left: number;
   failed: number;
 }
@@ -33,21 +35,21 @@ export interface RemovedRegistrationsCounts {
 const BATCH = 100;
 
 /**
- * Removes the registrations that failed workers left at GitHub (E6): found by the worker's own name, offline, idle, and older than the
- * grace. An account that GitHub refuses us is left alone for the rest of the pass; others go on.
+ * Removes the registrations that failed workers left at GitHub (E6): found by the runner's id, or by the worker's name where no id is known;
+ * offline, idle, and older than the grace. An account that GitHub refuses us is left alone for the rest of the pass; others go on.
  */
 export async function removeRegistrations(options: RemoveRegistrationsOptions, signal: AbortSignal): Promise<RemovedRegistrationsCounts> {
   const { db, graceMs, refusedPauseMs, cap, dryRun } = options;
   const counts: RemovedRegistrationsCounts = { removed: 0, absent: 0, left: 0, failed: 0 };
-  const refused = new Set<number>();
+  const seen: Seen = { refused: new Set(), believable: new Map() };
   let after: LeftRegistration | undefined;
   while (!signal.aborted && counts.removed < cap) {
     const batch = await findLeftRegistrations(db, { graceMs, refusedPauseMs, limit: BATCH, after });
     const gone: string[] = [];
     for (const registration of batch) {
       if (signal.aborted || counts.removed >= cap) break;
-      if (refused.has(registration.entityId)) continue;
-      const result = await removeOne(options, registration, refused, signal);
+      if (seen.refused.has(registration.entityId)) continue;
+      const result = await removeOne(options, registration, seen, signal);
       counts[result]++;
       if (result === 'removed' || result === 'absent') gone.push(registration.podName);
     }
@@ -58,10 +60,17 @@ export async function removeRegistrations(options: RemoveRegistrationsOptions, s
   return counts;
 }
 
+/** What this pass has learnt of accounts. */
+interface Seen {
+  readonly refused: Set<number>;
+  /** By account and repository: whether what GitHub lists there can be. */
+  readonly believable: Map<string, boolean>;
+}
+
 async function removeOne(
   { db, github, events, dryRun }: RemoveRegistrationsOptions,
   registration: LeftRegistration,
-  refused: Set<number>,
+  seen: Seen,
   signal: AbortSignal,
 ): Promise<keyof RemovedRegistrationsCounts> {
   const { podName, appId, installationId, deliveryGuid } = registration;
@@ -70,7 +79,7 @@ async function removeOne(
       signal,
       ...(deliveryGuid === null ? {} : { correlationId: deliveryGuid }),
     });
-    const why = await removeIfIdle(client, registration, dryRun);
+    const why = await removeIfIdle(client, registration, dryRun, (scope) => isBelievable(db, client, scope, registration, seen));
     if (why === 'absent') return 'absent';
     if (why === undefined) {
       if (!dryRun) events.registrationRemoved(podName);
@@ -82,7 +91,7 @@ async function removeOne(
     const failure = classifyGitHubError(error);
     events.registrationNotChecked(podName, failure);
     if (isRefusal(failure)) {
-      refused.add(registration.entityId);
+      seen.refused.add(registration.entityId);
       if (!dryRun) await recordAuthFailure(db, 'reconciler', authFailureOf(registration, failure));
     }
     return 'failed';
@@ -90,10 +99,17 @@ async function removeOne(
 }
 
 /** Undefined when the registration was removed (in a dry run: would be), `absent` when there is none, else why it stays. */
-async function removeIfIdle(client: InstallationClient, registration: LeftRegistration, dryRun: boolean): Promise<string | undefined> {
+async function removeIfIdle(
+  client: InstallationClient,
+  registration: LeftRegistration,
+  dryRun: boolean,
+  believe: (scope: RegistrationScope) => Promise<boolean>,
+): Promise<string | undefined> {
   const scope = await scopeToday(client, registration);
   if (scope === undefined) return 'its repository is not visible to the App';
-  const runner = await findRunner(client, scope, registration.podName);
+  const { podName, runnerId } = registration;
+  const runner = runnerId === null ? await findRunner(client, scope, podName) : await getRunner(client, scope, runnerId);
+  if (runner === undefined && runnerId === null && !(await believe(scope))) return 'GitHub lists no runner where some must be';
   if (runner === undefined) return 'absent';
   if (runner.online) return 'the runner is online';
   if (runner.busy) return 'the runner is busy';
@@ -109,6 +125,22 @@ async function removeIfIdle(client: InstallationClient, registration: LeftRegist
     default:
       return result satisfies never;
   }
+}
+
+/** A runner that is not found by its name proves nothing where GitHub lists none at all although workers of ours are registered. */
+async function isBelievable(
+  db: Kysely<Database>,
+  client: InstallationClient,
+  scope: RegistrationScope,
+  { entityId, scopeRepoId }: LeftRegistration,
+  { believable }: Seen,
+): Promise<boolean> {
+  const place = `${entityId} ${scopeRepoId}`;
+  const known = believable.get(place);
+  if (known !== undefined) return known;
+  const believed = (await countListable(db, { entityId, scopeRepoId })) === 0 || (await listRunners(client, scope)).length > 0;
+  believable.set(place, believed);
+  return believed;
 }
 
 const isRefusal = ({ kind }: GitHubFailure): boolean => kind === 'unauthorized' || kind === 'forbidden' || kind === 'not_found';

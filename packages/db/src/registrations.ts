@@ -5,6 +5,8 @@ import type { Database, EntityType } from './tables.ts';
 /** A failed worker whose registration may still be known to GitHub, with what is known of its account and repository now. */
 export interface LeftRegistration {
   podName: string;
+  /** Null: GitHub's answer to the registration never came, so that nobody knows whether there is a runner. */
+  runnerId: number | null;
   entityId: number;
   entityType: EntityType;
   /** Today's login, App and installation where they are known, else those of the worker's making (A12). */
@@ -36,7 +38,7 @@ export interface LeftRegistrationsQuery {
 export async function findLeftRegistrations(db: Kysely<Database>, query: LeftRegistrationsQuery): Promise<LeftRegistration[]> {
   const { graceMs, refusedPauseMs, limit, after } = query;
   const { rows } = await sql<LeftRegistration>`
-    select w.pod_name as "podName", w.entity_id as "entityId", w.entity_type as "entityType",
+    select w.pod_name as "podName", w.runner_id as "runnerId", w.entity_id as "entityId", w.entity_type as "entityType",
       coalesce(i.login, w.entity_name) as login, coalesce(i.app_id, w.app_id) as "appId",
       coalesce(i.installation_id, w.installation_id) as "installationId",
       w.scope_repo_id as "scopeRepoId",
