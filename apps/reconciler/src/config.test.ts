@@ -37,10 +37,14 @@ describe('the reconciler’s configuration (H1, H6)', () => {
       PADDOCK_REDELIVERY_EVERY_SECONDS: '7',
       PADDOCK_REDELIVERY_REQUESTS_PER_MINUTE: '181',
       PADDOCK_RECOVER_BATHC: '1',
+      PADDOCK_GITHUB_TIMEOUT_MS: '0',
+      PADDOCK_KUBE_TIMEOUT_MS: '0',
     };
     const problems = readProblems(wrong);
     expect(problems).toContain('PADDOCK_REDELIVERY_EVERY_SECONDS must be a part of a minute, of an hour or of a day, and is 7');
     expect(problems).toContain('PADDOCK_REDELIVERY_REQUESTS_PER_MINUTE must be between 1 and 180');
+    expect(problems).toContain('PADDOCK_GITHUB_TIMEOUT_MS must be between 100 and 600000');
+    expect(problems).toContain('PADDOCK_KUBE_TIMEOUT_MS must be between 100 and 600000');
     expect(problems).toContain('The private key of App 7 is read from the variable APP_KEY, which is not set');
     expect(problems).toContain('PADDOCK_RECOVER_BATHC is not a setting: did you mean PADDOCK_RECOVER_BATCH?');
   });

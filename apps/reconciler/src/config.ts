@@ -1,8 +1,10 @@
+import { githubSettings } from '@paddock/github/github-settings';
 import { type GitHubSection, readGitHubSection } from '@paddock/github/read-github-section';
+import { clusterSettings } from '@paddock/kube/cluster-settings';
 import { executorSettings } from '@paddock/queue/executor-settings';
 import { readConfig } from '@paddock/runtime/read-config';
 import { serviceSettings } from '@paddock/runtime/service-settings';
-import { type Environment, integer, optional, type SettingsOf, text } from '@paddock/runtime/settings';
+import { type Environment, integer, type SettingsOf } from '@paddock/runtime/settings';
 import { cronExpression } from './cron-expression.ts';
 import { cadence, DAY_MS, duration } from './duration-settings.ts';
 import { truthCadences, truthSettings } from './truth-settings.ts';
@@ -27,9 +29,6 @@ export const settings = {
     min: 0,
     max: 65_535,
   }),
-  configPath: text({ env: 'PADDOCK_CONFIG', doc: 'The YAML file with GitHub Apps and pools' }),
-  kubeconfig: optional(text({ env: 'PADDOCK_KUBECONFIG', doc: 'A kubeconfig file; absent: the pod’s own service account' })),
-  kubeContext: optional(text({ env: 'PADDOCK_KUBE_CONTEXT', doc: 'A context of that file other than its current one' })),
   poolSize: integer({
     env: 'PADDOCK_RECONCILER_POOL_SIZE',
     doc: 'Pooled connections to PostgreSQL, beside one for the heartbeat and one for LISTEN',
@@ -37,8 +36,8 @@ export const settings = {
     min: 2,
     max: 1000,
   }),
-  githubTimeoutMs: duration('PADDOCK_GITHUB_TIMEOUT_MS', 'Longest wait for one answer of GitHub', 30_000, 600_000),
-  kubeTimeoutMs: duration('PADDOCK_KUBE_TIMEOUT_MS', 'Longest wait for one answer of the cluster', 30_000, 600_000),
+  ...githubSettings,
+  ...clusterSettings,
   ...executorSettings,
   ...cadences,
   redeliveryWindowMs: duration(

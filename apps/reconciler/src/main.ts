@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { clientConfig, connectDatabase } from '@paddock/db/connect';
 import { createFitness, waitUntilFit } from '@paddock/db/wait-until-fit';
 import { connectGitHub } from '@paddock/github/connect';
-import { connectCluster } from '@paddock/kube/connect';
+import { connectConfiguredCluster } from '@paddock/kube/cluster-settings';
 import { createExecutor } from '@paddock/queue/executor';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { executorRules } from '@paddock/queue/executor-settings';
@@ -35,12 +35,7 @@ await main(async () => {
   const events = createEvents(log, metrics);
   const holder = `reconciler/${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
 
-  const cluster = connectCluster({
-    kubeconfigFile: config.kubeconfig,
-    context: config.kubeContext,
-    inCluster: config.kubeconfig === undefined,
-    requestTimeoutMs: config.kubeTimeoutMs,
-  });
+  const cluster = connectConfiguredCluster(config);
   const github = connectGitHub({
     apiUrl: config.github.apiUrl,
     apps: config.github.apps.map(({ appId, privateKey }) => ({ appId, privateKey: privateKey.reveal() })),

@@ -1,13 +1,14 @@
 import type { MatchingSettings } from '@paddock/db/matching-rules';
+import { githubSettings } from '@paddock/github/github-settings';
 import { type GitHubSection, readGitHubSection } from '@paddock/github/read-github-section';
+import { clusterSettings } from '@paddock/kube/cluster-settings';
 import { executorSettings } from '@paddock/queue/executor-settings';
 import { readConfig } from '@paddock/runtime/read-config';
 import { serviceSettings } from '@paddock/runtime/service-settings';
-import { type Environment, integer, optional, type SettingsOf, text } from '@paddock/runtime/settings';
+import { type Environment, integer, type SettingsOf } from '@paddock/runtime/settings';
 
 export const settings = {
   ...serviceSettings,
-  configPath: text({ env: 'PADDOCK_CONFIG', doc: 'The configuration file (YAML): GitHub Apps, pools, entities' }),
   httpPort: integer({
     env: 'PADDOCK_SCHEDULER_HTTP_PORT',
     doc: 'Port of health and metrics; 0 takes a free one',
@@ -22,22 +23,8 @@ export const settings = {
     min: 4,
     max: 1_000,
   }),
-  kubeconfig: optional(text({ env: 'PADDOCK_KUBECONFIG', doc: 'A kubeconfig file; absent: the pod’s own service account' })),
-  kubeContext: optional(text({ env: 'PADDOCK_KUBE_CONTEXT', doc: 'A context of that file other than its current one' })),
-  githubTimeoutMs: integer({
-    env: 'PADDOCK_GITHUB_TIMEOUT_MS',
-    doc: 'Longest wait for one answer of GitHub',
-    default: 30_000,
-    min: 100,
-    max: 600_000,
-  }),
-  kubeTimeoutMs: integer({
-    env: 'PADDOCK_KUBE_TIMEOUT_MS',
-    doc: 'Longest wait for one answer of the cluster',
-    default: 30_000,
-    min: 100,
-    max: 600_000,
-  }),
+  ...githubSettings,
+  ...clusterSettings,
   matchTickMs: integer({
     env: 'PADDOCK_MATCH_TICK_MS',
     doc: 'How often demand and supply are compared without a notification',

@@ -4,7 +4,7 @@ import { clientConfig, connectDatabase } from '@paddock/db/connect';
 import { createFitness, waitUntilFit } from '@paddock/db/wait-until-fit';
 import { connectGitHub } from '@paddock/github/connect';
 import { createRunnerGroups } from '@paddock/github/runner-groups';
-import { connectCluster } from '@paddock/kube/connect';
+import { connectConfiguredCluster } from '@paddock/kube/cluster-settings';
 import { createExecutor } from '@paddock/queue/executor';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { executorRules } from '@paddock/queue/executor-settings';
@@ -48,12 +48,7 @@ await main(async () => {
     requestTimeoutMs: config.githubTimeoutMs,
   });
   const runnerGroups = createRunnerGroups({ lifetimeMs: config.runnerGroupLifetimeMs });
-  const cluster = connectCluster({
-    kubeconfigFile: config.kubeconfig,
-    context: config.kubeContext,
-    inCluster: config.kubeconfig === undefined,
-    requestTimeoutMs: config.kubeTimeoutMs,
-  });
+  const cluster = connectConfiguredCluster(config);
 
   const ownConfig = clientConfig(databaseOptions);
   const whyNotReady = createFitness({ db, schema, config: ownConfig });

@@ -97,12 +97,3 @@ describe('a call', () => {
     expect(await failure()).toMatchObject({ kind: 'unavailable' });
   });
 });
-
-test('a context that does not exist is named', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'paddock-call-'));
-  const kubeconfigFile = join(dir, 'kubeconfig');
-  writeFileSync(kubeconfigFile, JSON.stringify({ clusters: [], users: [], contexts: [], 'current-context': '' }));
-  expect(() => connectCluster({ kubeconfigFile, context: 'prod', requestTimeoutMs: 1 })).toThrow('no context named prod');
-  expect(() => connectCluster({ kubeconfigFile, requestTimeoutMs: 1 })).toThrow('names no current cluster');
-  rmSync(dir, { recursive: true });
-});

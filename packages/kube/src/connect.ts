@@ -1,7 +1,8 @@
 import { Agent as HttpAgent, request as requestHttp, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps, type RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
-import { KubeError } from './errors.ts';
+import { ConfigError } from '@paddock/runtime/config-error';
+import { isRecord, KubeError } from './errors.ts';
 
 export interface ConnectOptions {
   /** A file of kubectl's form; without it the default places are read, as kubectl does. */
@@ -38,12 +39,13 @@ export interface Cluster {
  * Reads the configuration and prepares calls; nothing is sent yet. The library reads every kind of kubeconfig and keeps tokens fresh
  * (files, exec plugins, OIDC). Sending is our own: the library's generated calls make a new agent, and so a new TLS connection, for each
  * request; they have no time limit; and its Watch swallows lines that it cannot parse and drops the body of an error answer.
- * Throws when the file cannot be read or names no cluster.
+ * Throws ConfigError when the file cannot be read, or no cluster is named there or around us.
  */
 export function connectCluster(options: ConnectOptions): Cluster {
   const config = loadConfig(options);
   const current = config.getCurrentCluster();
-  if (!current) throw new Error(`The Kubernetes configuration${inFile(options)} names no current cluster: set its current-context.`);
+  if (!current) throw new ConfigError([`the Kubernetes configuration${inFile(options)} names no current cluster: set its current-context`]);
+  if (!URL.canParse(current.server)) throw new ConfigError([withoutAddress(options, current.server)]);
   const server = current.server.replace(/\/+$/, '');
   const agents = keepAgents(server.startsWith('https:'));
   /** The library's own, which goes through the proxy; it keeps one. */
@@ -82,9 +84,11 @@ function loadConfig({ kubeconfigFile, context, inCluster, server }: ConnectOptio
   const config = new KubeConfig();
   if (inCluster === true) config.loadFromCluster();
   else if (kubeconfigFile === undefined) config.loadFromDefault();
-  else config.loadFromFile(kubeconfigFile);
+  else loadFile(config, kubeconfigFile);
   if (context !== undefined) {
-    if (!config.getContextObject(context)) throw new Error(`The Kubernetes configuration has no context named ${context}.`);
+    if (!config.getContextObject(context)) {
+      throw new ConfigError([`the Kubernetes configuration${inFile({ kubeconfigFile })} has no context named ${context}`]);
+    }
     config.setCurrentContext(context);
   }
   const current = config.getCurrentCluster();
@@ -96,6 +100,23 @@ function loadConfig({ kubeconfigFile, context, inCluster, server }: ConnectOptio
   config.loadFromOptions({ clusters, users: config.users, contexts: config.contexts, currentContext: config.currentContext });
   return config;
 }
+
+function loadFile(config: KubeConfig, file: string): void {
+  try {
+    config.loadFromFile(file);
+  } catch (error) {
+    // A parser's message quotes the text, in which there may be a token.
+    const isOfFile = isRecord(error) && 'syscall' in error;
+    const why = isOfFile ? String(error['message']) : 'it does not have the form of a kubeconfig';
+    throw new ConfigError([`the kubeconfig file ${file} cannot be read: ${why}`]);
+  }
+}
+
+/** Outside a cluster the library builds an address of variables that are not there. */
+const withoutAddress = (options: ConnectOptions, server: string): string =>
+  options.inCluster === true
+    ? 'no kubeconfig file is named (PADDOCK_KUBECONFIG), and this process does not run in a pod: KUBERNETES_SERVICE_HOST and _PORT are not set'
+    : `the Kubernetes configuration${inFile(options)} names ${JSON.stringify(server)} as its cluster's address, which is no URL`;
 
 /** Keeps sockets open between requests, and makes a new agent when the client certificate or the CA was replaced on disk. */
 function keepAgents(secure: boolean): { agentFor(credentials: RequestOptions): HttpAgent; close(): void } {
@@ -139,4 +160,5 @@ async function sendOnce(server: string, request: ClusterRequest, credentials: Re
   });
 }
 
-const inFile = ({ kubeconfigFile }: ConnectOptions): string => (kubeconfigFile === undefined ? '' : ` in ${kubeconfigFile}`);
+const inFile = ({ kubeconfigFile }: Pick<ConnectOptions, 'kubeconfigFile'>): string =>
+  kubeconfigFile === undefined ? '' : ` in ${kubeconfigFile}`;
