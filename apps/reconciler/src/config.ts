@@ -40,6 +40,13 @@ export const settings = {
   ...clusterSettings,
   ...executorSettings,
   ...cadences,
+  pauseCheckMs: integer({
+    env: 'PADDOCK_PAUSE_CHECK_MS',
+    doc: 'How often a sweep that is at work looks whether somebody has paused it',
+    default: 2_000,
+    min: 10,
+    max: 600_000,
+  }),
   redeliveryWindowMs: duration(
     'PADDOCK_REDELIVERY_WINDOW_MS',
     'How far back every look at the delivery log goes; at least three cadences are taken',

@@ -3,7 +3,10 @@ import { runDueTasks } from '@paddock/queue/drain';
 import { enqueue } from '@paddock/queue/enqueue';
 import { done, poison } from '@paddock/queue/outcome';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { waitFor } from '@paddock/testing/wait-for';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
 import { counting, kindsOf, type Sweep } from './sweep.ts';
 import { sweepTask } from './sweep-schedules.ts';
 
@@ -30,6 +33,24 @@ const SWEEPS: Record<string, Sweep> = {
   mow: noting('mow'),
   rake: noting('rake'),
   refuse: { slots: 1, pass: () => Promise.resolve(poison('not here')) },
+  /** Works until it is stopped, and has work left then. */
+  plough: {
+    slots: 1,
+    pass: async ({ signal }) => {
+      passes.push('plough');
+      await once(signal, 'abort');
+      return done({ found: 2 }, [sweepTask('plough')]);
+    },
+  },
+  /** The same, with calls that fail when they are stopped. */
+  sow: {
+    slots: 1,
+    pass: async ({ signal }) => {
+      passes.push('sow');
+      await once(signal, 'abort');
+      throw signal.reason;
+    },
+  },
   'go-on': { slots: 1, pass: () => Promise.resolve(done({ found: 1 }, [{ ...sweepTask('go-on'), dueInMs: 60_000 }])) },
 };
 
@@ -43,7 +64,7 @@ async function run(names: readonly string[], payload: object = {}): Promise<unkn
       names.map((name) => ({ ...sweepTask(name), payload })),
     ),
   );
-  await runDueTasks({ db, kinds: kindsOf(db, SWEEPS) });
+  await runDueTasks({ db, kinds: kindsOf(db, SWEEPS, 10) });
   const rows = await db.selectFrom('operations').select(['kind', 'status', 'output']).execute();
   return names.map((name) => rows.find((row) => row.kind === name && row.status === 'OK')?.output);
 }
@@ -72,6 +93,26 @@ describe('the pause switch (E6)', () => {
     ]);
     await resumeSweep(database.db, EVERY_SWEEP);
     expect(await run(['mow', 'rake'])).toMatchObject([{ found: 3 }, { pausedBy: 'bob' }]);
+  });
+
+  test.each([
+    ['plough', { found: 2 }],
+    ['sow', {}],
+  ])('stops a pass of %s that is at work, with what it has done; nothing follows it', async (name, counts) => {
+    const running = run([name]);
+    await waitFor('the pass', () => passes.length > 0);
+    await pauseSweep(database.db, name, 'ada');
+    expect(await running).toEqual([{ paused: 'this sweep', pausedBy: 'ada', pausedAt: expect.any(String), ...counts }]);
+    expect(await database.db.selectFrom('tasks').select('kind').execute()).toEqual([]);
+  });
+
+  test('that cannot be read stops a pass that is at work: it fails, to be tried again', async () => {
+    const running = run(['plough']);
+    await waitFor('the pass', () => passes.length > 0);
+    await sql`alter table paused_sweeps rename to mislaid`.execute(database.db);
+    expect(await running).toEqual([undefined]);
+    await sql`alter table mislaid rename to paused_sweeps`.execute(database.db);
+    expect(await database.db.selectFrom('tasks').select(['kind', 'status']).execute()).toEqual([{ kind: 'plough', status: 'queued' }]);
   });
 
   test('is of no concern to a dry run', async () => {

@@ -1,9 +1,10 @@
-import { EVERY_SWEEP, findPause } from '@paddock/db/paused-sweeps';
+import { EVERY_SWEEP, findPause, type PausedSweep } from '@paddock/db/paused-sweeps';
 import type { Database } from '@paddock/db/tables';
 import type { Kind, Kinds } from '@paddock/queue/kind';
 import { done, type Outcome } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
 import type { Kysely } from 'kysely';
+import { untilPaused } from './until-paused.ts';
 
 /** What one pass of a sweep is told. */
 export interface Pass {
@@ -25,29 +26,37 @@ export const counting = (slots: number, once: (pass: Pass) => Promise<object>): 
 });
 
 /**
- * The sweeps as kinds of tasks. Right before a pass the database says whether the sweep is paused; then the task ends well, having done
- * nothing, and says so. A dry run, asked for by the payload `{ "dryRun": true }`, runs all the same.
+ * The sweeps as kinds of tasks. Right before a pass, and every `pauseCheckMs` during it, the database says whether the sweep is paused; then
+ * the task ends well with what was done until then, and says so. A dry run, asked for by the payload `{ "dryRun": true }`, runs all the same.
  */
-export function kindsOf(db: Kysely<Database>, sweeps: Readonly<Record<string, Sweep>>): Kinds {
+export function kindsOf(db: Kysely<Database>, sweeps: Readonly<Record<string, Sweep>>, pauseCheckMs: number): Kinds {
   return Object.fromEntries(
     Object.entries(sweeps).map(([name, { pass, ...kind }]) => [
       name,
       {
         ...kind,
         handler: async (task, signal) => {
-          const dryRun = isDryRun(task.payload);
-          const pause = dryRun ? undefined : await findPause(db, name);
-          if (pause !== undefined) {
-            const { pausedBy, pausedAt } = pause;
-            return done({ paused: pause.name === EVERY_SWEEP ? 'all sweeps' : 'this sweep', pausedBy, pausedAt });
+          if (isDryRun(task.payload)) {
+            const outcome = await pass({ task, signal, dryRun: true });
+            return outcome.outcome === 'done' ? done(Object.assign({ dryRun: true }, outcome.output)) : outcome;
           }
-          const outcome = await pass({ task, signal, dryRun });
-          return dryRun && outcome.outcome === 'done' ? done(Object.assign({ dryRun }, outcome.output)) : outcome;
+          const pause = await findPause(db, name);
+          if (pause !== undefined) return done(describePause(pause));
+          const run = (stop: AbortSignal) => pass({ task, signal: stop, dryRun: false });
+          const { result = done(), pausedBy } = await untilPaused({ db, name, everyMs: pauseCheckMs }, signal, run);
+          if (pausedBy === undefined || result.outcome !== 'done') return result;
+          return done(Object.assign(describePause(pausedBy), result.output));
         },
       } satisfies Kind,
     ]),
   );
 }
+
+const describePause = ({ name, pausedBy, pausedAt }: PausedSweep) => ({
+  paused: name === EVERY_SWEEP ? 'all sweeps' : 'this sweep',
+  pausedBy,
+  pausedAt,
+});
 
 const isDryRun = (payload: unknown): boolean =>
   typeof payload === 'object' && payload !== null && 'dryRun' in payload && payload.dryRun === true;

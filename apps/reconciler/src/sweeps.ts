@@ -29,7 +29,7 @@ export interface SweepContext {
 }
 
 /** What this process runs, by kind of task; none of it while it is paused. */
-export const sweepKinds = (context: SweepContext): Kinds => kindsOf(context.db, sweeps(context));
+export const sweepKinds = (context: SweepContext): Kinds => kindsOf(context.db, sweeps(context), context.config.pauseCheckMs);
 
 function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
   const { db, github, config, events, taskEvents } = context;
