@@ -47,6 +47,16 @@ describe.each(SCOPES)('runners of a $kind', (scope) => {
     expect(await listRunners(client, scope)).toMatchObject([{ id: runnerId }]);
   });
 
+  test.each([
+    ['id', { encoded_jit_config: 'secret' }],
+    ['JIT config', { runner: { id: 1 } }],
+    ['JIT config', ['something else']],
+  ])('an answer without the %s is told in a sentence, which quotes nothing of it (C6, H1)', async (what, body) => {
+    await world.github.failNext({ method: 'POST', path: 'generate-jitconfig$', status: 201, body });
+    const sentence = `GitHub registered the runner worker-1 in ${describeScope(scope)} without telling its ${what}.`;
+    await expect(createJitConfig(client, scope, jit('worker-1'))).rejects.toThrow(sentence);
+  });
+
   test('an answer lost after the registration leaves a registration behind (C6)', async () => {
     await world.github.failNext({ path: 'generate-jitconfig$', afterCommit: true });
     expect(await createJitConfig(client, scope, jit('worker-1')).catch(classifyGitHubError)).toMatchObject({ kind: 'network' });

@@ -39,10 +39,13 @@ export async function createJitConfig(
     scope.kind === 'organization'
       ? await octokit.rest.actions.generateRunnerJitconfigForOrg({ org: scope.owner, ...body })
       : await octokit.rest.actions.generateRunnerJitconfigForRepo({ owner: scope.owner, repo: scope.repo, ...body });
-  if (typeof data.encoded_jit_config !== 'string' || data.encoded_jit_config === '') {
-    throw new Error(`GitHub registered the runner ${name} in ${describeScope(scope)} without telling its JIT config.`);
-  }
-  return { runnerId: data.runner.id, jitConfig: data.encoded_jit_config };
+  // Told by our own sentences, for what stands between us and GitHub may answer anything.
+  const { runner, encoded_jit_config: jitConfig }: Partial<typeof data> = data ?? {};
+  const without = (what: string) =>
+    new Error(`GitHub registered the runner ${name} in ${describeScope(scope)} without telling its ${what}.`);
+  if (typeof jitConfig !== 'string' || jitConfig === '') throw without('JIT config');
+  if (typeof runner?.id !== 'number') throw without('id');
+  return { runnerId: runner.id, jitConfig };
 }
 
 /** The runner of exactly this name, if it is registered in the scope. */

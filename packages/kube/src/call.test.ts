@@ -90,6 +90,39 @@ describe('a call', () => {
     });
   });
 
+  test.each([
+    [404, 'NotFound', { kind: 'namespaces', name: 'runners' }, 'namespaces "runners" not found', ': 404 NotFound namespaces "runners"'],
+    [
+      403,
+      'Forbidden',
+      { kind: 'secrets', name: 'pdk-1' },
+      'secrets "pdk-1" is forbidden: exceeded quota: few, requested: secrets=1, used: secrets=9, limited: secrets=9',
+      ': 403 Forbidden secrets "pdk-1": exceeded quota: few',
+    ],
+    [
+      403,
+      'Forbidden',
+      { kind: 'secrets' },
+      'secrets is forbidden: User "paddock" cannot create resource "secrets" in API group "" in the namespace "runners"',
+      ': 403 Forbidden cannot create resource "secrets"',
+    ],
+    [
+      400,
+      undefined,
+      undefined,
+      'admission webhook "policy.test" denied the request: hidden',
+      ': 400 admission webhook "policy.test" denied the request',
+    ],
+    [422, 'Invalid', { kind: 'Secret', name: 'pdk-1' }, 'data: Invalid value: hidden', ': 422 Invalid Secret "pdk-1"'],
+  ])('of a secret’s refusal (%s %s) the rule is told, and nothing that may quote it (H1)', async (code, reason, details, message, told) => {
+    const status = JSON.stringify({ kind: 'Status', code, reason, details, message });
+    answer = (_request, response) => void response.writeHead(code).end(status);
+    const refusal = await callJson(cluster, { method: 'POST', path: '/api/v1/secrets', body: {}, secretBody: true }).catch(
+      classifyKubeError,
+    );
+    expect(refusal).toMatchObject({ message: `POST /api/v1/secrets${told}` });
+  });
+
   test('an answer in HTML is classed by its status alone', async () => {
     answer = (_request, response) => void response.writeHead(502).end('<html>pods not found</html>');
     expect(await failure()).toMatchObject({ kind: 'unavailable', status: 502 });

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Cluster } from './connect.ts';
-import { KubeError, kindOf, readStatus, type KubeFailure } from './errors.ts';
+import { KubeError, kindOf, readStatus, wordsWithoutContent, type KubeFailure } from './errors.ts';
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -10,7 +10,7 @@ export interface Call {
   readonly body?: unknown;
   readonly contentType?: string | undefined;
   readonly accept?: string | undefined;
-  /** The body holds a secret: whatever the cluster says about it is kept out of the error's message. */
+  /** The body holds a secret: what the cluster says about it is kept out of the error's message. */
   readonly secretBody?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -101,7 +101,7 @@ async function send(cluster: Cluster, call: Call, signal: AbortSignal): Promise<
 function answeredFailure(call: Call, status: number, retryAfter: string | undefined, body: string): KubeFailure {
   const said = readStatus(parsed(body));
   const seconds = said.retryAfterSeconds ?? (retryAfter !== undefined && /^\d+$/.test(retryAfter) ? Number(retryAfter) : undefined);
-  const words = call.secretBody === true ? undefined : said.message;
+  const words = call.secretBody === true ? wordsWithoutContent(said) : said.message;
   return {
     kind: kindOf(status, said.reason),
     status,

@@ -48,6 +48,8 @@ export interface StatusObject {
   readonly reason?: string;
   readonly message?: string;
   readonly retryAfterSeconds?: number;
+  /** The object it is about, such as `namespaces "runners"`. */
+  readonly subject?: string;
 }
 
 /** Reads a Status object from a body or from the object of a watch's ERROR event; anything else gives an empty one. */
@@ -59,8 +61,24 @@ export function readStatus(value: unknown): StatusObject {
     ...(typeof value['reason'] === 'string' ? { reason: value['reason'] } : {}),
     ...(typeof value['message'] === 'string' ? { message: value['message'] } : {}),
     ...(typeof details['retryAfterSeconds'] === 'number' ? { retryAfterSeconds: details['retryAfterSeconds'] } : {}),
+    ...(typeof details['kind'] === 'string' && typeof details['name'] === 'string'
+      ? { subject: `${details['kind']} ${JSON.stringify(details['name'])}` }
+      : {}),
   };
 }
+
+/**
+ * What may be told of the answer to a call whose body is a secret. The cluster's sentence may quote the body, so no more of it is taken than
+ * the phrases that say which rule was in the way.
+ */
+export function wordsWithoutContent({ subject, message = '' }: StatusObject): string | undefined {
+  const phrases = [...message.matchAll(RULES)].map(([phrase]) => phrase);
+  const words = [subject, phrases.join(', ')].filter((part) => part !== undefined && part !== '').join(': ');
+  return words === '' ? undefined : words;
+}
+
+const RULES =
+  /\b(?:exceeded quota: [a-z\d.-]{1,253}|cannot \w+ resource "secrets"|admission webhook "[a-z\d.-]{1,253}" denied the request)/g;
 
 /** The kind of a failure that was answered. The reason decides first, for one status carries several: 409 is AlreadyExists or Conflict. */
 export function kindOf(status: number, reason: string | undefined): KubeFailureKind {
