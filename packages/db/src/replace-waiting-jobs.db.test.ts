@@ -14,7 +14,10 @@ beforeAll(async () => {
   testDb = await createTestDatabase();
 });
 afterAll(() => testDb.drop());
-beforeEach(() => emptyMatchingTables(testDb.db));
+beforeEach(async () => {
+  await emptyMatchingTables(testDb.db);
+  await testDb.db.deleteFrom('installation_events').execute();
+});
 
 const LINUX = { name: 'linux', labels: ['linux'] };
 
@@ -34,16 +37,37 @@ const places = async () => {
   const rows = await testDb.db.selectFrom('jobs').select(['job_id', 'k8s_pool']).orderBy('job_id').execute();
   return rows.map((row) => [row.job_id, row.k8s_pool]);
 };
+/** The events that say why a job waits somewhere else now (P5). */
+const moves = () =>
+  testDb.db
+    .selectFrom('installation_events')
+    .select(['job_id', 'source', 'event', 'payload'])
+    .where('outcome', '=', 'job_moved')
+    .orderBy('id')
+    .execute();
+const said = (from: string, to: string, poolsVersion: number) => ({
+  poolsVersion,
+  from: { pool: from, scopeRepoId: 0 },
+  to: { pool: to, scopeRepoId: 0 },
+});
 const rows = () => testDb.db.selectFrom('jobs').selectAll().orderBy('job_id').execute();
 
 describe('waiting jobs after a change of the pools (B4)', () => {
-  test('go to the pool that serves them now, which gets their workers; the reservation in the old one goes back (A5, C3)', async () => {
+  test('go to the pool that serves them now, which gets their workers; the reservation in the old one goes back, and an event says so (A5, C3, P5)', async () => {
     await configure(LINUX);
     const job = await queue();
     await matchOnce(testDb.db);
     const pools = await configure({ ...LINUX, labels: ['linux', 'x64'] }, { name: 'better', labels: ['linux'] });
     expect(await replaceWaitingJobs(testDb.db, pools)).toBe(1);
     expect(await places()).toEqual([[job, 'better']]);
+    expect(await moves()).toEqual([
+      {
+        job_id: job,
+        source: 'reconciler',
+        event: 'pools.changed',
+        payload: expect.objectContaining(said('linux', 'better', pools.version)),
+      },
+    ]);
     const { ended, reserved } = await matchOnce(testDb.db);
     expect(ended).toHaveLength(1);
     expect(reserved).toMatchObject([{ pool: 'better', madeForJobId: job }]);
@@ -58,6 +82,7 @@ describe('waiting jobs after a change of the pools (B4)', () => {
     const pools = await configure({ name: 'other', labels: ['linux'] });
     const moved = await Promise.all([replaceWaitingJobs(testDb.db, pools), replaceWaitingJobs(testDb.db, pools)]);
     expect(moved.toSorted()).toEqual([0, 1]);
+    expect(await moves()).toHaveLength(1);
   });
 
   test('wait with a reason of their own when no pool fits them any more, and come back with a pool that does (P5)', async () => {
@@ -94,6 +119,7 @@ describe('waiting jobs after a change of the pools (B4)', () => {
     const old = await configure({ name: 'other', labels: ['linux'] });
     const newer = await queue({ pools_version: old.version + 1 });
     expect(await replaceWaitingJobs(testDb.db, old)).toBe(0);
+    expect(await moves()).toEqual([]);
     expect(await places()).toEqual([
       [running, 'linux'],
       [newer, 'linux'],

@@ -1,5 +1,6 @@
-import { replaceJob } from '@paddock/domain/place-job';
-import { type Kysely, sql } from 'kysely';
+import { type PlacedJob, replaceJob } from '@paddock/domain/place-job';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { appendEvents, type EventToAppend } from './installation-events.ts';
 import { type JobToStore, storeJobs } from './jobs.ts';
 import type { CurrentPools } from './pools-documents.ts';
 import type { Database, EntityType } from './tables.ts';
@@ -8,27 +9,57 @@ const PAGE = 500;
 
 /**
  * Moves jobs that wait under an older pools document to where they belong under this one, through the one statement that writes jobs (A5):
- * it moves none that has begun meanwhile, and none that a newer document has placed. Returns how many moved.
+ * it moves none that has begun meanwhile, and none that a newer document has placed. Each move has an event that says from where to where.
+ * Returns how many moved.
  */
 export async function replaceWaitingJobs(db: Kysely<Database>, { document, version }: CurrentPools): Promise<number> {
   let after: Cursor = { demandKey: 0, createdAt: '-infinity', jobId: 0 };
   let moved = 0;
   for (;;) {
     const jobs = await findWaitingJobs(db, { after, version });
-    const elsewhere = jobs.flatMap((job): JobToStore[] => {
+    const elsewhere = jobs.flatMap((job): Move[] => {
       const account = { id: job.entityId, login: job.login, type: job.entityType };
       const place = replaceJob(document, { ...job, account });
-      return place === undefined ? [] : [{ facts: { ...job, ...UNSAID, account }, place }];
+      return place === undefined ? [] : [{ from: job, facts: { ...job, ...UNSAID, account }, place }];
     });
-    if (elsewhere.length > 0) {
-      const stored = await db.transaction().execute((trx) => storeJobs(trx, elsewhere, version));
-      moved += stored.filter(({ changed }) => changed).length;
-    }
+    if (elsewhere.length > 0) moved += await db.transaction().execute((trx) => move(trx, elsewhere, version));
     const last = jobs.at(-1);
     if (last === undefined || jobs.length < PAGE) return moved;
     after = last;
   }
 }
+
+interface Move extends JobToStore {
+  readonly from: PlacedJob;
+  readonly place: PlacedJob;
+}
+
+async function move(trx: Transaction<Database>, moves: readonly Move[], version: number): Promise<number> {
+  const stored = await storeJobs(trx, moves, version);
+  const changed = new Set(stored.filter((job) => job.changed).map(({ jobId }) => jobId));
+  const moved = moves.filter(({ facts }) => changed.has(facts.jobId));
+  await appendEvents(
+    trx,
+    moved.map((job) => eventOf(job, version)),
+  );
+  return moved.length;
+}
+
+const eventOf = ({ facts, from, place }: Move, poolsVersion: number): EventToAppend => ({
+  source: 'reconciler',
+  event: 'pools.changed',
+  outcome: 'job_moved',
+  appId: facts.appId,
+  installationId: facts.installationId,
+  account: facts.account,
+  repoId: facts.repoId,
+  jobId: facts.jobId,
+  deliveryGuid: facts.deliveryGuid,
+  payload: JSON.stringify({ version: 1, poolsVersion, from: placeOf(from), to: placeOf(place) }),
+  payloadRepaired: false,
+});
+
+const placeOf = ({ pool, scopeRepoId }: PlacedJob) => ({ pool, scopeRepoId });
 
 /** Nothing is said of the job but that it is queued, as its row does. */
 const UNSAID = {

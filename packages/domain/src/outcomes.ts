@@ -9,6 +9,7 @@ export const OUTCOMES = {
   job_marked_running: 'the job moved to running',
   job_marked_completed: 'the job moved to completed',
   job_facts_added: 'the status stayed; a conclusion, an instant or the runner was filled in',
+  job_moved: 'the pools have changed: the job, which still waits, belongs to another one now, or to none',
   job_not_found: 'GitHub does not know the job any more',
   ignored_action: 'an action of workflow_job that says nothing of demand',
   ignored_no_label: 'no pool has all of the job’s labels',
