@@ -12,6 +12,19 @@ CREATE OR REPLACE FUNCTION demand_key_of(entity_id bigint, scope_repo_id bigint,
  IMMUTABLE PARALLEL SAFE
 RETURN (hashtextextended((((((entity_id)::text || ':'::text) || (scope_repo_id)::text) || ':'::text) || pool), (0)::bigint) & '9007199254740991'::bigint);
 
+CREATE OR REPLACE FUNCTION note_installation_usable()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.suspended_at is null and new.deleted_at is null then
+    delete from breakers
+    where subject_type = 'installation' and subject_id = new.entity_id::text and failure_class <> 'rate_limited';
+  end if;
+  perform pg_notify(tg_table_schema || '_queue_event', tg_table_name);
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION notify_capacity_freed()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -90,7 +103,7 @@ create table breakers (
   message text not null,
   failed_at timestamp with time zone default now() not null,
   constraint breakers_pkey PRIMARY KEY (subject_type, subject_id, failure_class),
-  constraint breakers_subject_type_check CHECK ((subject_type = ANY (ARRAY['pool'::text, 'installation'::text, 'github'::text, 'cluster'::text])))
+  constraint breakers_subject_type_check CHECK ((subject_type = ANY (ARRAY['pool'::text, 'installation'::text, 'repository'::text, 'github'::text, 'cluster'::text])))
 );
 
 create table delivery_listings (
@@ -471,6 +484,8 @@ CREATE INDEX installation_events_by_job ON installation_events USING btree (job_
 
 CREATE INDEX installations_by_id ON installations USING btree (installation_id);
 
+CREATE INDEX installations_unusable ON installations USING btree (entity_id) WHERE ((suspended_at IS NOT NULL) OR (deleted_at IS NOT NULL));
+
 CREATE INDEX jobs_active ON jobs USING btree (entity_id, job_labels, created_at) WHERE (status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum]));
 
 CREATE INDEX jobs_active_by_installation ON jobs USING btree (installation_id) WHERE (status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum]));
@@ -530,6 +545,8 @@ CREATE INDEX workers_unregistered ON workers USING btree (created_at DESC, pod_n
 CREATE INDEX workers_unschedulable ON workers USING btree (k8s_pool) WHERE ((unschedulable_at IS NOT NULL) AND (status = 'pending'::status_enum));
 
 CREATE TRIGGER breakers_closed AFTER DELETE ON breakers FOR EACH STATEMENT EXECUTE FUNCTION notify_queue_event();
+
+CREATE TRIGGER installations_usable AFTER UPDATE ON installations FOR EACH ROW WHEN ((((old.suspended_at IS NULL) AND (old.deleted_at IS NULL)) <> ((new.suspended_at IS NULL) AND (new.deleted_at IS NULL)))) EXECUTE FUNCTION note_installation_usable();
 
 CREATE TRIGGER jobs_inserted AFTER INSERT ON jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION notify_new_demand();
 

@@ -1,5 +1,13 @@
 import { recordAuthFailure } from '@paddock/db/auth-failures';
-import { type BreakerSubject, githubBreaker, holdBack, installationBreaker, noteFailure, poolBreaker } from '@paddock/db/breakers';
+import {
+  type BreakerSubject,
+  githubBreaker,
+  holdBack,
+  installationBreaker,
+  noteFailure,
+  poolBreaker,
+  repositoryBreaker,
+} from '@paddock/db/breakers';
 import type { Database } from '@paddock/db/tables';
 import { clearRegistrationStarted, type WorkerToProvision } from '@paddock/db/workers';
 import type { GitHub } from '@paddock/github/connect';
@@ -8,7 +16,7 @@ import { done, type Outcome, snooze } from '@paddock/queue/outcome';
 import type { Kysely } from 'kysely';
 import { failWorker } from './fail-worker.ts';
 import type { Registering } from './registering.ts';
-import { repairInstallation } from './repair-installation.ts';
+import { repairInstallation, type Standing } from './repair-installation.ts';
 
 const LOOK_AGAIN_MS = 1_000;
 const REFUSED_MS = 60_000;
@@ -16,7 +24,7 @@ const RATE_LIMITED_MS = 60_000;
 
 /**
  * What a failed call of GitHub's means for a worker's task, with everything that follows from it written down: the row ends where nobody can
- * know whether its runner was registered; a breaker counts what speaks against GitHub, the account or the pool. `marked`: the row says that
+ * know whether its runner was registered; a breaker counts what speaks against GitHub, the account, the repository or the pool. `marked`: the row says that
  * its registration has begun.
  */
 export async function afterGitHubFailure(
@@ -26,7 +34,7 @@ export async function afterGitHubFailure(
   marked: boolean,
 ): Promise<Outcome> {
   events.githubFailed(worker, failure);
-  const subject = faultOf(failure, worker);
+  const subject = faultOf(failure, worker.pool);
   if (subject !== undefined) await noteFailure(db, { subject, failureClass: failure.kind, message: failure.message });
   if (failure.kind === 'conflict' || (marked && mayHaveRegistered(failure))) {
     const message = `It is not known whether GitHub registered the runner: ${failure.message}`;
@@ -45,8 +53,7 @@ export async function afterGitHubFailure(
     case 'forbidden':
       runnerGroups.forget(worker.login);
       await noteRefusal(db, worker, failure);
-      if (await repaired(db, github, worker)) return snooze(LOOK_AGAIN_MS, `the installation was found anew after: ${failure.message}`);
-      return snooze(REFUSED_MS, failure.message);
+      return afterRefusal(db, github, worker, failure);
     case 'invalid':
       runnerGroups.forget(worker.login);
       throw new Error(`GitHub refused to register the runner ${worker.podName}: ${failure.message}`);
@@ -82,30 +89,46 @@ async function noteRefusal(db: Kysely<Database>, worker: WorkerToProvision, fail
   });
 }
 
-/** A look-up that fails too changes nothing: the refusal before it says why. */
-async function repaired(db: Kysely<Database>, github: GitHub, worker: WorkerToProvision): Promise<boolean> {
+/** Whom a refusal speaks against is not in it: an account that works well does not wait for one of its repositories. */
+async function afterRefusal(db: Kysely<Database>, github: GitHub, worker: WorkerToProvision, failure: GitHubFailure): Promise<Outcome> {
+  const standing = await standingOf(db, github, worker);
+  const isRepositorys = isAboutRepository(failure, worker) && standing !== 'gone' && standing !== 'suspended';
+  const subject = isRepositorys ? repositoryBreaker(worker.scopeRepoId) : installationBreaker(worker.entityId);
+  await noteFailure(db, { subject, failureClass: failure.kind, message: failure.message });
+  return standing === 'renewed'
+    ? snooze(LOOK_AGAIN_MS, `the installation was found anew after: ${failure.message}`)
+    : snooze(REFUSED_MS, failure.message);
+}
+
+/** A token is refused, or not given, for the whole installation. */
+const isAboutRepository = ({ kind, operation }: GitHubFailure, { scopeRepoId }: WorkerToProvision): boolean =>
+  scopeRepoId !== 0 && kind !== 'unauthorized' && REPOSITORY_CALL.test(operation);
+
+const REPOSITORY_CALL = /^[A-Z]+ (?:\/api\/v3)?\/(?:repos|repositories)\//;
+
+/** Undefined: GitHub could not be asked. That changes nothing: the refusal before it says why. */
+async function standingOf(db: Kysely<Database>, github: GitHub, worker: WorkerToProvision): Promise<Standing | undefined> {
   try {
     return await repairInstallation(db, github, worker);
   } catch (error) {
     if (classifyGitHubError(error).operation === 'unknown') throw error;
-    return false;
+    return undefined;
   }
 }
 
-/** What a failure of GitHub's speaks against; undefined: nothing but this call. */
-function faultOf({ kind }: GitHubFailure, worker: WorkerToProvision): BreakerSubject | undefined {
+/** What a failure of GitHub's speaks against; undefined: nothing but this call, or it has to be found out. */
+function faultOf({ kind }: GitHubFailure, pool: string): BreakerSubject | undefined {
   switch (kind) {
-    case 'not_found':
-    case 'unauthorized':
-    case 'forbidden':
-      return installationBreaker(worker.entityId);
     case 'invalid':
-      return poolBreaker(worker.pool);
+      return poolBreaker(pool);
     case 'unavailable':
     case 'timeout':
     case 'network':
     case 'unknown':
       return githubBreaker;
+    case 'not_found':
+    case 'unauthorized':
+    case 'forbidden':
     case 'conflict':
     case 'rate_limited':
       return undefined;

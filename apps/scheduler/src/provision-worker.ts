@@ -1,12 +1,4 @@
-import {
-  clusterBreaker,
-  githubBreaker,
-  installationBreaker,
-  noteFailure,
-  passBreakers,
-  poolBreaker,
-  UNWATCHED,
-} from '@paddock/db/breakers';
+import { clusterBreaker, noteFailure, passBreakers, poolBreaker, registrationBreakers, UNWATCHED } from '@paddock/db/breakers';
 import { findWorkerToProvision, type WorkerToProvision } from '@paddock/db/workers';
 import { KubeError } from '@paddock/kube/errors';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
@@ -85,11 +77,10 @@ async function provision(parts: Provisioning, worker: WorkerToProvision, task: T
   return startPod(parts, worker, pool, { task, isWatched });
 }
 
-const breakersOf = ({ entityId, pool, cluster }: WorkerToProvision) => [
-  installationBreaker(entityId),
-  githubBreaker,
-  poolBreaker(pool),
-  clusterBreaker(cluster),
+const breakersOf = (worker: WorkerToProvision) => [
+  ...registrationBreakers(worker),
+  poolBreaker(worker.pool),
+  clusterBreaker(worker.cluster),
 ];
 
 const CLUSTER_AWAY_MS = 10_000;

@@ -1,4 +1,4 @@
-import { githubBreaker, installationBreaker, noteSuccess } from '@paddock/db/breakers';
+import { holdBack, noteSuccess, registrationBreakers, repositoryBreaker } from '@paddock/db/breakers';
 import { noteRegistrationBudget } from '@paddock/db/registration-budgets';
 import { clearRegistrationStarted, markRegistrationStarted, saveRegistration, type WorkerToProvision } from '@paddock/db/workers';
 import type { Pool } from '@paddock/domain/pools-document';
@@ -35,7 +35,7 @@ export async function registerRunner(
   try {
     requireLease(task);
     const scope = await scopeOf(worker, client);
-    if (scope === undefined) return { instead: snooze(GONE_REPOSITORY_MS, `GitHub knows no repository ${worker.scopeRepoId}`) };
+    if (scope === undefined) return { instead: await awaitRepository(db, worker) };
     const runnerGroupId =
       scope.kind === 'repository' ? DEFAULT_RUNNER_GROUP_ID : await runnerGroups.ensure(client, scope.owner, groupOf(pool));
     requireLease(task);
@@ -56,8 +56,14 @@ export async function registerRunner(
   const saved = await saveRegistration(db, worker.podName, { runnerId: jit.runnerId, labels: pool.labels });
   if (!saved) return { instead: done({ ended: 'the worker ended while it was being registered' }) };
   events.registered(worker);
-  if (isWatched) await noteSuccess(db, [installationBreaker(worker.entityId), githubBreaker]);
+  if (isWatched) await noteSuccess(db, registrationBreakers(worker));
   return { jitConfig: jit.jitConfig };
+}
+
+async function awaitRepository(db: Registering['db'], { scopeRepoId }: WorkerToProvision): Promise<Outcome> {
+  const message = `GitHub knows no repository ${scopeRepoId}`;
+  await holdBack(db, { subject: repositoryBreaker(scopeRepoId), failureClass: 'not_found', message }, GONE_REPOSITORY_MS);
+  return snooze(GONE_REPOSITORY_MS, message);
 }
 
 const LOOK_AGAIN_MS = 1_000;

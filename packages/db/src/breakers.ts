@@ -6,17 +6,25 @@ import type { Database } from './tables.ts';
 //                                             ▲                       │
 //                                             └──── failure, twice as long ◄┘
 
-/** What is at fault, so that what is not goes on: a pool's template, an account's installation, GitHub itself, the cluster. */
+/** What is at fault, so that what is not goes on: a pool's template, an account's installation, a repository, GitHub itself, the cluster. */
 export interface BreakerSubject {
-  readonly type: 'pool' | 'installation' | 'github' | 'cluster';
-  /** The pool's name, the account's id, the cluster's name; empty for GitHub. */
+  readonly type: 'pool' | 'installation' | 'repository' | 'github' | 'cluster';
+  /** The pool's name, the account's id, the repository's id, the cluster's name; empty for GitHub. */
   readonly id: string;
 }
 
 export const poolBreaker = (name: string): BreakerSubject => ({ type: 'pool', id: name });
 export const installationBreaker = (entityId: number): BreakerSubject => ({ type: 'installation', id: String(entityId) });
+export const repositoryBreaker = (repoId: number): BreakerSubject => ({ type: 'repository', id: String(repoId) });
 export const githubBreaker: BreakerSubject = { type: 'github', id: '' };
 export const clusterBreaker = (name: string): BreakerSubject => ({ type: 'cluster', id: name });
+
+/** What a registration at GitHub can fail for; where it succeeds, all of it works. */
+export const registrationBreakers = ({ entityId, scopeRepoId }: { entityId: number; scopeRepoId: number }): BreakerSubject[] => [
+  installationBreaker(entityId),
+  ...(scopeRepoId === 0 ? [] : [repositoryBreaker(scopeRepoId)]),
+  githubBreaker,
+];
 
 export interface Failure {
   readonly subject: BreakerSubject;

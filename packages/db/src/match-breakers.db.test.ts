@@ -9,6 +9,7 @@ import {
   noteFailure,
   noteSuccess,
   poolBreaker,
+  repositoryBreaker,
 } from './breakers.ts';
 import { emptyMatchingTables, matchAll, matchOnce } from './matching.scene.ts';
 
@@ -71,6 +72,22 @@ describe('matching under open breakers (C11)', () => {
     expect(others).toEqual([
       [GLOBEX, 'gpu', 3, null],
       [GLOBEX, 'linux', 3, null],
+    ]);
+  });
+
+  test.each([
+    ['not_found', 'repository_gone'],
+    ['forbidden', 'repository_refused'],
+  ])('a repository whose calls end with %s waits for %s, and no other of its account (P1)', async (failureClass, reason) => {
+    for (const repo of [21, 22])
+      for (let n = 0; n < 3; n += 1) await putJob(testDb.db, { entity_id: 3, entity_type: 'User', repo_id: repo });
+    expect(await matchAll(testDb.db)).toBe(18);
+    await open(repositoryBreaker(21), failureClass);
+    expect((await matchOnce(testDb.db)).ended).toHaveLength(2);
+    const rows = await testDb.db.selectFrom('demand_keys').selectAll().where('entity_id', '=', 3).orderBy('scope_repo_id').execute();
+    expect(rows.map((key) => [key.scope_repo_id, key.unassigned, key.wait_reason])).toEqual([
+      [21, 1, reason],
+      [22, 3, null],
     ]);
   });
 

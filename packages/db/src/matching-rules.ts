@@ -56,7 +56,7 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
       from document cross join jsonb_array_elements(content -> 'pools') p left join short on short.k8s_pool = p ->> 'name'
     ),
     unregistered as (
-      select installation_id, entity_id, k8s_pool, cluster from workers
+      select installation_id, entity_id, scope_repo_id, k8s_pool, cluster from workers
       where status = 'pending' and registration_started_at is null and pod_uid is null
     ),
     -- A reservation is registered within moments, so those of the last minute stand for its registrations.
@@ -79,7 +79,7 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
         'trials', case when exists (
           select from unregistered u
           where case subject_type when 'pool' then u.k8s_pool = subject_id when 'installation' then u.entity_id::text = subject_id
-            when 'cluster' then u.cluster = subject_id else true end) then 0 else 1 end) order by failed_at) as breakers
+            when 'repository' then u.scope_repo_id::text = subject_id when 'cluster' then u.cluster = subject_id else true end) then 0 else 1 end) order by failed_at) as breakers
       from breakers where pauses > 0
     ),
     -- Whoever is unassigned now stands for the trial.
@@ -117,6 +117,7 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
 function toBreakers(rows: Row['breakers']): Breakers {
   const pools = new Map<string, OpenBreaker>();
   const entities = new Map<number, OpenBreaker>();
+  const repositories = new Map<number, OpenBreaker>();
   let everywhere: OpenBreaker | undefined;
   for (const { type, id, failureClass, trials } of rows) {
     switch (type) {
@@ -125,6 +126,9 @@ function toBreakers(rows: Row['breakers']): Breakers {
         break;
       case 'installation':
         entities.set(Number(id), { trials, reason: INSTALLATION_REASONS.get(failureClass) ?? 'installation_refused' });
+        break;
+      case 'repository':
+        repositories.set(Number(id), { trials, reason: failureClass === 'not_found' ? 'repository_gone' : 'repository_refused' });
         break;
       case 'github':
         everywhere = { trials, reason: 'github_unavailable' };
@@ -136,7 +140,7 @@ function toBreakers(rows: Row['breakers']): Breakers {
         throw new Error(`A breaker guards something unknown: ${String(type satisfies never)}`);
     }
   }
-  return { everywhere, pools, entities };
+  return { everywhere, pools, entities, repositories };
 }
 
 const INSTALLATION_REASONS: ReadonlyMap<string, WaitReason> = new Map([

@@ -35,7 +35,7 @@ export interface WorkerToProvision {
 
 /** Whether breaker `b` guards what making worker `w` takes. */
 const GUARDS_WORKER = sql.raw(`(b.subject_type, b.subject_id) in
-  (('github', ''), ('installation', w.entity_id::text), ('pool', w.k8s_pool), ('cluster', w.cluster))`);
+  (('github', ''), ('installation', w.entity_id::text), ('repository', w.scope_repo_id::text), ('pool', w.k8s_pool), ('cluster', w.cluster))`);
 
 /** All that an attempt begins with, in one statement. Throws if the pool as it is stored is none this version can read. */
 export async function findWorkerToProvision(db: Kysely<Database>, podName: string): Promise<WorkerToProvision | undefined> {

@@ -31,6 +31,8 @@ export interface Breakers {
   readonly pools: ReadonlyMap<string, OpenBreaker>;
   /** By account. */
   readonly entities: ReadonlyMap<number, OpenBreaker>;
+  /** By the repository at which workers register. */
+  readonly repositories: ReadonlyMap<number, OpenBreaker>;
 }
 
 /** Everything that can keep a waiting job without a worker, as it stands at one instant. */

@@ -44,10 +44,11 @@ describe('pickUnwanted', () => {
   });
 
   const breaker = { trials: 0, reason: 'pool_failing' } as const;
-  const none = { everywhere: undefined, pools: new Map(), entities: new Map() };
+  const none = rulesWith().breakers;
   test.each([
     ['the pool', { ...none, pools: new Map([['linux', breaker]]) }],
     ['the account', { ...none, entities: new Map([[1, breaker]]) }],
+    ['the repository', { ...none, repositories: new Map([[0, breaker]]) }],
     ['everything', { ...none, everywhere: breaker }],
   ])('leaves one for the trial while a breaker of %s is open (C11)', (_name, breakers) => {
     expect(names(pick(three(), live(3), rulesWith({ breakers })))).toEqual(['newest', 'middle']);

@@ -32,13 +32,14 @@ export function pickUnwanted<W extends Unregistered>(
   for (const workers of live) count(workers, workers.alive);
   const isBeyond = (key: string, cap: number | null | undefined): boolean => typeof cap === 'number' && (counts.get(key) ?? 0) > cap;
   // Under an open breaker one reservation stands for the trial; the others would only hold caps.
-  for (const { entityId, pool } of newestFirst) for (const key of reservedUnder(entityId, pool)) add(key, 1);
-  const isHeldBack = ({ entityId, pool }: Unregistered): boolean => {
-    const [all, ofPool, ofEntity] = reservedUnder(entityId, pool);
+  for (const worker of newestFirst) for (const key of reservedUnder(worker)) add(key, 1);
+  const isHeldBack = (worker: Unregistered): boolean => {
+    const [all, ofPool, ofEntity, ofRepository] = reservedUnder(worker);
     return (
       (breakers.everywhere !== undefined && isBeyond(all, 1)) ||
-      (breakers.pools.has(pool) && isBeyond(ofPool, 1)) ||
-      (breakers.entities.has(entityId) && isBeyond(ofEntity, 1))
+      (breakers.pools.has(worker.pool) && isBeyond(ofPool, 1)) ||
+      (breakers.entities.has(worker.entityId) && isBeyond(ofEntity, 1)) ||
+      (breakers.repositories.has(worker.scopeRepoId) && isBeyond(ofRepository, 1))
     );
   };
   return newestFirst.filter((worker) => {
@@ -55,10 +56,11 @@ export function pickUnwanted<W extends Unregistered>(
       (worker.scopeRepoId !== 0 && isBeyond(`key ${worker.demandKey}`, pool?.repositoryCap));
     if (!isUnwanted) return false;
     count(worker, -1);
-    for (const key of reservedUnder(worker.entityId, worker.pool)) add(key, -1);
+    for (const key of reservedUnder(worker)) add(key, -1);
     if (!worker.stopping) add(spare, -1);
     return true;
   });
 }
 
-const reservedUnder = (entityId: number, pool: string) => ['reserved', `reserved pool ${pool}`, `reserved entity ${entityId}`] as const;
+const reservedUnder = ({ entityId, scopeRepoId, pool }: Unregistered) =>
+  ['reserved', `reserved pool ${pool}`, `reserved entity ${entityId}`, `reserved repository ${scopeRepoId}`] as const;

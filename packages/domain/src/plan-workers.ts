@@ -64,6 +64,7 @@ export function capsOf(demand: readonly KeyDemand[], live: readonly LiveWorkers[
     tightest([
       { room: left(repositoryCap(key), ofKey.get(key.demandKey)), reason: 'at_repository_cap' },
       { room: rules.unserved.get(key.demandKey) ?? Infinity, reason: 'github_does_not_assign' },
+      limitOf(rules.breakers.repositories.get(key.scopeRepoId)),
     ]);
   const room: Room = {
     entity: (entityId) => entityLimit(entityId).room,

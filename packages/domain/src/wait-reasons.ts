@@ -12,6 +12,8 @@ export const WAIT_REASONS = {
   cluster_unavailable: 'the cluster has failed time and again; one worker stands ready to try again',
   installation_refused: 'GitHub refuses what the App asks for the account; one worker stands ready to try again',
   installation_gone: 'GitHub says that the App is not installed on the account any more; one worker stands ready to try again',
+  repository_gone: 'GitHub knows no such repository any more, or does not show it to the App; one worker stands ready to try again',
+  repository_refused: 'GitHub refuses to register runners at the repository; one worker stands ready to try again',
   pool_failing: 'workers of the pool have failed time and again before they had a job; one stands ready to try again',
   github_budget: 'GitHub allows the installation no more registrations of runners for now',
   at_entity_cap: 'the account has as many workers as its maxWorkers allows',
