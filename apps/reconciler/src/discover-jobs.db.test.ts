@@ -206,9 +206,9 @@ describe('when GitHub fails', () => {
     expect(await scene.jobIds()).toHaveLength(2);
   });
 
-  test.each([0, 1, 2, 5, 8, 9])('on the call after %d others, the next passes find what is there', async (after) => {
+  test.each(Array.from({ length: 18 }, (_, nth) => nth))('on the call after %d others, the next passes find what is there', async (after) => {
     const jobs = [await scene.queue('acme/api'), await scene.queue('mona/tool')];
-    await scene.world.github.failNext({ path: '/(repos|installation)/', status: 502, after });
+    await scene.world.github.failNext({ path: '/', status: 502, after });
     await scene.discover();
     await scene.world.github.clearFaults();
     for (let pass = 0; pass < 2; pass++) {
