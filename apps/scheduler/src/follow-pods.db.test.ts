@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describeStop } from '@paddock/domain/stop-reasons';
 import { deletePod, listPods } from '@paddock/kube/pods';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -165,6 +166,32 @@ describe('an unexplained end', () => {
     const worker = await row(name);
     expect(worker?.completed_at).not.toBeNull();
     expect(worker?.unexplained_until).toBeNull();
+  });
+});
+
+/** A worker whose runner has ended well, with the row that it had before that was seen. */
+async function endOf(set: object) {
+  const name = await startWorker('succeeded');
+  await world.db.updateTable('workers').set(set).where('pod_name', '=', name).execute();
+  await relist();
+  return row(name);
+}
+
+describe('a runner that ends well after we have deregistered it', () => {
+  const stopped = { stopping_at: new Date(), stop_reason: 'idle', deregistration_started_at: new Date() };
+  test('has ended by us: failed, with what the stop was for, not diagnosed, and its pool is not to blame (E5, C11)', async () => {
+    const worker = await endOf(stopped);
+    expect(worker).toMatchObject({ status: 'failed', stop_reason: 'idle', exit_code: 0, unexplained_until: null });
+    expect(worker?.failure_info).toEqual({ version: 1, message: describeStop('idle') });
+    expect(await tasks()).toEqual(['remove-secret']);
+    expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
+  });
+
+  test.each([
+    ['a job was known on it', { ...stopped, assigned_at: new Date() }],
+    ['it was not deregistered yet', { ...stopped, deregistration_started_at: null }],
+  ])('has ended by itself if %s', async (_what, set) => {
+    expect(await endOf(set)).toMatchObject({ status: 'completed', failure_info: null });
   });
 });
 

@@ -98,7 +98,7 @@ async function noteHealth(
 }
 
 /** The jobs that an unexplained end may have run are asked about at once: until GitHub has answered, it stands against one of them (C3). */
-function followUps({ podName, status, unexplained, newlyStuck }: PodTransition) {
+function followUps({ podName, status, unexplained, wasStopped, newlyStuck }: PodTransition) {
   switch (status) {
     case 'pending':
     case 'running':
@@ -106,7 +106,7 @@ function followUps({ podName, status, unexplained, newlyStuck }: PodTransition) 
     case 'completed':
       return [removeSecretTask(podName), ...(unexplained ? [lookUpJobsTask] : [])];
     case 'failed':
-      return [removeSecretTask(podName), diagnoseTask(podName)];
+      return [removeSecretTask(podName), ...(wasStopped ? [] : [diagnoseTask(podName)])];
     default:
       return status satisfies never;
   }

@@ -1,3 +1,4 @@
+import { describeStop, STOP_REASONS } from '@paddock/domain/stop-reasons';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { prepared } from './prepared.ts';
 import { SLOW_START, TERMINATING } from './stuck-pods.ts';
@@ -34,6 +35,8 @@ export interface PodTransition {
   status: Status;
   /** It ended well, nobody has heard of its job, and we were not stopping it (C3). */
   unexplained: boolean;
+  /** We stopped it, and its runner ended well then: its end is ours, and says nothing of its pod or its pool. */
+  wasStopped: boolean;
   /** Why, if it failed. */
   failureReason: string | null;
   /** What keeps its pod from starting, if that is news. */
@@ -57,6 +60,9 @@ export interface RecordedPods {
 /** What only time has shown stays until the pod says otherwise. */
 const HELD_BY_TIME = sql.raw(`stuck_reason = '${TERMINATING}' or (stuck_reason = '${SLOW_START}' and g.phase = 'pending')`);
 
+/** A deregistered runner that was idle ends by itself, and well. We have ended it all the same (E5). */
+const STOPPED = sql.raw('(deregistration_started_at is not null and stopping_at is not null and assigned_at is null)');
+
 /**
  * Brings worker rows to where their pods are: pending -> running -> completed | failed, never back, with the instants of the pods' own
  * status (A3, C8). Rows that know all this already are left alone. A pod that is another than the row's (its uid differs) says nothing.
@@ -75,9 +81,9 @@ export async function recordPodStates(
     ),
     -- Each is looked up by its name: a plain join would read all living workers for one change of one pod.
     locked as (
-      select g.*, w.was, w."wasStuck", w.stuck
+      select g.*, w.was, w."wasStuck", w.stuck, w."wasStopped"
       from (select * from given order by "podName") g cross join lateral (
-        select status as was, stuck_reason as "wasStuck", stuck from workers
+        select status as was, stuck_reason as "wasStuck", stuck, g.phase = 'succeeded' and g."exitCode" is not distinct from 0 and ${STOPPED} as "wasStopped" from workers
         cross join lateral (select case when g.phase not in ('succeeded', 'failed')
           then coalesce(g."stuckReason", case when ${HELD_BY_TIME} then stuck_reason end) end as stuck) s
         where pod_name = g."podName" and status in ('pending', 'running') and (pod_uid is null or pod_uid = g."podUid")
@@ -93,7 +99,7 @@ export async function recordPodStates(
       set pod_uid = l."podUid",
         pod_created_at = coalesce(w.pod_created_at, l."podCreatedAt"),
         k8s_node = coalesce(w.k8s_node, l.node),
-        status = case l.phase when 'succeeded' then 'completed' when 'failed' then 'failed' when 'running' then 'running' else w.status::text end::status_enum,
+        status = case l.phase when 'succeeded' then case when l."wasStopped" then 'failed' else 'completed' end when 'failed' then 'failed' when 'running' then 'running' else w.status::text end::status_enum,
         running_at = case
           when l.phase = 'running' then coalesce(w.running_at, l."runningAt", now())
           when l.phase = 'succeeded' then coalesce(w.running_at, l."runningAt", l."endedAt", now())
@@ -106,6 +112,8 @@ export async function recordPodStates(
         stuck_at = case when l.stuck is not null then case when l.stuck is distinct from l."wasStuck" then now() else w.stuck_at end end,
         stop_reason = case when l.phase = 'failed' then coalesce(w.stop_reason, l."failureReason") else w.stop_reason end,
         failure_info = case
+          when l."wasStopped" then jsonb_build_object('version', 1,
+            'message', coalesce(${JSON.stringify(STOP_REASONS)}::jsonb ->> w.stop_reason, w.stop_reason, ${describeStop(null)}::text))
           when l.phase = 'failed' then jsonb_build_object('version', 1, 'message', coalesce(l.message, 'the pod failed'))
           when l.stuck is not distinct from l."wasStuck" then w.failure_info
           when l.stuck is not null then jsonb_build_object('version', 1, 'message', coalesce(l.message, l.stuck)) end,
@@ -118,6 +126,7 @@ export async function recordPodStates(
         case when w.stuck_reason is distinct from l."wasStuck" then w.stuck_reason end as "newlyStuck",
         w.status = 'failed' and w.assigned_at is null and w.stopping_at is null as "failedIdle",
         w.assigned_at is not null as "hadJob",
+        l."wasStopped",
         exists (select from breakers b where b.subject_type = 'pool' and b.subject_id = w.k8s_pool) as "isWatched",
         extract(epoch from w.running_at - w.created_at)::float8 as "startSeconds"
     )
