@@ -111,5 +111,5 @@ export async function endAnsweredGraces(trx: Transaction<Database>, perKey: numb
       returning w.pod_name, w.k8s_pool
     )
     select pod_name as "podName", k8s_pool as pool, pg_notify(current_schema() || '_queue_event', 'workers') from ended`.execute(trx);
-  return rows;
+  return rows.map(({ podName, pool }) => ({ podName, pool }));
 }

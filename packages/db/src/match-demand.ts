@@ -2,11 +2,12 @@ import { pickUnwanted } from '@paddock/domain/pick-unwanted';
 import { capsOf, findRivals, planWorkers } from '@paddock/domain/plan-workers';
 import type { HeldBack } from '@paddock/domain/plan-spare';
 import type { LiveWorkers } from '@paddock/domain/share-room';
+import type { WaitReason } from '@paddock/domain/wait-reasons';
 import type { Transaction } from 'kysely';
-import { findDemand, findJobTimes, sumUpDemand } from './demand.ts';
+import { type Demand, findDemand, findJobTimes, sumUpDemand } from './demand.ts';
 import { forgetRestingKeys, type KeyState, saveKeyStates } from './demand-keys.ts';
 import { countLiveWorkers } from './live-workers.ts';
-import { type MatchingSettings, findMatchingRules } from './matching-rules.ts';
+import { type MatchingSettings, findMatchingRules, reasonOf } from './matching-rules.ts';
 import { findWarm, keepWarm, retireSpare } from './match-spare.ts';
 import { type ReservedWorker, reserveWorkers } from './reserve-workers.ts';
 import { type RetiredWorker, type TakenBack, takeBackWorkers } from './spare-workers.ts';
@@ -105,7 +106,8 @@ async function reserve(trx: Transaction<Database>, { most, ...settings }: Requir
   const made = Map.groupBy(reserved, ({ demandKey }) => demandKey);
   const states = demand.flatMap((key) => {
     const { waitReason = null, cap = null } = plans.get(key.demandKey) ?? {};
-    const state = { ...key, unassigned: key.unassigned + (made.get(key.demandKey)?.length ?? 0), waitReason, cap };
+    const unassigned = key.unassigned + (made.get(key.demandKey)?.length ?? 0);
+    const state = { ...key, unassigned, waitReason: waitReason ?? delayOf(key), cap };
     return isStored(state, key.stored) ? [] : [state];
   });
   await saveKeyStates(trx, states);
@@ -114,6 +116,12 @@ async function reserve(trx: Transaction<Database>, { most, ...settings }: Requir
     return reason === null ? [] : [{ demandKey, entityId, pool, reason, count }];
   });
   return { reserved, heldBack };
+}
+
+/** Why jobs wait longer than usual although nothing keeps workers from being made for them. */
+function delayOf({ doubt, waiting, unassigned, lacking }: Demand): WaitReason | null {
+  if (doubt !== null) return reasonOf(doubt);
+  return waiting - unassigned > lacking ? 'unexplained_ends' : null;
 }
 
 function isStored(state: KeyState, stored: Pick<KeyState, 'waiting' | 'unassigned' | 'cap' | 'waitReason'> | null): boolean {

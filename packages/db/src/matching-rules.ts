@@ -27,6 +27,7 @@ interface Row {
   entities: Record<string, { maxWorkers?: number | null; weight?: number }>;
   environmentStopped: boolean;
   stoppedEntities: number[];
+  barred: Record<string, 'installation_gone' | 'installation_suspended'>;
   budgets: Record<string, number>;
   unserved: Record<string, 0 | 1>;
   breakers: { type: BreakerSubject['type']; id: string; failureClass: string; trials: 0 | 1 }[];
@@ -82,6 +83,15 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
             when 'repository' then u.scope_repo_id::text = subject_id when 'cluster' then u.cluster = subject_id else true end) then 0 else 1 end) order by failed_at) as breakers
       from breakers where pauses > 0
     ),
+    barred as (
+      select jsonb_object_agg(entity_id::text, case when is_gone then 'installation_gone' else 'installation_suspended' end) as barred
+      from (
+        select entity_id, bool_and(deleted_at is not null) as is_gone from installations i
+        where (suspended_at is not null or deleted_at is not null) and not exists (
+          select from installations w where w.entity_id = i.entity_id and w.suspended_at is null and w.deleted_at is null)
+        group by entity_id
+      ) unusable
+    ),
     -- Whoever is unassigned now stands for the trial.
     unserved as (
       select jsonb_object_agg(demand_key::text, case when paused_until > now() or exists (
@@ -94,6 +104,7 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
       coalesce((select content -> 'entities' from document), '{}') as entities,
       exists (select from stopped_making where subject_type = 'environment') as "environmentStopped",
       (select coalesce(jsonb_agg(subject_id::bigint), '[]') from stopped_making where subject_type = 'entity') as "stoppedEntities",
+      coalesce((select barred from barred), '{}') as barred,
       coalesce((select budgets from budgets), '{}') as budgets, coalesce((select breakers from breakers), '[]') as breakers,
       coalesce((select unserved from unserved), '{}') as unserved`.execute(db);
   const [row] = rows;
@@ -106,6 +117,7 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
     entities: new Map(entities),
     environmentStopped: row.environmentStopped,
     stoppedEntities: new Set(row.stoppedEntities),
+    barred: new Map(Object.entries(row.barred).map(([entityId, reason]) => [Number(entityId), reason])),
     breakers: toBreakers(row.breakers),
     usualBudget: settings.registrationsPerMinute,
     unserved: new Map(Object.entries(row.unserved).map(([demandKey, trials]) => [Number(demandKey), trials])),
@@ -119,28 +131,32 @@ function toBreakers(rows: Row['breakers']): Breakers {
   const entities = new Map<number, OpenBreaker>();
   const repositories = new Map<number, OpenBreaker>();
   let everywhere: OpenBreaker | undefined;
-  for (const { type, id, failureClass, trials } of rows) {
-    switch (type) {
-      case 'pool':
-        pools.set(id, { trials, reason: 'pool_failing' });
-        break;
-      case 'installation':
-        entities.set(Number(id), { trials, reason: INSTALLATION_REASONS.get(failureClass) ?? 'installation_refused' });
-        break;
-      case 'repository':
-        repositories.set(Number(id), { trials, reason: failureClass === 'not_found' ? 'repository_gone' : 'repository_refused' });
-        break;
-      case 'github':
-        everywhere = { trials, reason: 'github_unavailable' };
-        break;
-      case 'cluster':
-        everywhere = { trials, reason: 'cluster_unavailable' };
-        break;
-      default:
-        throw new Error(`A breaker guards something unknown: ${String(type satisfies never)}`);
-    }
+  for (const { trials, ...row } of rows) {
+    const breaker = { trials, reason: reasonOf(row) };
+    if (row.type === 'pool') pools.set(row.id, breaker);
+    else if (row.type === 'installation') entities.set(Number(row.id), breaker);
+    else if (row.type === 'repository') repositories.set(Number(row.id), breaker);
+    else everywhere = breaker;
   }
   return { everywhere, pools, entities, repositories };
+}
+
+/** What failures of something are called where they hold jobs back. */
+export function reasonOf({ type, failureClass }: { type: BreakerSubject['type']; failureClass: string }): WaitReason {
+  switch (type) {
+    case 'pool':
+      return 'pool_failing';
+    case 'installation':
+      return INSTALLATION_REASONS.get(failureClass) ?? 'installation_refused';
+    case 'repository':
+      return failureClass === 'not_found' ? 'repository_gone' : 'repository_refused';
+    case 'github':
+      return 'github_unavailable';
+    case 'cluster':
+      return 'cluster_unavailable';
+    default:
+      throw new Error(`A breaker guards something unknown: ${String(type satisfies never)}`);
+  }
 }
 
 const INSTALLATION_REASONS: ReadonlyMap<string, WaitReason> = new Map([

@@ -113,6 +113,22 @@ describe('notifications of freed capacity (A7)', () => {
     await noteSuccess(database.db, [failure.subject]);
     expect(await notified()).toEqual(['paddock_queue_event breakers']);
   });
+
+  test('an installation that is suspended, and its return, notify; its other changes do not (P5)', async () => {
+    const key = { entity_id: 1, app_id: 1001 };
+    const row = { ...key, installation_id: 2, login: 'acme', entity_type: 'Organization', stated_at: new Date() } as const;
+    await database.db.insertInto('installations').values(row).execute();
+    for (const [set, wakes] of [
+      [{ login: 'acme-renamed' }, false],
+      [{ suspended_at: new Date() }, true],
+      [{ deleted_at: new Date() }, false],
+      [{ suspended_at: null, deleted_at: null }, true],
+    ] as const) {
+      heard = [];
+      await database.db.updateTable('installations').set(set).where('entity_id', '=', key.entity_id).execute();
+      expect((await notified()).includes('paddock_queue_event installations')).toBe(wakes);
+    }
+  });
 });
 
 describe('the fence of a row (A2)', () => {

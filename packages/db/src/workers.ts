@@ -34,7 +34,7 @@ export interface WorkerToProvision {
 }
 
 /** Whether breaker `b` guards what making worker `w` takes. */
-const GUARDS_WORKER = sql.raw(`(b.subject_type, b.subject_id) in
+export const GUARDS_WORKER = sql.raw(`(b.subject_type, b.subject_id) in
   (('github', ''), ('installation', w.entity_id::text), ('repository', w.scope_repo_id::text), ('pool', w.k8s_pool), ('cluster', w.cluster))`);
 
 /** All that an attempt begins with, in one statement. Throws if the pool as it is stored is none this version can read. */
@@ -55,7 +55,7 @@ export async function findWorkerToProvision(db: Kysely<Database>, podName: strin
     left join lateral (
       select login, app_id, installation_id from installations
       where entity_id = w.entity_id and deleted_at is null
-      order by app_id = w.app_id desc, stated_at desc limit 1) i on true
+      order by suspended_at is null desc, app_id = w.app_id desc, stated_at desc limit 1) i on true
     left join jobs j on j.job_id = w.made_for_job_id
     where w.pod_name = ${podName}`.execute(db);
   const [worker] = rows;

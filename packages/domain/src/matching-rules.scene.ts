@@ -15,6 +15,7 @@ export const rulesWith = (given: Partial<MatchingRules> & { pool?: Partial<PoolR
   entities: new Map([['acme', { cap: given.cap ?? null, weight: 1 }]]),
   environmentStopped: false,
   stoppedEntities: new Set(),
+  barred: new Map(),
   budgets: new Map(),
   usualBudget: 180,
   unserved: new Map(),

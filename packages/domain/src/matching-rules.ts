@@ -42,6 +42,8 @@ export interface MatchingRules {
   readonly entities: ReadonlyMap<string, EntityRule>;
   readonly environmentStopped: boolean;
   readonly stoppedEntities: ReadonlySet<number>;
+  /** Accounts where GitHub has said that the App is suspended, or not installed any more. */
+  readonly barred: ReadonlyMap<number, WaitReason>;
   /** What fails time and again, and holds back all but one trial (C11). */
   readonly breakers: Breakers;
   /** By key: how many workers may be tried although GitHub gave its idle ones no job (C11). */
@@ -71,5 +73,5 @@ export function blockedBy(rules: MatchingRules, { entityId, login, pool }: Place
   if (rule.paused) return 'pool_paused';
   if (entityRuleOf(rules, login) === undefined) return 'entity_not_allowed';
   if (rules.environmentStopped || rule.stopped || rules.stoppedEntities.has(entityId)) return 'making_stopped';
-  return undefined;
+  return rules.barred.get(entityId);
 }

@@ -11,7 +11,8 @@ export const WAIT_REASONS = {
   github_unavailable: 'GitHub has failed time and again; one worker stands ready to try again',
   cluster_unavailable: 'the cluster has failed time and again; one worker stands ready to try again',
   installation_refused: 'GitHub refuses what the App asks for the account; one worker stands ready to try again',
-  installation_gone: 'GitHub says that the App is not installed on the account any more; one worker stands ready to try again',
+  installation_suspended: 'GitHub has said that the App is suspended on the account',
+  installation_gone: 'GitHub says that the App is not installed on the account any more',
   repository_gone: 'GitHub knows no such repository any more, or does not show it to the App; one worker stands ready to try again',
   repository_refused: 'GitHub refuses to register runners at the repository; one worker stands ready to try again',
   pool_failing: 'workers of the pool have failed time and again before they had a job; one stands ready to try again',
@@ -21,6 +22,7 @@ export const WAIT_REASONS = {
   at_pool_cap: 'the pool has as many workers as its maxWorkers allows',
   github_does_not_assign: 'GitHub gave workers of the key no job for long; one more is tried from time to time',
   at_repository_cap: 'the repository has as many workers as maxWorkersPerRepository of the pool allows',
+  unexplained_ends: 'runners of the key ended well whose jobs we have not heard of: GitHub is asked whether they ran these',
 } as const;
 
 export type WaitReason = keyof typeof WAIT_REASONS;

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { type BreakerSubject, githubBreaker, installationBreaker, noteFailure, noteSuccess, poolBreaker } from './breakers.ts';
+import { emptyMatchingTables, findReasons, matchAll, matchOnce } from './matching.scene.ts';
+
+let testDb: TestDatabase;
+beforeAll(async () => {
+  testDb = await createTestDatabase();
+});
+afterAll(() => testDb.drop());
+beforeEach(async () => {
+  await testDb.db.deleteFrom('breakers').execute();
+  await emptyMatchingTables(testDb.db);
+  await putPools(testDb.db, examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
+});
+
+const ACME = 90_000_001;
+const reasons = () => findReasons(testDb.db);
+const fail = (subject: BreakerSubject, failureClass: string) => noteFailure(testDb.db, { subject, failureClass, message: 'no' });
+
+describe('why jobs wait although nothing is held back (P5)', () => {
+  test.each([
+    [installationBreaker(ACME), 'unauthorized', { gpu: 'installation_refused', linux: 'installation_refused' }],
+    [githubBreaker, 'unavailable', { gpu: 'github_unavailable', linux: 'github_unavailable' }],
+    [poolBreaker('gpu'), 'pod_refused', { gpu: 'pool_failing', linux: null }],
+    [installationBreaker(7), 'not_found', { gpu: null, linux: null }],
+  ])('after one failure of %j (%s) the keys whose workers wait for their next attempt say so', async (subject, failureClass, expected) => {
+    for (const pool of ['gpu', 'linux']) await putJob(testDb.db, { k8s_pool: pool });
+    await matchAll(testDb.db);
+    await fail(subject, failureClass);
+    await matchOnce(testDb.db);
+    expect(await reasons()).toEqual(expected);
+    await noteSuccess(testDb.db, [subject]);
+    await matchOnce(testDb.db);
+    expect(await reasons()).toEqual({ gpu: null, linux: null });
+  });
+
+  test('a worker that was made after the failure, or has a pod, is on its way', async () => {
+    await fail(githubBreaker, 'unavailable');
+    await putJob(testDb.db);
+    await matchAll(testDb.db);
+    expect(await reasons()).toEqual({ linux: null });
+    await testDb.db.updateTable('workers').set({ pod_uid: 'there' }).execute();
+    await fail(githubBreaker, 'unavailable');
+    await matchOnce(testDb.db);
+    expect(await reasons()).toEqual({ linux: null });
+  });
+
+  test('unexplained ends hold jobs back, until they are explained (C3)', async () => {
+    await putJob(testDb.db);
+    const end = {
+      status: 'completed',
+      running_at: minutesAgo(5),
+      completed_at: minutesAgo(0),
+      unexplained_until: minutesAgo(-10),
+    } as const;
+    await putWorker(testDb.db, end);
+    expect(await matchAll(testDb.db)).toBe(0);
+    expect(await reasons()).toEqual({ linux: 'unexplained_ends' });
+    await putJob(testDb.db);
+    expect(await matchAll(testDb.db)).toBe(1);
+    expect(await reasons()).toEqual({ linux: 'unexplained_ends' });
+    await testDb.db.updateTable('workers').set({ unexplained_until: null }).execute();
+    expect(await matchAll(testDb.db)).toBe(1);
+    expect(await reasons()).toEqual({ linux: null });
+  });
+});
