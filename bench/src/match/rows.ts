@@ -100,10 +100,11 @@ async function insertJobs(db: Kysely<Database>, { first, count, age, values }: R
     from ${numbers(first, count)}`.execute(db);
 }
 
+/** Workers with pods, and so with registrations: nobody gives them back. */
 async function insertWorkers(db: Kysely<Database>, { first, count, age, values }: Rows): Promise<void> {
   await sql`insert into workers (pod_name, made_for_job_id, namespace, created_at, ${ACCOUNT_COLUMNS},
-      status, assigned_at, unexplained_until, completed_at, pod_uid, pod_deleted_at)
-    select 'pdk-abc123-bench-' || n, n, 'runners', now() - n % 1000000 * interval ${sql.lit(`1 ${age}`)}, ${account}, ${values}
+      status, assigned_at, unexplained_until, completed_at, pod_uid, pod_deleted_at, registration_started_at, registered_at)
+    select 'pdk-abc123-bench-' || n, n, 'runners', now() - n % 1000000 * interval ${sql.lit(`1 ${age}`)}, ${account}, ${values}, now(), now()
     from ${numbers(first, count)}`.execute(db);
 }
 
