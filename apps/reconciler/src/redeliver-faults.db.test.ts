@@ -49,19 +49,31 @@ describe('when GitHub fails (E1)', () => {
     expect(rows.map(({ requests }) => requests)).toEqual([1, 1, 1]);
   });
 
-  test('a redelivery that a rate limit or a broken server stopped is due in the next cycle again', async () => {
+  test('a redelivery that a broken server stopped is due in the next cycle again', async () => {
     await scene.queueJobs(3);
-    await scene.world.github.failNext({ method: 'POST', path: '/attempts$', status: 429, headers: { 'retry-after': '60' } });
     await scene.world.github.failNext({ method: 'POST', path: '/attempts$', status: 500 });
-    expect(await scene.cycle()).toMatchObject({ accepted: 1, refused: 2 });
-    expect(scene.refused.toSorted()).toEqual(['rate_limited', 'unavailable']);
-    expect(await scene.cycle()).toMatchObject({ accepted: 2, refused: 0 });
+    expect(await scene.cycle()).toMatchObject({ accepted: 2, refused: 1 });
+    expect(scene.refused).toEqual(['unavailable']);
+    expect(await scene.cycle()).toMatchObject({ accepted: 1, refused: 0 });
   });
 
-  test('three refusals for the rate’s sake in a row end the pass', async () => {
-    await scene.queueJobs(10);
-    await scene.world.github.failNext({ method: 'POST', path: '/attempts$', status: 429, times: 10 });
-    expect(await scene.cycle()).toMatchObject({ accepted: 0, refused: 3 });
+  test.each([
+    ['a rate limit', { status: 429, headers: { 'retry-after': '120' } }],
+    ['a secondary limit', { status: 403, headers: { 'retry-after': '120' } }],
+    ['maintenance', { status: 503, headers: { 'retry-after': '120' } }],
+  ])('%s: nothing is asked for until the time is over that GitHub told, what fails meanwhile neither', async (_name, fault) => {
+    await scene.queueJobs(3);
+    await scene.world.github.failNext({ method: 'POST', path: '/attempts$', ...fault });
+    expect(await scene.cycle()).toMatchObject({ accepted: 0, refused: 1, moreDue: false });
+    await scene.pass(1);
+    await scene.queueJobs(1);
+    expect(await scene.cycle()).toMatchObject({ accepted: 0, refused: 0, moreDue: false });
+    // A success in the log has what failed before it asked for at once: not now.
+    await scene.queueJobs(1, {});
+    expect(await scene.cycle({ perMinute: 1 })).toMatchObject({ accepted: 0, refused: 0, moreDue: false });
+    await scene.pass(2);
+    expect(await scene.cycle()).toMatchObject({ accepted: 4, refused: 0 });
+    expect(await scene.unresolved()).toHaveLength(4);
   });
 
   test('an App that GitHub does not know is written down, for the “why” (C9)', async () => {

@@ -49,7 +49,14 @@ export async function startRedeliveryScene(db: Kysely<Database>, given: Redelive
   const { skewMs = 0, deliveryTimeoutMs = 10_000 } = given;
   let passedMs = 0;
   const now = () => Date.now() + passedMs;
-  for (const table of ['delivery_listings', 'unresolved_deliveries', 'installation_events', 'repositories', 'installations'] as const)
+  for (const table of [
+    'delivery_listings',
+    'unresolved_deliveries',
+    'redelivery_pauses',
+    'installation_events',
+    'repositories',
+    'installations',
+  ] as const)
     await db.deleteFrom(table).execute();
   const receiver = await startReceiver();
   const world = await startSmallWorld({ webhookUrl: receiver.url, now: () => now() + skewMs, deliveryTimeoutMs });
@@ -120,6 +127,7 @@ export async function startRedeliveryScene(db: Kysely<Database>, given: Redelive
       // The log's instants are GitHub's, whose clock has moved; ours are the database's, which cannot.
       await sql`update unresolved_deliveries set next_request_at = next_request_at - ${minutes} * interval '1 minute',
         last_requested_at = last_requested_at - ${minutes} * interval '1 minute'`.execute(db);
+      await sql`update redelivery_pauses set paused_until = paused_until - ${minutes} * interval '1 minute'`.execute(db);
     },
     async passAnHour() {
       await sql`update unresolved_deliveries set next_request_at = now(), last_requested_at = now() - interval '1 hour'`.execute(db);

@@ -1,4 +1,4 @@
-import { findDueRedeliveries, recordRedeliveryRequest } from '@paddock/db/redelivery';
+import { findDueRedeliveries, pauseRedeliveryRequests, recordRedeliveryRequest } from '@paddock/db/redelivery';
 import type { Database } from '@paddock/db/tables';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
 import type { Kysely } from 'kysely';
@@ -18,18 +18,16 @@ export interface RequestRedeliveriesOptions {
   signal: AbortSignal;
 }
 
-/** So many refusals for the rate's sake in a row end the pass: who goes on asking is shut out for longer. */
-const RATE_LIMITED_AT_MOST = 3;
-
-/** Asks for every delivery that is due; what fails for one leaves the others alone. What was not asked for stays due. */
+/**
+ * Asks for every delivery that is due; what fails for one leaves the others alone, unless GitHub asks to be left alone: who goes on asking is
+ * shut out for longer. What was not asked for stays due.
+ */
 export async function requestRedeliveries(options: RequestRedeliveriesOptions): Promise<{ accepted: number; refused: number }> {
   const { db, appId, perMinute, earlyMs, firstStepMs, signal } = options;
   const counts = { accepted: 0, refused: 0 };
-  let rateLimited = 0;
   for (const due of await findDueRedeliveries(db, appId, { perMinute, earlyMs })) {
-    if (signal.aborted || rateLimited >= RATE_LIMITED_AT_MOST) break;
+    if (signal.aborted) break;
     const failure = await options.redeliver(due.deliveryId).then(() => undefined, classifyGitHubError);
-    rateLimited = failure?.kind === 'rate_limited' ? rateLimited + 1 : 0;
     if (failure === undefined) {
       counts.accepted++;
       options.onAccepted(due.guid);
@@ -39,6 +37,10 @@ export async function requestRedeliveries(options: RequestRedeliveriesOptions): 
     }
     if (failure === undefined || isAboutTheDelivery(failure)) {
       await recordRedeliveryRequest(db, appId, due, requestSpacingMs(due.requests + 1, firstStepMs));
+    }
+    if (failure?.retryAfterMs !== undefined) {
+      await pauseRedeliveryRequests(db, appId, failure.retryAfterMs);
+      break;
     }
   }
   return counts;

@@ -1,6 +1,6 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 import type { Json, JsonColumn, JsonColumnWithDefault, Nullable } from './columns.ts';
-import type { DeliveryListingsTable, RepositoriesTable, UnresolvedDeliveriesTable } from './truth-tables.ts';
+import type { DeliveryListingsTable, RedeliveryPausesTable, RepositoriesTable, UnresolvedDeliveriesTable } from './truth-tables.ts';
 import type { OperationsTable, TaskCountsTable, TasksTable } from './queue-tables.ts';
 import type { PausedSweepsTable, RetentionProgressTable, StrayRegistrationsTable } from './sweep-tables.ts';
 
@@ -257,4 +257,5 @@ export interface Database {
   task_counts: TaskCountsTable;
   delivery_listings: DeliveryListingsTable;
   unresolved_deliveries: UnresolvedDeliveriesTable;
+  redelivery_pauses: RedeliveryPausesTable;
 }

@@ -40,3 +40,8 @@ export interface UnresolvedDeliveriesTable {
   resolved_at: Nullable<Date>;
   missing_here: Generated<boolean>;
 }
+
+export interface RedeliveryPausesTable {
+  app_id: number;
+  paused_until: Date;
+}
