@@ -55,12 +55,16 @@ export async function retireWorkers(
 ): Promise<RetiredWorker[]> {
   if (leaving.length === 0) return [];
   const chosen = sql`
-    select pod_name from jsonb_to_recordset(${JSON.stringify(leaving)}::jsonb) as leaving("demandKey" bigint, count integer, "inTheWay" integer)
-    cross join lateral (
-      select pod_name, created_at, coalesce(registered_at, pod_created_at, created_at) as ready_at,
-        row_number() over (order by created_at, pod_name) as place
-      from workers where demand_key = "demandKey" and ${isStoppable}
-    ) w
+    with leaving as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(leaving)}::jsonb) as l("demandKey" bigint, count integer, "inTheWay" integer)
+    ),
+    -- All keys at once: a plan that was made while there were no workers may read all of them, and must not do so for each key.
+    of_keys as materialized (
+      select pod_name, demand_key, coalesce(registered_at, pod_created_at, created_at) as ready_at,
+        row_number() over (partition by demand_key order by created_at, pod_name) as place
+      from workers where demand_key = any(array(select "demandKey" from leaving)) and ${isStoppable}
+    )
+    select pod_name from leaving join of_keys on demand_key = "demandKey"
     where place <= "inTheWay" or (place <= leaving.count and ready_at <= now() - ${surplusAfterMs}::float8 * interval '1 millisecond')`;
   return stop(trx, chosen, 'surplus');
 }
@@ -79,13 +83,16 @@ export async function retireAgedWarmWorkers(
 ): Promise<RetiredWorker[]> {
   if (renewals.length === 0) return [];
   const chosen = sql`
-    select pod_name from jsonb_to_recordset(${JSON.stringify(renewals)}::jsonb) as renewal("demandKey" bigint, count integer)
-    cross join lateral (
-      select pod_name from workers
-      where demand_key = "demandKey" and is_warm and ${isStoppable}
+    with renewals as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(renewals)}::jsonb) as r("demandKey" bigint, count integer)
+    ),
+    of_keys as materialized (
+      select pod_name, demand_key, row_number() over (partition by demand_key order by registered_at, pod_name) as place
+      from workers
+      where demand_key = any(array(select "demandKey" from renewals)) and is_warm and ${isStoppable}
         and registered_at <= now() - ${lifetimeMs}::float8 * interval '1 millisecond'
-      order by registered_at, pod_name limit renewal.count
-    ) w`;
+    )
+    select pod_name from renewals join of_keys on demand_key = "demandKey" where place <= renewals.count`;
   return stop(trx, chosen, 'warm_expired');
 }
 
@@ -117,12 +124,14 @@ export interface TakenBack {
 export async function takeBackWorkers(trx: Transaction<Database>): Promise<TakenBack[]> {
   const { rows } = await sql<TakenBack>`${prepared}
     with ${deficits},
+    -- Counted once, however many workers could come back.
+    wanting as materialized (select demand_key, lacking from deficits where lacking > 0),
     returning_workers as materialized (
       select pod_name, demand_key, row_number() over (partition by demand_key order by created_at desc, pod_name) as place
       from workers where ${isReturnable}
     ),
     chosen as materialized (
-      select pod_name from returning_workers r join deficits d using (demand_key) where r.place <= d.lacking
+      select pod_name from returning_workers r join wanting d using (demand_key) where r.place <= d.lacking
     ),
     locked as (
       select pod_name from workers where pod_name = any(array(select pod_name from chosen)) and ${isReturnable}
