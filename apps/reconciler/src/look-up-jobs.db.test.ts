@@ -286,6 +286,11 @@ describe('when GitHub fails', () => {
     expect(await scene.lookUp()).toMatchObject({ jobs: 0 });
   });
 
+  test('nothing, and more is due than a pass takes: it says so, and the rest has its turn', async () => {
+    for (let index = 0; index < 3; index++) await scene.addJob();
+    for (const jobs of [2, 1]) expect(await scene.lookUp({ batch: 2 })).toMatchObject({ jobs, full: jobs === 2 });
+  });
+
   test('for the third time in a row, the pass ends', async () => {
     for (let index = 0; index < 5; index++) await scene.addJob();
     await scene.world.github.failNext({ path: '/jobs$', status: 503, times: 9 });
