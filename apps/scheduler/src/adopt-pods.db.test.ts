@@ -2,9 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { findInstance } from '@paddock/db/instance';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { listPods } from '@paddock/kube/pods';
+import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { takeChanges, takeList } from './follow-pods.ts';
-import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from './scheduler.scene.ts';
+import { APP_ID, FOLLOWING, type SchedulerWorld, startSchedulerWorld } from './scheduler.scene.ts';
 
 let world: SchedulerWorld;
 let instance: string;
@@ -30,13 +31,18 @@ const podOf = async (name: string) => {
 
 type End = 'succeeded' | 'failed';
 
+/** As the matcher wants them, with `count` pods that run. */
+async function makeWorkers(count: number): Promise<string[]> {
+  await world.match();
+  await world.runTasks();
+  await waitFor('the pods to run', async () => (await list()).filter(({ phase }) => phase === 'Running').length === count);
+  return (await world.workers()).map(({ pod_name }) => pod_name);
+}
+
 /** Workers whose pods run, or have ended as told, and whose rows the follower has brought to that. */
 async function startWorkers(...ends: (End | undefined)[]) {
   await Promise.all(ends.map(() => world.queueJob()));
-  await world.match();
-  await world.runTasks();
-  const names = (await world.workers()).map(({ pod_name }) => pod_name);
-  await waitFor('the pods to run', async () => (await list()).filter(({ phase }) => phase === 'Running').length === ends.length);
+  const names = await makeWorkers(ends.length);
   for (const [index, end] of ends.entries()) {
     if (end === undefined) continue;
     world.kube.endPod({ namespace: 'runners', name: names[index] ?? '', end, exitCode: end === 'failed' ? 1 : undefined });
@@ -78,7 +84,15 @@ async function forget(...more: ('jobs' | 'installations')[]): Promise<void> {
 const lasting = (worker: Awaited<ReturnType<typeof row>>) => ({
   account: [worker.entity_id, worker.entity_name, worker.entity_type, worker.app_id, worker.installation_id, worker.repo_full_name],
   key: [worker.scope_repo_id, worker.demand_key],
-  made: [worker.job_labels, worker.made_for_job_id, worker.delivery_guid, worker.k8s_pool, worker.k8s_image, worker.pools_version],
+  made: [
+    worker.job_labels,
+    worker.made_for_job_id,
+    worker.delivery_guid,
+    worker.k8s_pool,
+    worker.k8s_image,
+    worker.pools_version,
+    worker.is_warm,
+  ],
   pod: [worker.cluster, worker.namespace, worker.pod_uid, worker.k8s_node, worker.unschedulable_at, worker.running_at],
   end: [worker.status, worker.completed_at, worker.exit_code, worker.stopping_at, worker.stop_reason],
 });
@@ -115,6 +129,23 @@ describe('a pod of ours without a row is adopted (E6)', () => {
     await forget();
     await relist();
     expect(await world.match()).toMatchObject({ reserved: 0 });
+  });
+
+  test('a warm one is warm again: it is neither ended as idle nor made anew (C10)', async () => {
+    const account = { entity_id: world.entityId, app_id: APP_ID, installation_id: world.installationId, login: 'acme' } as const;
+    await world.db
+      .insertInto('installations')
+      .values({ ...account, entity_type: 'Organization', stated_at: new Date() })
+      .execute();
+    await world.putPools(examplePools({ pools: [{ warm: [{ scope: 'acme', workers: 1 }] }] }));
+    const [name = ''] = await makeWorkers(1);
+    await relist();
+    const before = await row(name);
+    expect(before.is_warm).toBe(true);
+    await forget();
+    await relist();
+    expect(lasting(await row(before.pod_name))).toEqual(lasting(before));
+    expect(await world.match()).toMatchObject({ reserved: 0, retired: 0 });
   });
 
   test('its own annotations tell of an account that the database has forgotten', async () => {

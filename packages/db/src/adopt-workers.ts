@@ -24,7 +24,8 @@ export interface PodToAdopt {
 /**
  * Writes rows for pods that have none, as the matcher and provisioning would have left them; what the pods' status says is recorded
  * afterwards. A row that has come meanwhile stays as it is. Of the account the database knows better than the pod; a pod of an account that
- * neither tells of gets no row. A job that is known to run on it is bound to it. Returns the names of the new rows.
+ * neither tells of gets no row. A job that is known to run on it is bound to it; made for no job, it is a warm one. Returns the names of the
+ * new rows.
  *
  * The matcher makes a row before anybody makes its pod, so a pod that is seen without one is never a reservation on its way.
  */
@@ -38,12 +39,13 @@ export async function adoptWorkers(trx: Transaction<Database>, pods: readonly Po
     document as (select version, content from pools_documents order by version desc limit 1)
     insert into workers (pod_name, entity_id, entity_name, entity_type, app_id, installation_id, repo_full_name, scope_repo_id, job_labels,
       made_for_job_id, delivery_guid, k8s_pool, k8s_image, pools_version, cluster, namespace, pod_uid, pod_created_at, registration_started_at,
-      registered_at, assigned_job_id, assigned_at, created_at)
+      registered_at, assigned_job_id, assigned_at, created_at, is_warm)
     select g."podName", g."entityId", account.name, account.type, account.app_id, account.installation_id,
       case when account.type = 'User' then coalesce(made_for.repo_full_name, g."repoFullName") end, g."scopeRepoId",
       coalesce(made_for.job_labels, p -> 'labels', '[]'), g."madeForJobId", g."deliveryGuid", g.pool, coalesce(g.image, p ->> 'image', ''),
       coalesce(d.version, 0), coalesce(g.cluster, 'default'), g.namespace, g."podUid", g."podCreatedAt", g."podCreatedAt", g."podCreatedAt",
-      runs.job_id, case when runs.job_id is not null then coalesce(runs.started_at, now()) end, g."podCreatedAt"
+      runs.job_id, case when runs.job_id is not null then coalesce(runs.started_at, now()) end, g."podCreatedAt",
+      g."madeForJobId" is null
     from given g
     left join document d on true
     left join lateral (select p from jsonb_array_elements(d.content -> 'pools') p where p ->> 'name' = g.pool) pool on true
