@@ -54,6 +54,8 @@ export async function afterGitHubFailure(
       runnerGroups.forget(worker.login);
       await noteRefusal(db, worker, failure);
       return afterRefusal(db, github, worker, failure);
+    case 'outdated':
+      return snooze(LOOK_AGAIN_MS, `GitHub is asked with new credentials after: ${failure.message}`);
     case 'invalid':
       runnerGroups.forget(worker.login);
       throw new Error(`GitHub refused to register the runner ${worker.podName}: ${failure.message}`);
@@ -129,6 +131,7 @@ function faultOf({ kind }: GitHubFailure, pool: string): BreakerSubject | undefi
     case 'not_found':
     case 'unauthorized':
     case 'forbidden':
+    case 'outdated':
     case 'conflict':
     case 'rate_limited':
       return undefined;

@@ -171,7 +171,6 @@ describe('provisioning', () => {
 
   test.each([
     [404, 'auth_attempt.404', 'auth_404'],
-    [401, 'auth_attempt.other_error', 'auth_other_error'],
     [403, 'auth_attempt.other_error', 'auth_other_error'],
   ])('a refusal with %i is recorded with all that explains it, and backed off (C9, P5)', async (status, event, outcome) => {
     const jobId = await world.queueJob();

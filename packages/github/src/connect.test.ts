@@ -79,7 +79,7 @@ describe('tokens (C7)', () => {
     const client = connect().asInstallation(world.appId, world.organization.installationId);
     await listRunners(client, ACME);
     await world.github.failNext({ path: '/actions/runners$', status: 401 });
-    expect(await failureOf(listRunners(client, ACME))).toMatchObject({ kind: 'unauthorized' });
+    expect(await failureOf(listRunners(client, ACME))).toMatchObject({ kind: 'outdated', status: 401 });
     expect(await listRunners(client, ACME)).toEqual([]);
     await listRunners(client, ACME);
     expect(await calls()).toMatchObject({ [MINT]: 2 });
@@ -124,7 +124,7 @@ describe('an App', () => {
   test('whose clock is an hour off learns it from the first refusal', async () => {
     const github = connect({ now: () => Date.now() + 3_600_000 });
     const client = github.asApp(world.appId);
-    expect(await failureOf(getApp(client))).toMatchObject({ kind: 'unauthorized' });
+    expect(await failureOf(getApp(client))).toMatchObject({ kind: 'outdated' });
     expect(await getApp(client)).toMatchObject({ id: world.appId });
   });
 });

@@ -3,6 +3,7 @@ import { Octokit } from '@octokit/rest';
 import { boundedFetch, type Fetch } from './bounded-fetch.ts';
 import { createRateBudgets, type RateBudget, type RateBudgets, type RateCaller, type RateResource } from './budget.ts';
 import { openCredentials, type Credentials } from './credentials.ts';
+import { OutdatedCredentialsError } from './errors.ts';
 
 /** A client that speaks for an App itself: installations, tokens, webhook deliveries. */
 export type AppClient = { readonly kind: 'app'; readonly appId: number; readonly octokit: Octokit };
@@ -73,17 +74,18 @@ export function connectGitHub(options: GitHubOptions): GitHub {
       const { appToken, noteClock } = credentialsOf(appId);
       const octokit = open(callOptions);
       noteBudget(octokit, budgets, { appId }, now);
-      authorize(octokit, { scheme: 'bearer', token: appToken, refused: (_token, error) => noteClock(error) });
+      authorize(octokit, { scheme: 'bearer', token: appToken, accepted: () => undefined, refused: (_token, error) => noteClock(error) });
       return { kind: 'app', appId, octokit };
     },
     asInstallation(appId, installationId, callOptions = {}) {
-      const { installationToken, drop } = credentialsOf(appId);
+      const { installationToken, noteAccepted, drop } = credentialsOf(appId);
       const octokit = open(callOptions);
       // Inside of the authorization: the answer to a token's minting tells of the App's budget, not of the installation's.
       noteBudget(octokit, budgets, { installationId }, now);
       authorize(octokit, {
         scheme: 'token',
         token: () => installationToken(installationId),
+        accepted: (token) => noteAccepted(installationId, token),
         refused: (token) => drop(installationId, token),
       });
       return { kind: 'installation', appId, installationId, octokit };
@@ -96,18 +98,21 @@ export function connectGitHub(options: GitHubOptions): GitHub {
 type Authorization = {
   readonly scheme: 'bearer' | 'token';
   readonly token: () => Promise<string>;
-  /** Called with the token that GitHub answered with 401. */
-  readonly refused: (token: string, error: RequestError) => void;
+  readonly accepted: (token: string) => void;
+  /** Called with the token that GitHub answered with 401. True: the next call takes another. */
+  readonly refused: (token: string, error: RequestError) => boolean;
 };
 
-function authorize(octokit: Octokit, { scheme, token, refused }: Authorization): void {
+function authorize(octokit: Octokit, { scheme, token, accepted, refused }: Authorization): void {
   octokit.hook.wrap('request', async (request, options) => {
     const current = await token();
     options.headers.authorization = `${scheme} ${current}`;
     try {
-      return await request(options);
+      const response = await request(options);
+      accepted(current);
+      return response;
     } catch (error) {
-      if (error instanceof RequestError && error.status === 401) refused(current, error);
+      if (error instanceof RequestError && error.status === 401 && refused(current, error)) throw new OutdatedCredentialsError(error);
       throw error;
     }
   });

@@ -2,6 +2,7 @@ import { createAppAuth } from '@octokit/auth-app';
 import { RequestError } from '@octokit/request-error';
 import type { Octokit } from '@octokit/rest';
 import { parsePrivateKey, signAppJwt } from './app-jwt.ts';
+import { OutdatedCredentialsError } from './errors.ts';
 
 /** What one App proves itself with. */
 export type Credentials = {
@@ -9,10 +10,12 @@ export type Credentials = {
   readonly appToken: () => Promise<string>;
   /** An installation's token, minted when there is none or its hour is nearly over. Rejects as the minting call failed. */
   readonly installationToken: (installationId: number) => Promise<string>;
-  /** GitHub refused this token before its time: the next call mints another. */
-  readonly drop: (installationId: number, token: string) => void;
-  /** Learns from a refusal how far GitHub's clock and ours are apart. */
-  readonly noteClock: (refusal: RequestError) => void;
+  /** GitHub took this token. */
+  readonly noteAccepted: (installationId: number, token: string) => void;
+  /** GitHub refused this token before its time: the next call mints another. False: it was new, so that another will hardly fare better. */
+  readonly drop: (installationId: number, token: string) => boolean;
+  /** Learns from a refusal how far GitHub's clock and ours are apart. False: nothing new. */
+  readonly noteClock: (refusal: RequestError) => boolean;
 };
 
 type App = { readonly appId: number; readonly privateKey: string };
@@ -27,17 +30,20 @@ const TOLERATED_SKEW_MS = 5000;
 export function openCredentials({ appId, privateKey }: App, octokit: Octokit, now: () => number): Credentials {
   const key = parsePrivateKey(appId, privateKey);
   const dropped = new Map<number, string>();
+  /** By installation: the token that was given out last, and whether GitHub has taken it since. */
+  const newest = new Map<number, { token: string; isProven: boolean }>();
   let skewMs = 0;
 
   const noteClock = ({ status, response }: RequestError) => {
-    if (status !== 401) return;
+    if (status !== 401) return false;
     const theirs = Date.parse(String(response?.headers.date));
     const skew = theirs - now();
-    if (Math.abs(skew) > TOLERATED_SKEW_MS) skewMs = skew;
+    const isNews = Math.abs(skew - skewMs) > TOLERATED_SKEW_MS;
+    if (isNews) skewMs = skew;
+    return isNews;
   };
   octokit.hook.error('request', (error) => {
-    if (error instanceof RequestError) noteClock(error);
-    throw error;
+    throw error instanceof RequestError && noteClock(error) ? new OutdatedCredentialsError(error) : error;
   });
   const auth = createAppAuth({
     appId,
@@ -46,15 +52,28 @@ export function openCredentials({ appId, privateKey }: App, octokit: Octokit, no
     log: { warn: () => undefined },
   });
 
+  const tokenOf = async (installationId: number): Promise<string> => {
+    const { token } = await auth({ type: 'installation', installationId });
+    if (token !== dropped.get(installationId)) return token;
+    dropped.delete(installationId);
+    return (await auth({ type: 'installation', installationId, refresh: true })).token;
+  };
+
   return {
     appToken: async () => (await auth({ type: 'app' })).token,
     async installationToken(installationId) {
-      const { token } = await auth({ type: 'installation', installationId });
-      if (token !== dropped.get(installationId)) return token;
-      dropped.delete(installationId);
-      return (await auth({ type: 'installation', installationId, refresh: true })).token;
+      const token = await tokenOf(installationId);
+      if (newest.get(installationId)?.token !== token) newest.set(installationId, { token, isProven: false });
+      return token;
     },
-    drop: (installationId, token) => void dropped.set(installationId, token),
+    noteAccepted(installationId, token) {
+      if (newest.get(installationId)?.token === token) newest.set(installationId, { token, isProven: true });
+    },
+    drop(installationId, token) {
+      dropped.set(installationId, token);
+      const known = newest.get(installationId);
+      return known?.token !== token || known.isProven;
+    },
     noteClock,
   };
 }

@@ -3,6 +3,8 @@ import { RequestError } from '@octokit/request-error';
 export type GitHubFailureKind =
   | 'not_found'
   | 'unauthorized'
+  /** Credentials were refused that are not used again: it speaks against nobody, and the next call takes others. */
+  | 'outdated'
   | 'forbidden'
   | 'rate_limited'
   | 'conflict'
@@ -27,6 +29,13 @@ export type GitHubFailure = {
   readonly operation: string;
 };
 
+/** A refusal (401) of credentials that are not used again: the next call takes others. */
+export class OutdatedCredentialsError extends RequestError {
+  constructor({ message, status, request, response }: RequestError) {
+    super(message, status, { request, ...(response === undefined ? {} : { response }) });
+  }
+}
+
 /** GitHub's advice when a secondary limit was hit and no header says for how long. */
 const SECONDARY_LIMIT_WAIT_MS = 60_000;
 
@@ -45,6 +54,7 @@ export function classifyGitHubError(error: unknown, now: number = Date.now()): G
   const { headers, data }: { headers: Headers; data: unknown } = error.response;
   const message = typeof data === 'string' && PAGE.test(data) ? `a page instead of an answer, with status ${error.status}` : error.message;
   const base = { status: error.status, message: redact(message), operation };
+  if (error instanceof OutdatedCredentialsError) return { ...base, kind: 'outdated' };
   if (isRateLimited(error.status, headers, data)) {
     return { ...base, kind: 'rate_limited', retryAfterMs: waitOf(headers, now) };
   }
