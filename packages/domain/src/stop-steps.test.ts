@@ -36,11 +36,13 @@ describe('the way to an end, in this order (E5)', () => {
     ['it has ended', { worker: { hasEnded: true } }, 'leave'],
     ['nobody wants it stopped any more', { worker: { isStopping: false } }, 'leave'],
     ['the pod comes first', {}, 'look at the pod'],
+    ['the pod comes first, even without a registration', { worker: { registrationBegun: false } }, 'look at the pod'],
     ['a job is bound', { pod: 'working', worker: { isAssigned: true } }, 'keep, assigned'],
     ['then the runner', { pod: 'working' }, 'look at the runner'],
     ['busy', { pod: 'working', runner: 'busy' }, 'keep, assigned'],
     ['idle for the first time', { ...IDLE, worker: { idleForMs: 0 } }, 'wait 60000'],
     ['idle again, but too soon', { ...IDLE, worker: { idleForMs: 59_000 } }, 'wait 1000'],
+    ['idle, but since when is not written down', { ...IDLE, worker: { idleForMs: null } }, 'wait 60000'],
     ['idle twice', IDLE, 'look at the job'],
     ['offline is idle', { pod: 'working', runner: 'offline' }, 'look at the job'],
     ['a job is in progress on it', { ...IDLE, job: 'found' }, 'bind'],
@@ -50,6 +52,11 @@ describe('the way to an end, in this order (E5)', () => {
     ['the log cannot be read', { ...IDLE, job: 'none', log: 'unreadable' }, 'wait 45000, held up'],
     ['the log has lost its beginning', { ...IDLE, job: 'none', log: 'silent' }, 'wait 45000, held up'],
     ['all is proven', { ...IDLE, job: 'none', log: 'listening' }, 'deregister'],
+    [
+      'once online, offline now, and its log says nothing',
+      { pod: 'working', runner: 'offline', job: 'none', log: 'silent' },
+      'wait 45000, held up',
+    ],
     [
       'never online, and its log says nothing',
       { pod: 'working', runner: 'offline', job: 'none', log: 'silent', worker: { wasOnline: false } },
@@ -76,6 +83,16 @@ describe('the way to an end, in this order (E5)', () => {
       { ...IDLE, job: 'none', log: 'listening', worker: { deregistration: 'begun' } },
       'deregister',
     ],
+    [
+      'an attempt died while it deregistered: GitHub is asked again',
+      { pod: 'working', worker: { deregistration: 'begun' } },
+      'look at the runner',
+    ],
+    [
+      'an attempt died while it deregistered: its reason counts no more',
+      { pod: 'working', worker: { deregistration: 'begun', reason: 'pod_gone' } },
+      'look at the runner',
+    ],
   ])('%s', (_what, given, expected) => {
     expect(brief(decide(given))).toBe(expected);
   });
@@ -90,6 +107,7 @@ describe('what its pod is', () => {
     ['it is being deleted', { pod: 'terminating' }, 'wait 45000, held up'],
     ['it has ended', { pod: 'ended' }, 'wait 45000'],
     ['it has started after all', { pod: 'working', worker: { reason: 'pending_timeout' } }, 'keep, unassigned'],
+    ['it has not started', { pod: 'unstarted', runner: 'offline', job: 'none', worker: { reason: 'pending_timeout' } }, 'deregister'],
     [
       'it has started after all, without a registration',
       { pod: 'working', job: 'none', log: 'silent', worker: { ...DEREGISTERED, reason: 'pending_timeout', wasOnline: false } },
@@ -114,6 +132,12 @@ describe('without a pod only GitHub’s word ends a row (A3)', () => {
     ['offline for long', { pod: 'absent', runner: 'offline', worker: { offlineForMs: 600_000 } }, 'end'],
     ['offline for long in the midst of its job', { pod: 'absent', runner: 'busy', worker: { offlineForMs: 600_000 } }, 'end'],
     ['deregistered by us', { pod: 'absent', worker: DEREGISTERED }, 'end'],
+    ['an attempt of ours to deregister it died', { pod: 'absent', worker: { deregistration: 'begun' } }, 'look at the runner'],
+    [
+      'never seen one, but a job runs on it: idle is no proof',
+      { pod: 'absent', runner: 'online', worker: { hadPod: false, isAssigned: true } },
+      'wait 45000, held up',
+    ],
     ['never had one, never registered', { worker: { hadPod: false, registrationBegun: false } }, 'end'],
     ['never had one: GitHub is asked', never, 'look at the runner'],
     ['never had one, unknown', { ...never, runner: 'unknown' }, 'end'],
