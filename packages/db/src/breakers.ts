@@ -138,7 +138,8 @@ export async function closeServedPools(trx: Transaction<Database>): Promise<void
   await sql`
     with served as materialized (
       select b.subject_type, b.subject_id, b.failure_class from breakers b
-      where b.subject_type = 'pool' and exists (
+      -- What lies longer back is nobody's trial any more, and would take reading all workers since.
+      where b.subject_type = 'pool' and b.failed_at > now() - interval '1 day' and exists (
         select from workers w where w.created_at > b.failed_at and w.k8s_pool = b.subject_id and w.assigned_at is not null)
       order by b.subject_type, b.subject_id, b.failure_class for update of b
     )
