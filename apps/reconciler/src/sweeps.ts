@@ -1,32 +1,17 @@
-import type { Database } from '@paddock/db/tables';
-import type { GitHub } from '@paddock/github/connect';
-import type { Cluster } from '@paddock/kube/connect';
-import type { ExecutorEvents } from '@paddock/queue/executor-events';
 import { executorRules } from '@paddock/queue/executor-settings';
 import type { Kinds } from '@paddock/queue/kind';
 import { done, poison } from '@paddock/queue/outcome';
 import { recoverTasks } from '@paddock/queue/recover';
-import type { Kysely } from 'kysely';
-import type { ReconcilerConfig } from './config.ts';
 import { actOrCount } from './count-only.ts';
 import { deliveryLogAtGitHub } from './delivery-log-at-github.ts';
-import type { ReconcilerEvents } from './events.ts';
 import { redeliver } from './redeliver.ts';
 import { readSince, redeliverSince } from './redeliver-since.ts';
 import { kindsOf, type Sweep } from './sweep.ts';
+import type { SweepContext } from './sweep-context.ts';
 import { redeliverSinceTask, redeliverTask, sweepTask } from './sweep-schedules.ts';
 import { truthSweeps } from './truth-sweeps.ts';
 import { upkeepSweeps } from './upkeep-sweeps.ts';
 import { workerSweeps } from './worker-sweeps.ts';
-
-export interface SweepContext {
-  db: Kysely<Database>;
-  github: GitHub;
-  cluster: Cluster;
-  config: ReconcilerConfig;
-  events: ReconcilerEvents;
-  taskEvents: Pick<ExecutorEvents, 'endedByCrashes'>;
-}
 
 /** What this process runs, by kind of task; none of it while it is paused. */
 export const sweepKinds = (context: SweepContext): Kinds => kindsOf(context.db, sweeps(context), context.config.pauseCheckMs);

@@ -1,3 +1,4 @@
+import { breakerRules } from '@paddock/db/breaker-settings';
 import { lookUpJobsTask } from '@paddock/domain/look-up-task';
 import type { NewTask } from '@paddock/queue/new-task';
 import { done, poison } from '@paddock/queue/outcome';
@@ -8,7 +9,7 @@ import { recoverStuckJobs, showTroubledJobs } from './recover-jobs.ts';
 import { resyncRepository } from './resync-repository.ts';
 import { counting, type Sweep } from './sweep.ts';
 import { sweepTask } from './sweep-schedules.ts';
-import type { SweepContext } from './sweeps.ts';
+import type { SweepContext } from './sweep-context.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -52,6 +53,7 @@ export function truthSweeps({ db, github, config, events }: SweepContext) {
             events,
             batch: config.lookUpBatch,
             perKey: config.lookUpPerKey,
+            breakerRules: breakerRules(config),
             budgetPercent: config.lookUpBudgetPercent,
             secondLookMs: config.secondLookMs,
             refusedPauseMs: config.refusedAccountPauseMs,

@@ -10,7 +10,7 @@ import { removeStrayRegistrations } from './remove-stray-registrations.ts';
 import { retireRows } from './retire-rows.ts';
 import { counting, type Sweep } from './sweep.ts';
 import { sweepTask } from './sweep-schedules.ts';
-import type { SweepContext } from './sweeps.ts';
+import type { SweepContext } from './sweep-context.ts';
 
 const PODS_AT_ONCE = 100;
 const OPERATIONS_AT_ONCE = 1_000;

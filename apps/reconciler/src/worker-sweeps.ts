@@ -1,6 +1,6 @@
 import { checkWorkers } from './check-workers.ts';
 import { counting, type Sweep } from './sweep.ts';
-import type { SweepContext } from './sweeps.ts';
+import type { SweepContext } from './sweep-context.ts';
 
 /** Most workers past a deadline that one pass looks at. */
 const MOST_OVERDUE = 1_000;

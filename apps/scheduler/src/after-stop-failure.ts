@@ -1,10 +1,16 @@
 import { recordAuthFailure } from '@paddock/db/auth-failures';
 import { noteStopHeldUp, type WorkerToStop } from '@paddock/db/stopping-workers';
+import type { StopRules } from '@paddock/domain/stop-steps';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
 import { KubeError } from '@paddock/kube/errors';
 import { type Outcome, snooze } from '@paddock/queue/outcome';
-import { RefusedAccountError, UnseenRepositoryError } from './stop-looks.ts';
-import type { Stopping } from './stop-worker.ts';
+import type { SchedulerEvents } from './events.ts';
+import { type Looking, RefusedAccountError, UnseenRepositoryError } from './stop-looks.ts';
+
+interface Failing extends Pick<Looking, 'db'> {
+  readonly events: SchedulerEvents;
+  readonly stopRules: Pick<StopRules, 'retryMs'>;
+}
 
 /** GitHub refuses the account: nothing that passes within minutes. */
 const REFUSED_MS = 15 * 60_000;
@@ -13,7 +19,7 @@ const REFUSED_MS = 15 * 60_000;
  * What a failed call means for a worker that is to be stopped: it stays, and the row says why. GitHub and the cluster may be away for as
  * long as they like; what is neither's failure is thrown on.
  */
-export async function afterStopFailure(parts: Stopping, worker: WorkerToStop, error: unknown): Promise<Outcome> {
+export async function afterStopFailure(parts: Failing, worker: WorkerToStop, error: unknown): Promise<Outcome> {
   const { db, events, stopRules } = parts;
   if (error instanceof KubeError) {
     events.stopFailed(worker, error.failure);

@@ -4,7 +4,7 @@ import type { HeldBack } from '@paddock/domain/plan-spare';
 import type { LiveWorkers } from '@paddock/domain/share-room';
 import type { WaitReason } from '@paddock/domain/wait-reasons';
 import type { Transaction } from 'kysely';
-import { type Demand, findDemand, findJobTimes, sumUpDemand } from './demand.ts';
+import { type Demand, findDemand, sumUpDemand } from './demand.ts';
 import { forgetRestingKeys, type KeyState, saveKeyStates } from './demand-keys.ts';
 import { countLiveWorkers } from './live-workers.ts';
 import { type MatchingSettings, findMatchingRules, reasonOf } from './matching-rules.ts';
@@ -12,6 +12,7 @@ import { findWarm, keepWarm, retireSpare } from './match-spare.ts';
 import { type ReservedWorker, reserveWorkers } from './reserve-workers.ts';
 import { type RetiredWorker, type TakenBack, takeBackWorkers } from './spare-workers.ts';
 import type { Database } from './tables.ts';
+import { findJobTimes } from './uncovered-jobs.ts';
 import { findUnregisteredWorkers, giveBackWorkers } from './unregistered-workers.ts';
 import { forgetServedKeys, noteUnservedKeys, type UnservedKey } from './unserved-keys.ts';
 

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
-import { type JobsOfKey, oldestUncovered } from './demand.ts';
 import { prepared } from './prepared.ts';
 import type { Database } from './tables.ts';
+import { type JobsOfKey, oldestUncovered } from './uncovered-jobs.ts';
 
 export interface ReservedWorker {
   podName: string;

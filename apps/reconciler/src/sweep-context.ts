@@ -1,0 +1,17 @@
+import type { Database } from '@paddock/db/tables';
+import type { GitHub } from '@paddock/github/connect';
+import type { Cluster } from '@paddock/kube/connect';
+import type { ExecutorEvents } from '@paddock/queue/executor-events';
+import type { Kysely } from 'kysely';
+import type { ReconcilerConfig } from './config.ts';
+import type { ReconcilerEvents } from './events.ts';
+
+/** What sweeps work with. */
+export interface SweepContext {
+  db: Kysely<Database>;
+  github: GitHub;
+  cluster: Cluster;
+  config: ReconcilerConfig;
+  events: ReconcilerEvents;
+  taskEvents: Pick<ExecutorEvents, 'endedByCrashes'>;
+}
