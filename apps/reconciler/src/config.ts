@@ -1,3 +1,4 @@
+import { breakerSettings } from '@paddock/db/breaker-settings';
 import { githubSettings } from '@paddock/github/github-settings';
 import { type GitHubSection, readGitHubSection } from '@paddock/github/read-github-section';
 import { clusterSettings } from '@paddock/kube/cluster-settings';
@@ -39,6 +40,7 @@ export const settings = {
   ...githubSettings,
   ...clusterSettings,
   ...executorSettings,
+  ...breakerSettings,
   ...cadences,
   pauseCheckMs: integer({
     env: 'PADDOCK_PAUSE_CHECK_MS',

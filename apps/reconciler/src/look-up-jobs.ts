@@ -1,4 +1,4 @@
-import { closeServedPools, noteFailure, poolBreaker } from '@paddock/db/breakers';
+import { type BreakerRules, closeServedPools, noteFailure, poolBreaker } from '@paddock/db/breakers';
 import { endAnsweredGraces, findJobsToLookUp, type JobToLookUp } from '@paddock/db/jobs-to-look-up';
 import { type LookUpNote, noteLookUps, postponeLookUps } from '@paddock/db/note-look-ups';
 import { currentPoolsDocument, type CurrentPools } from '@paddock/db/pools-documents';
@@ -22,6 +22,7 @@ export interface LookUpJobsOptions {
   batch: number;
   /** So many of a key's oldest waiting jobs are asked about after an unexplained end. */
   perKey: number;
+  breakerRules: BreakerRules;
   secondLookMs: number;
   /** The share of an installation's remaining budget that one pass may use. */
   budgetPercent: number;
@@ -85,13 +86,13 @@ export async function lookUpJobs(options: LookUpJobsOptions, signal: AbortSignal
  * Workers that ended well while GitHub kept all jobs queued had none: that speaks against their pool, whose next ones would fare the same
  * (C11). In one transaction, so that whoever is woken to replace them finds the breaker.
  */
-async function endGraces({ db, perKey, events }: LookUpJobsOptions): Promise<number> {
+async function endGraces({ db, perKey, breakerRules, events }: LookUpJobsOptions): Promise<number> {
   const jobless = await db.transaction().execute(async (trx) => {
     await closeServedPools(trx);
     const ends = await endAnsweredGraces(trx, perKey);
     for (const { podName, pool } of ends.toSorted((a, b) => (a.pool < b.pool ? -1 : 1))) {
       const message = `the runner ${podName} ended well without a job, and GitHub still calls the jobs queued that it was for`;
-      await noteFailure(trx, { subject: poolBreaker(pool), failureClass: 'no_job', message });
+      await noteFailure({ db: trx, breakerRules }, { subject: poolBreaker(pool), failureClass: 'no_job', message });
     }
     return ends;
   });

@@ -1,3 +1,4 @@
+import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import type { Database } from '@paddock/db/tables';
 import { connectGitHub, type GitHub } from '@paddock/github/connect';
 import { createJitConfig } from '@paddock/github/runners';
@@ -119,6 +120,7 @@ export async function startTruthScene(db: Kysely<Database>): Promise<TruthScene>
           events,
           batch: 250,
           perKey: 10,
+          breakerRules: BREAKER_RULES,
           budgetPercent: 25,
           refusedPauseMs: 3_600_000,
           secondLookMs: 60_000,

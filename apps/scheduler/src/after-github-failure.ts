@@ -28,14 +28,15 @@ const RATE_LIMITED_MS = 60_000;
  * its registration has begun.
  */
 export async function afterGitHubFailure(
-  { db, github, runnerGroups, events }: Registering,
+  parts: Registering,
   worker: WorkerToProvision,
   failure: GitHubFailure,
   marked: boolean,
 ): Promise<Outcome> {
+  const { db, runnerGroups, events } = parts;
   events.githubFailed(worker, failure);
   const subject = faultOf(failure, worker.pool);
-  if (subject !== undefined) await noteFailure(db, { subject, failureClass: failure.kind, message: failure.message });
+  if (subject !== undefined) await noteFailure(parts, { subject, failureClass: failure.kind, message: failure.message });
   if (failure.kind === 'conflict' || (marked && mayHaveRegistered(failure))) {
     const message = `It is not known whether GitHub registered the runner: ${failure.message}`;
     await failWorker(db, worker.podName, { reason: 'registration_interrupted', message });
@@ -53,7 +54,7 @@ export async function afterGitHubFailure(
     case 'forbidden':
       runnerGroups.forget(worker.login);
       await noteRefusal(db, worker, failure);
-      return afterRefusal(db, github, worker, failure);
+      return afterRefusal(parts, worker, failure);
     case 'outdated':
       return snooze(LOOK_AGAIN_MS, `GitHub is asked with new credentials after: ${failure.message}`);
     case 'invalid':
@@ -92,11 +93,11 @@ async function noteRefusal(db: Kysely<Database>, worker: WorkerToProvision, fail
 }
 
 /** Whom a refusal speaks against is not in it: an account that works well does not wait for one of its repositories. */
-async function afterRefusal(db: Kysely<Database>, github: GitHub, worker: WorkerToProvision, failure: GitHubFailure): Promise<Outcome> {
-  const standing = await standingOf(db, github, worker);
+async function afterRefusal(parts: Registering, worker: WorkerToProvision, failure: GitHubFailure): Promise<Outcome> {
+  const standing = await standingOf(parts.db, parts.github, worker);
   const isRepositorys = isAboutRepository(failure, worker) && standing !== 'gone' && standing !== 'suspended';
   const subject = isRepositorys ? repositoryBreaker(worker.scopeRepoId) : installationBreaker(worker.entityId);
-  await noteFailure(db, { subject, failureClass: failure.kind, message: failure.message });
+  await noteFailure(parts, { subject, failureClass: failure.kind, message: failure.message });
   return standing === 'renewed'
     ? snooze(LOOK_AGAIN_MS, `the installation was found anew after: ${failure.message}`)
     : snooze(REFUSED_MS, failure.message);

@@ -1,3 +1,4 @@
+import { breakerSettings } from '@paddock/db/breaker-settings';
 import type { MatchingSettings } from '@paddock/db/matching-rules';
 import { githubSettings } from '@paddock/github/github-settings';
 import { type GitHubSection, readGitHubSection } from '@paddock/github/read-github-section';
@@ -116,6 +117,7 @@ export const settings = {
     min: 50,
     max: 600_000,
   }),
+  ...breakerSettings,
   stopIdleApartMs: integer({
     env: 'PADDOCK_STOP_IDLE_APART_MS',
     doc: 'Time between the two readings of GitHub that call a runner idle before it is stopped',

@@ -1,7 +1,6 @@
 import { markPodsDeleted } from '@paddock/db/ended-pods';
 import { holdLease } from '@paddock/db/hold-lease';
 import { findInstance } from '@paddock/db/instance';
-import type { Database } from '@paddock/db/tables';
 import { markStuckPods } from '@paddock/db/stuck-pods';
 import { findKnownPods, findNamespaces, stopVanishedWorkers } from '@paddock/db/worker-pods';
 import { diagnoseTask, stopTask } from '@paddock/domain/worker-tasks';
@@ -10,18 +9,12 @@ import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { type PodEvent, watchPods } from '@paddock/kube/watch-pods';
 import { enqueue } from '@paddock/queue/enqueue';
 import { pause } from '@paddock/runtime/pause';
-import type { Kysely } from 'kysely';
-import type { SchedulerEvents } from './events.ts';
-import { recordPods } from './record-pods.ts';
+import { type Recording, recordPods } from './record-pods.ts';
 
-export interface Following {
-  readonly db: Kysely<Database>;
+export interface Following extends Recording {
   readonly cluster: Cluster;
-  readonly events: SchedulerEvents;
   /** Who we are, unique per process and start. */
   readonly holder: string;
-  /** How long an unexplained end stands against one waiting job (C3). */
-  readonly unexplainedGraceMs: number;
   /** How long the lease on following lasts, and how often it is renewed. */
   readonly leaseMs: number;
   readonly renewMs: number;

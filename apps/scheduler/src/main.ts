@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { breakerRules } from '@paddock/db/breaker-settings';
 import { clientConfig, connectDatabase } from '@paddock/db/connect';
 import { createFitness, waitUntilFit } from '@paddock/db/wait-until-fit';
 import { connectGitHub } from '@paddock/github/connect';
@@ -61,11 +62,12 @@ await main(async () => {
 
   const { stopIdleApartMs: idleApartMs, stopLastLookMs: lastLookMs, stopOfflineMs: offlineMs, stopRetryMs: retryMs } = config;
   const stopRules = { idleApartMs, lastLookMs, offlineMs, retryMs };
+  const rules = breakerRules(config);
   const executor = createExecutor({
     connection,
     config: ownConfig,
     schema,
-    kinds: schedulerKinds({ db, github, runnerGroups, cluster, events, stopRules, maxRuns: config.stopMaxRuns }),
+    kinds: schedulerKinds({ db, github, runnerGroups, cluster, events, stopRules, breakerRules: rules, maxRuns: config.stopMaxRuns }),
     holder,
     secrets: [config.databaseUrl, ...config.github.apps.map(({ privateKey }) => privateKey)],
     events: executorEvents(metrics, log),
@@ -74,7 +76,7 @@ await main(async () => {
   const { matchTickMs: tickMs, forgottenAfterMs } = config;
   const matching = { db, config: ownConfig, schema, tickMs, forgottenAfterMs, settings: matchingSettings(config), events };
   const { unexplainedGraceMs, leaseMs, leaseRenewMs: renewMs, namespacesRefreshMs: namespacesMs, stuckAfterMs } = config;
-  const following = { db, cluster, events, holder, unexplainedGraceMs, leaseMs, renewMs, namespacesMs, stuckAfterMs };
+  const following = { db, cluster, events, breakerRules: rules, holder, unexplainedGraceMs, leaseMs, renewMs, namespacesMs, stuckAfterMs };
   const onceFit = (part: (signal: AbortSignal) => Promise<void>) => async (signal: AbortSignal) => {
     await waitUntilFit({ whyNotReady, pollMs: 1_000, onUnfit: events.notReady }, signal);
     if (!signal.aborted) await part(signal);

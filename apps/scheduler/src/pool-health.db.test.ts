@@ -25,7 +25,7 @@ test.each([
   const name = (await world.workers()).find((worker) => worker.made_for_job_id === jobId)?.pod_name ?? '';
   await waitFor('the pod to run', async () => (await list()).some((pod) => pod.name === name && pod.phase === 'Running'));
   await world.db.updateTable('workers').set({ assigned_at: assignedAt }).execute();
-  await noteFailure(world.db, { subject: poolBreaker('linux'), failureClass: 'no_job', message: 'none' });
+  await noteFailure(world.parts, { subject: poolBreaker('linux'), failureClass: 'no_job', message: 'none' });
   world.kube.endPod({ namespace: 'runners', name, end: 'succeeded' });
   const pod = await waitFor('the pod to end', async () => (await list()).find((one) => one.name === name && one.phase === 'Succeeded'));
   await takeList({ ...world.parts, ...FOLLOWING }, 'runners', [pod], []);

@@ -53,7 +53,7 @@ async function provision(parts: Provisioning, worker: WorkerToProvision, task: T
 
   const there = await lookAtCluster(parts, worker, task);
   if ('away' in there) {
-    await noteFailure(parts.db, { subject: clusterBreaker(worker.cluster), failureClass: 'away', message: there.away });
+    await noteFailure(parts, { subject: clusterBreaker(worker.cluster), failureClass: 'away', message: there.away });
     return snooze(CLUSTER_AWAY_MS, there.away);
   }
   if (there.pod !== undefined) return finishPod(parts, worker, { uid: there.pod.uid, isNew: false }, task);

@@ -1,18 +1,17 @@
 import { adoptWorkers } from '@paddock/db/adopt-workers';
-import { noteFailure, noteSuccess, poolBreaker } from '@paddock/db/breakers';
+import { noteFailure, noteSuccess, type Noting, poolBreaker } from '@paddock/db/breakers';
 import type { Database } from '@paddock/db/tables';
 import { type PodTransition, type RecordedPods, recordPodStates } from '@paddock/db/worker-pods';
 import { lookUpJobsTask } from '@paddock/domain/look-up-task';
 import { diagnoseTask, removeSecretTask } from '@paddock/domain/worker-tasks';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { enqueue } from '@paddock/queue/enqueue';
-import type { Kysely, Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { SchedulerEvents } from './events.ts';
 import { podState } from './pod-state.ts';
 import { podToAdopt } from './pod-to-adopt.ts';
 
-export interface Recording {
-  readonly db: Kysely<Database>;
+export interface Recording extends Noting {
   readonly events: SchedulerEvents;
   /** How long an unexplained end stands against one waiting job (C3). */
   readonly unexplainedGraceMs: number;
@@ -32,7 +31,7 @@ export async function recordPods(parts: Recording, pods: readonly ObservedPod[])
     : await recordPodStates(db, states, unexplainedGraceMs);
   for (const transition of changed) {
     events.podChanged(transition);
-    await noteHealth(db, transition);
+    await noteHealth(parts, transition);
   }
   if (unknown.length === 0) return { withoutRow: [] };
   const names = new Set(unknown);
@@ -83,18 +82,18 @@ const POOLS_FAULT = new Set(['image_pull', 'container_config', 'crash_loop']);
  * whose job nobody has heard of says nothing: it may have had none.
  */
 async function noteHealth(
-  db: Kysely<Database>,
+  parts: Noting,
   { podName, pool, status, failedIdle, hadJob, failureReason, newlyStuck, isWatched }: PodTransition,
 ): Promise<void> {
   const subject = poolBreaker(pool);
   const reason = failureReason ?? 'unknown';
   if (newlyStuck !== null && POOLS_FAULT.has(newlyStuck)) {
-    await noteFailure(db, { subject, failureClass: newlyStuck, message: `the pod ${podName} does not start: ${newlyStuck}` });
+    await noteFailure(parts, { subject, failureClass: newlyStuck, message: `the pod ${podName} does not start: ${newlyStuck}` });
   }
   if (failedIdle && !NOBODYS_FAULT.has(reason)) {
-    await noteFailure(db, { subject, failureClass: reason, message: `the runner ${podName} failed before it had a job: ${reason}` });
+    await noteFailure(parts, { subject, failureClass: reason, message: `the runner ${podName} failed before it had a job: ${reason}` });
   }
-  if (isWatched && status === 'completed' && hadJob) await noteSuccess(db, [subject]);
+  if (isWatched && status === 'completed' && hadJob) await noteSuccess(parts.db, [subject]);
 }
 
 /** The jobs that an unexplained end may have run are asked about at once: until GitHub has answered, it stands against one of them (C3). */

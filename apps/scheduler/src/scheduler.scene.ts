@@ -14,6 +14,7 @@ import { createAppKey } from '@paddock/simulators/github/app-key';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { startGitHubSimulator } from '@paddock/simulators/github/start-github-simulator';
 import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
+import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { createTestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -92,7 +93,7 @@ export async function startSchedulerWorld({
   });
   const events = createEvents(SILENT, createMetrics());
   const runnerGroups = createRunnerGroups({ lifetimeMs: 60_000 });
-  const parts = { db, github, runnerGroups, cluster, events, stopRules: STOP_RULES, maxRuns: 100 };
+  const parts = { db, github, runnerGroups, cluster, events, stopRules: STOP_RULES, breakerRules: BREAKER_RULES, maxRuns: 100 };
   const kinds = schedulerKinds(parts);
 
   const acme = await gitHub.addOrganization({ login: 'acme' });
@@ -179,7 +180,7 @@ export async function startSchedulerWorld({
     /** Follows pods until the returned function is called. */
     follow(unexplainedGraceMs = 60_000): () => Promise<void> {
       const stop = new AbortController();
-      const following = { ...FOLLOWING, db, cluster, events, unexplainedGraceMs };
+      const following = { ...FOLLOWING, breakerRules: BREAKER_RULES, db, cluster, events, unexplainedGraceMs };
       const ended = followPods(following, stop.signal);
       return async () => {
         stop.abort();

@@ -1,5 +1,4 @@
-import { type BreakerSubject, clusterBreaker, noteFailure, noteSuccess, poolBreaker } from '@paddock/db/breakers';
-import type { Database } from '@paddock/db/tables';
+import { type BreakerSubject, clusterBreaker, noteFailure, type Noting, noteSuccess, poolBreaker } from '@paddock/db/breakers';
 import { isPending, savePod, type WorkerToProvision } from '@paddock/db/workers';
 import type { Pool } from '@paddock/domain/pools-document';
 import type { Cluster } from '@paddock/kube/connect';
@@ -10,12 +9,10 @@ import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
 import { createSecret, deleteSecret, setSecretOwner } from '@paddock/kube/secrets';
 import { done, type Outcome, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
-import type { Kysely } from 'kysely';
 import type { SchedulerEvents } from './events.ts';
 import { requireLease } from './lease.ts';
 
-export interface Starting {
-  readonly db: Kysely<Database>;
+export interface Starting extends Noting {
   readonly cluster: Cluster;
   readonly events: SchedulerEvents;
 }
@@ -91,12 +88,12 @@ export async function adoptSecret({ cluster }: Starting, worker: WorkerToProvisi
  * refused (quota, Pod Security, policies, a bad template) or cannot be made just now waits with the cluster's own words as the reason, and
  * keeps its registration: it needs no other once the cause is gone.
  */
-export async function afterKubeFailure({ db, events }: Starting, worker: WorkerToProvision, error: unknown): Promise<Outcome | undefined> {
+export async function afterKubeFailure(parts: Starting, worker: WorkerToProvision, error: unknown): Promise<Outcome | undefined> {
   if (!(error instanceof KubeError)) return undefined;
   const { failure } = error;
-  events.clusterFailed(worker, failure);
+  parts.events.clusterFailed(worker, failure);
   const fault = faultOf(failure, worker);
-  await noteFailure(db, { ...fault, message: failure.message });
+  await noteFailure(parts, { ...fault, message: failure.message });
   return failure.kind === 'unknown' ? undefined : snooze(failure.retryAfterMs ?? LOOK_AGAIN_MS, failure.message);
 }
 

@@ -1,4 +1,4 @@
-import { noteFailure, poolBreaker } from '@paddock/db/breakers';
+import { noteFailure, type Noting, poolBreaker } from '@paddock/db/breakers';
 import { markRegistrationsGone } from '@paddock/db/registrations';
 import {
   endStoppedWorker,
@@ -24,7 +24,7 @@ import type { SchedulerEvents } from './events.ts';
 import { requireLease } from './lease.ts';
 import { type Looking, lookAt, placeOf, type Seen } from './stop-looks.ts';
 
-export interface Stopping extends Looking {
+export interface Stopping extends Looking, Noting {
   readonly events: SchedulerEvents;
   readonly stopRules: StopRules;
 }
@@ -140,7 +140,7 @@ async function deleteStoppedPod(parts: Stopping, worker: WorkerToStop, { pod }: 
     const { stopReason } = worker;
     if (stopReason !== null && POOLS_FAULT.has(stopReason)) {
       const message = `the runner ${worker.podName} never had a job: ${describeStop(stopReason)}`;
-      await noteFailure(db, { subject: poolBreaker(worker.pool), failureClass: stopReason, message });
+      await noteFailure(parts, { subject: poolBreaker(worker.pool), failureClass: stopReason, message });
     }
   }
   return snooze(DELETED_MS, 'its pod is being deleted');

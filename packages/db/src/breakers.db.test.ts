@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
@@ -14,7 +15,7 @@ beforeEach(() => sql`truncate breakers`.execute(database.db));
 
 const linux = poolBreaker('linux');
 const fail = (failureClass = 'forbidden', subject = linux) =>
-  noteFailure(database.db, { subject, failureClass, message: `${failureClass}!` });
+  noteFailure({ db: database.db, breakerRules: BREAKER_RULES }, { subject, failureClass, message: `${failureClass}!` });
 const failTimes = async (times: number, failureClass?: string) => {
   for (let n = 0; n < times; n++) await fail(failureClass);
 };

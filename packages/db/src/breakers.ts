@@ -34,16 +34,26 @@ export interface Failure {
   readonly message: string;
 }
 
-const FAILURES_ALLOWED = 3;
-const FIRST_PAUSE_S = 30;
-const LONGEST_PAUSE_S = 900;
+export interface BreakerRules {
+  /** So many failures of one class without a success between them open a breaker. */
+  readonly failures: number;
+  readonly firstPauseMs: number;
+  readonly longestPauseMs: number;
+}
+
+/** What it takes to count failures. */
+export interface Noting {
+  readonly db: Kysely<Database>;
+  readonly breakerRules: BreakerRules;
+}
 
 /**
- * Counts a failure. The third of its class without a success between them opens the breaker for 30 s; a trial that fails opens it again,
- * for twice as long each time and 15 minutes at most (C11). Failures of what was begun before a pause do not prolong it.
+ * Counts a failure. The last of those that the rules allow opens the breaker for the first pause; a trial that fails opens it again, for
+ * twice as long each time and the longest pause at most (C11). Failures of what was begun before a pause do not prolong it.
  */
-export async function noteFailure(db: Kysely<Database>, { subject, failureClass, message }: Failure): Promise<void> {
-  const opens = sql`(b.pauses > 0 or b.failures + 1 >= ${FAILURES_ALLOWED}::integer)`;
+export async function noteFailure({ db, breakerRules }: Noting, { subject, failureClass, message }: Failure): Promise<void> {
+  const { failures, firstPauseMs, longestPauseMs } = breakerRules;
+  const opens = sql`(b.pauses > 0 or b.failures + 1 >= ${failures}::integer)`;
   await sql`
     insert into breakers as b (subject_type, subject_id, failure_class, failures, message)
     values (${subject.type}, ${subject.id}, ${failureClass}, 1, ${message})
@@ -51,7 +61,7 @@ export async function noteFailure(db: Kysely<Database>, { subject, failureClass,
       set failures = case when ${opens} then 0 else b.failures + 1 end,
         pauses = b.pauses + ${opens}::integer,
         paused_until = case when ${opens}
-          then now() + least(${LONGEST_PAUSE_S}::float8, ${FIRST_PAUSE_S}::float8 * 2 ^ b.pauses) * interval '1 second' else b.paused_until end,
+          then now() + least(${longestPauseMs}::float8, ${firstPauseMs}::float8 * 2 ^ b.pauses) * interval '1 millisecond' else b.paused_until end,
         trial_until = null, message = excluded.message, failed_at = now()
       where b.paused_until is null or b.paused_until <= now()`.execute(db);
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { installationBreaker, noteFailure } from './breakers.ts';
@@ -63,7 +64,8 @@ describe('an account where GitHub has said that the App cannot work (P5)', () =>
     await putJob(testDb.db);
     expect(await matchAll(testDb.db)).toBe(0);
     const failure = { subject: installationBreaker(ACME.id), message: 'no' };
-    for (const failureClass of ['forbidden', 'rate_limited']) await noteFailure(testDb.db, { ...failure, failureClass });
+    for (const failureClass of ['forbidden', 'rate_limited'])
+      await noteFailure({ db: testDb.db, breakerRules: BREAKER_RULES }, { ...failure, failureClass });
     await state(again);
     const breakers = await testDb.db.selectFrom('breakers').select('failure_class').execute();
     expect(breakers).toEqual([{ failure_class: 'rate_limited' }]);

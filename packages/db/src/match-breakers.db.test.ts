@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import {
@@ -30,7 +31,8 @@ const putJobs = async (count: number, entityId: number, pool: string) => {
   for (let n = 0; n < count; n += 1) await putJob(testDb.db, { entity_id: entityId, entity_name: `account-${entityId}`, k8s_pool: pool });
 };
 const open = async (subject: BreakerSubject, failureClass = 'forbidden') => {
-  for (let n = 0; n < 3; n += 1) await noteFailure(testDb.db, { subject, failureClass, message: 'no' });
+  for (let n = 0; n < 3; n += 1)
+    await noteFailure({ db: testDb.db, breakerRules: BREAKER_RULES }, { subject, failureClass, message: 'no' });
 };
 /** Of each key, by account and pool: its live workers, and why there are no more. */
 const keys = async () => {

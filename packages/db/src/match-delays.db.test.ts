@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
@@ -18,7 +19,8 @@ beforeEach(async () => {
 
 const ACME = 90_000_001;
 const reasons = () => findReasons(testDb.db);
-const fail = (subject: BreakerSubject, failureClass: string) => noteFailure(testDb.db, { subject, failureClass, message: 'no' });
+const fail = (subject: BreakerSubject, failureClass: string) =>
+  noteFailure({ db: testDb.db, breakerRules: BREAKER_RULES }, { subject, failureClass, message: 'no' });
 
 describe('why jobs wait although nothing is held back (P5)', () => {
   test.each([

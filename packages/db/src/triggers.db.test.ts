@@ -1,3 +1,4 @@
+import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
@@ -108,7 +109,7 @@ describe('notifications of freed capacity (A7)', () => {
 
   test('a breaker that closes notifies, one that counts does not (C11)', async () => {
     const failure = { subject: poolBreaker('linux'), failureClass: 'pod_refused', message: 'quota' };
-    await noteFailure(database.db, failure);
+    await noteFailure({ db: database.db, breakerRules: BREAKER_RULES }, failure);
     expect(await notified()).toEqual([]);
     await noteSuccess(database.db, [failure.subject]);
     expect(await notified()).toEqual(['paddock_queue_event breakers']);

@@ -1,0 +1,33 @@
+import { integer, type SettingsOf } from '@paddock/runtime/settings';
+import type { BreakerRules } from './breakers.ts';
+
+/** What every service that counts failures reads. */
+export const breakerSettings = {
+  breakerFailures: integer({
+    env: 'PADDOCK_BREAKER_FAILURES',
+    doc: 'So many failures of one kind at a pool, an account, GitHub or the cluster without a success, and nothing is tried there for a while',
+    default: 3,
+    min: 1,
+    max: 1_000,
+  }),
+  breakerPauseMs: integer({
+    env: 'PADDOCK_BREAKER_PAUSE_MS',
+    doc: 'First pause after such failures; doubled each time the one trial after it fails',
+    default: 30_000,
+    min: 100,
+    max: 86_400_000,
+  }),
+  breakerLongestPauseMs: integer({
+    env: 'PADDOCK_BREAKER_LONGEST_PAUSE_MS',
+    doc: 'Longest such pause',
+    default: 900_000,
+    min: 100,
+    max: 86_400_000,
+  }),
+};
+
+export const breakerRules = (config: SettingsOf<typeof breakerSettings>): BreakerRules => ({
+  failures: config.breakerFailures,
+  firstPauseMs: config.breakerPauseMs,
+  longestPauseMs: config.breakerLongestPauseMs,
+});
