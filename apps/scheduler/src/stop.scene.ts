@@ -4,6 +4,7 @@ import { requestStops } from '@paddock/db/request-stops';
 import { findKnownPods } from '@paddock/db/worker-pods';
 import type { StopReason } from '@paddock/domain/stop-reasons';
 import { stopTask } from '@paddock/domain/worker-tasks';
+import { readJobInLog } from '@paddock/kube/job-begun';
 import { findPod, listPods } from '@paddock/kube/pods';
 import { enqueue } from '@paddock/queue/enqueue';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -25,6 +26,13 @@ export async function setStopScene(world: SchedulerWorld) {
     const known = await findKnownPods(db, NAMESPACE);
     const { pods } = await listPods(cluster, { namespace: NAMESPACE, instance });
     await takeList(following, NAMESPACE, pods, known);
+  };
+
+  /** GitHub says that a runner is busy before the runner has read of it: until its log shows the job nothing could prove it. */
+  const waitForWork = async (podName: string) => {
+    const place = { namespace: NAMESPACE, name: podName };
+    await waitFor('the runner to work', async () => (await runner(podName))?.state === 'busy');
+    await waitFor('its log to show the job', async () => (await readJobInLog(cluster, place, AbortSignal.timeout(60_000))) === 'job_begun');
   };
 
   /** Makes the worker of one more waiting job, whose pod is there. */
@@ -61,7 +69,7 @@ export async function setStopScene(world: SchedulerWorld) {
     async busyWorker(): Promise<{ podName: string; jobId: number }> {
       let jobId = 0;
       const podName = await makeWorker(async () => (jobId = await world.queueJob({ durationMs: 600_000 })));
-      await waitFor('the runner to work', async () => (await runner(podName))?.state === 'busy');
+      await waitForWork(podName);
       await follow();
       return { podName, jobId };
     },

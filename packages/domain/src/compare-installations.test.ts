@@ -14,7 +14,7 @@ describe('compareInstallations (A12)', () => {
     ['with a selection that we never heard of', {}, { selection: null }, true],
     ['installed anew', { installationId: 8 }, {}, true],
     ['installed anew after a deletion', { installationId: 8 }, { isDeleted: true }, true],
-    ['deleted since it was listed', {}, { isDeleted: true }, false],
+    ['deleted since it was listed', { login: 'acme-inc' }, { isDeleted: true }, false],
     ['replaced since it was listed', {}, { installationId: 8, login: 'other' }, false],
   ])('%s', (_name, says, row, isNews) => {
     const { changed } = compareInstallations([{ ...listed, ...says }], row === undefined ? [] : [{ ...known, ...row }]);

@@ -22,6 +22,7 @@ test.each<[string, Partial<OverdueRunner>, string | undefined]>([
   ['never online, and unknown to GitHub', { runner: 'unknown', wasOnline: false }, 'not_registered'],
   ['never online, and young', { runner: 'offline', wasOnline: false, offlineForMs: 0, isRegistrationDue: false }, undefined],
   ['offline for a moment', { runner: 'offline', offlineForMs: 0 }, undefined],
+  ['offline, but since when is not written down', { runner: 'offline', offlineForMs: null }, undefined],
   ['offline for long', { runner: 'offline', offlineForMs: 600_000 }, 'offline'],
   ['gone from GitHub', { runner: 'unknown' }, 'registration_gone'],
   ['gone from GitHub, young: it may have just ended its job', { runner: 'unknown', isIdleDue: false }, undefined],
