@@ -108,8 +108,8 @@ export async function deleteRunner(
     }
     return 'deleted';
   } catch (error) {
-    const { kind, status } = classifyGitHubError(error);
-    if (kind === 'not_found') return 'absent';
+    const { kind, operation, status } = classifyGitHubError(error);
+    if (kind === 'not_found' && !operation.endsWith('/access_tokens')) return 'absent';
     if (status === 422) return 'busy';
     throw error;
   }
