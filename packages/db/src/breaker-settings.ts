@@ -7,7 +7,7 @@ export const breakerSettings = {
     env: 'PADDOCK_BREAKER_FAILURES',
     doc: 'So many failures of one kind at a pool, an account, GitHub or the cluster without a success, and nothing is tried there for a while',
     default: 3,
-    min: 1,
+    min: 2,
     max: 1_000,
   }),
   breakerPauseMs: integer({

@@ -134,3 +134,12 @@ describe('breakers (C11)', () => {
     expect(await markRegistrationStarted(database.db, podName, { hasPassed: false })).toBe(true);
   });
 });
+
+test('the rules say after how many failures a breaker opens, and for how long (H6)', async () => {
+  const noting = { db: database.db, breakerRules: { failures: 2, firstPauseMs: 60_000, longestPauseMs: 3_600_000 } };
+  const failure = { subject: poolBreaker('ruled'), failureClass: 'forbidden', message: 'no' };
+  for (let n = 0; n < 2; n += 1) await noteFailure(noting, failure);
+  const { waitMs } = await pass(failure.subject);
+  expect(waitMs).toBeGreaterThan(30_000);
+  expect(waitMs).toBeLessThanOrEqual(60_000);
+});
