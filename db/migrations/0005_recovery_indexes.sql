@@ -1,17 +1,4 @@
--- What the ending of workers has to remember (A3, E5).
-alter table workers
-  -- Since when its pod is known to be gone from the cluster.
-  add column pod_gone_at timestamptz,
-  -- The newest reading of its runner at GitHub, and what readings have said without a break: idle, offline.
-  add column runner_checked_at timestamptz,
-  add column online_seen_at timestamptz,
-  add column idle_since timestamptz,
-  add column offline_since timestamptz,
-  -- From here on its runner may be gone from GitHub: it is not to be taken back into supply. registration_gone_at follows.
-  add column deregistration_started_at timestamptz,
-  -- What keeps the worker from being stopped, in a sentence.
-  add column stop_held_by text,
-  add column stop_held_since timestamptz;
+-- Indexes of what the migration before has made: without them services are slower, and do the same.
 
 -- Those that may be past a deadline: unassigned for longer than the shortest one. None of its columns is ever updated in a living row but
 -- those that other indexes hold too.
@@ -22,3 +9,11 @@ create index workers_stopping on workers (stopping_at) where status in ('pending
 -- After which the pool's next workers get more time: most of those that we stop end well, for an idle runner without a registration just leaves.
 create index workers_past_deadline on workers (k8s_pool, completed_at) include (stop_reason)
   where completed_at is not null and stop_reason in ('pending_timeout', 'not_registered', 'idle', 'not_assigned');
+-- Running jobs are compared with the ends of their workers, however many others wait.
+create index jobs_running on jobs (k8s_pod) where status = 'running';
+-- What people are shown as stuck, and what was judged wrongly.
+create index jobs_recovered on jobs (recovery_attempts) where recovery_attempts > 0 and status in ('pending', 'running');
+create index jobs_misjudged on jobs (updated_at) where misjudged;
+create index repositories_due on repositories (due_at);
+-- Accounts where the App is suspended or gone: no worker is made for them (P5).
+create index installations_unusable on installations (entity_id) where suspended_at is not null or deleted_at is not null;
