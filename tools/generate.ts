@@ -2,10 +2,10 @@
 // database, docs/settings.md is what the services read from the environment, docs/config.schema.json what editors know of their file.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { connectDatabase } from '@paddock/db/connect';
-import { describeSchema } from '@paddock/db/describe-schema';
+import { connectDatabase } from '@paddock/db/connection/connect';
+import { describeSchema } from '@paddock/db/schema/describe-schema';
 import { migrate } from '@paddock/db/migrate';
-import { configJsonSchema } from '@paddock/domain/config-file';
+import { configJsonSchema } from '@paddock/domain/pools/config-file';
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import type { Declarations } from '@paddock/runtime/settings';
 import { settings as ingress } from '../apps/ingress/src/config.ts';

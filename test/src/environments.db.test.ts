@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { lockMatching } from '@paddock/db/matching-lock';
+import { lockMatching } from '@paddock/db/matching/matching-lock';
 import { waitFor } from '@paddock/testing/wait-for';
 import { startSystem, type TestSystem } from './start-system.ts';
 

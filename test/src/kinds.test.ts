@@ -22,8 +22,8 @@ function documentedKinds(): KindRow[] {
 
 /** The kinds of both services. What their handlers work with is only used when they run. */
 function registeredKinds(): KindRow[] {
-  return Object.entries({ scheduler: schedulerKinds({} as never), reconciler: sweepKinds({} as never) }).flatMap(([service, kinds]) =>
-    Object.entries(kinds).map(([kind, { slots }]) => ({ kind, service, slots })),
+  return Object.entries({ scheduler: schedulerKinds({} as never), reconciler: sweepKinds({ config: {} } as never) }).flatMap(
+    ([service, kinds]) => Object.entries(kinds).map(([kind, { slots }]) => ({ kind, service, slots })),
   );
 }
 

@@ -1,4 +1,4 @@
-import type { Database } from '@paddock/db/tables';
+import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
 
 /** All tables as they were at one instant, kept in the same database. */

@@ -12,7 +12,15 @@ const RUNNERS = 'runners';
 const SERVICES = ['scheduler', 'reconciler'] as const;
 
 /** What the services import of the kube package that calls no cluster. */
-const CALLS_NOTHING = new Set(['connectCluster', 'KubeError', 'classifyKubeError', 'podFailure', 'runnerPod', 'runnerSecret']);
+const CALLS_NOTHING = new Set([
+  'clusterSettings',
+  'connectConfiguredCluster',
+  'KubeError',
+  'classifyKubeError',
+  'podFailure',
+  'runnerPod',
+  'runnerSecret',
+]);
 
 const importsOf = (service: string) => kubeImportsOf(join(import.meta.dirname, '../../apps', service, 'src'));
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connectDatabase } from '@paddock/db/connect';
+import { connectDatabase } from '@paddock/db/connection/connect';
 import { migrate } from '@paddock/db/migrate';
 import type { Program } from '@paddock/processes/start-program';
 import { createAppKey } from '@paddock/simulators/github/app-key';
@@ -38,6 +38,8 @@ const SHORT_TIMES = {
 };
 
 export interface TestSystemOptions {
+  /** Works in this database, and drops it at its end; a clone of the migrated template unless told. */
+  readonly database?: TestDatabase;
   /** Works in the same database and the same cluster as that one, in another schema. */
   readonly beside?: { readonly system: TestSystem; readonly schema: string };
   /** What a container does with its JIT config; the simulated runner's part unless told. */
@@ -47,13 +49,19 @@ export interface TestSystemOptions {
 }
 
 /** Starts everything but the services; one organisation and one personal account have the App installed. */
-export async function startSystem({ beside, realKubeconfig, playRunner: play = playRunner }: TestSystemOptions = {}): Promise<TestSystem> {
+export async function startSystem({
+  beside,
+  database: given,
+  realKubeconfig,
+  playRunner: play = playRunner,
+}: TestSystemOptions = {}): Promise<TestSystem> {
   const folder = await mkdtemp(join(tmpdir(), 'paddock-test-'));
   const key = createAppKey();
   const github = await startGitHubSimulator({ apps: [{ appId: APP_ID, publicKeyPem: key.publicKeyPem, webhookSecret: WEBHOOK_SECRET }] });
   const cluster =
     beside?.system.cluster ?? (await startKubeSimulator({ namespaces: [NAMESPACE], playRunner: play, startDelayMs: [5, 30] }));
-  const database = beside === undefined ? await createTestDatabase() : await shareDatabase(beside.system.database, beside.schema);
+  const database =
+    given ?? (beside === undefined ? await createTestDatabase() : await shareDatabase(beside.system.database, beside.schema));
   const config = join(folder, 'paddock.yaml');
   const kubeconfig = join(folder, 'kubeconfig');
   await writeFile(kubeconfig, cluster.kubeconfig, { mode: 0o600 });

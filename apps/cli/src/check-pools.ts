@@ -1,6 +1,6 @@
-import { type ConfigFile, configFile } from '@paddock/domain/config-file';
-import { templateImage } from '@paddock/domain/pod-template';
-import { type Pool, poolFor, sharedLabels } from '@paddock/domain/pools-document';
+import { type ConfigFile, configFile } from '@paddock/domain/pools/config-file';
+import { templateImage } from '@paddock/domain/pools/pod-template';
+import { type Pool, poolFor, sharedLabels } from '@paddock/domain/pools/pools-document';
 import { runnerPod } from '@paddock/kube/runner-pod';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
-import { configFile } from '@paddock/domain/config-file';
+import { configFile } from '@paddock/domain/pools/config-file';
 import { parse } from 'yaml';
 
 const ROOT = join(import.meta.dirname, '../../..');

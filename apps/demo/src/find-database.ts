@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { connectDatabase } from '@paddock/db/connect';
+import { connectDatabase } from '@paddock/db/connection/connect';
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import { sql } from 'kysely';
 

@@ -1,4 +1,4 @@
-import type { Database } from '@paddock/db/tables';
+import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
 
 /** What the database says of the demo's jobs and workers at one moment. */

@@ -1,4 +1,4 @@
-import type { Database } from '@paddock/db/tables';
+import type { Database } from '@paddock/db/schema/tables';
 import { pause } from '@paddock/runtime/pause';
 import type { Kysely } from 'kysely';
 import type { Flags } from './flags.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { connectDatabase } from '@paddock/db/connect';
+import { connectDatabase } from '@paddock/db/connection/connect';
 import { pause } from '@paddock/runtime/pause';
 import { findDatabase } from './find-database.ts';
 import type { Flags } from './flags.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { connectDatabase } from '@paddock/db/connect';
+import { connectDatabase } from '@paddock/db/connection/connect';
 import { findInstance } from '@paddock/db/instance';
 import { migrate } from '@paddock/db/migrate';
 import { type Program, startProgram } from '@paddock/processes/start-program';

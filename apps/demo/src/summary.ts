@@ -1,4 +1,4 @@
-import type { Database } from '@paddock/db/tables';
+import type { Database } from '@paddock/db/schema/tables';
 import type { Report, Truth } from '@paddock/simulators/github/control';
 import type { Kysely } from 'kysely';
 import { observe, webhookToPod } from './observe.ts';

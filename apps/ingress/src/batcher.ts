@@ -1,4 +1,4 @@
-import { isBadData, isConflict } from '@paddock/db/errors';
+import { isBadData, isConflict } from '@paddock/db/connection/errors';
 
 export interface BatcherOptions<T, R> {
   /** Stores a batch, all of it or nothing; gives a result for each item, in order. */

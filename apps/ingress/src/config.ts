@@ -1,5 +1,5 @@
-import { configFile, type ConfigFile } from '@paddock/domain/config-file';
-import type { PoolsDocument } from '@paddock/domain/pools-document';
+import { configFile, type ConfigFile } from '@paddock/domain/pools/config-file';
+import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { readConfig } from '@paddock/runtime/read-config';
 import { readSecret } from '@paddock/runtime/read-secret';
 import type { Secret } from '@paddock/runtime/secret';

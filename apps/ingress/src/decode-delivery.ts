@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import type { DeliveryToRecord } from '@paddock/db/delivery-to-record';
-import { parseDelivery } from '@paddock/domain/parse-delivery';
-import { quoteHugeNumbers } from '@paddock/domain/quote-huge-numbers';
-import { reduceJobPayload } from '@paddock/domain/reduce-job-payload';
-import { repairJsonText } from '@paddock/domain/repair-json-text';
+import type { DeliveryToRecord } from '@paddock/db/deliveries/delivery-to-record';
+import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
+import { quoteHugeNumbers } from '@paddock/domain/deliveries/quote-huge-numbers';
+import { reduceJobPayload } from '@paddock/domain/deliveries/reduce-job-payload';
+import { repairJsonText } from '@paddock/domain/deliveries/repair-json-text';
 
 /** PostgreSQL's parser has a stack of 2 MB; GitHub nests about ten deep. */
 const DEEPEST = 500;

@@ -1,5 +1,5 @@
-import type { Outcome } from '@paddock/domain/outcomes';
-import { HANDLED_EVENTS } from '@paddock/domain/parse-delivery';
+import type { Outcome } from '@paddock/domain/deliveries/outcomes';
+import { HANDLED_EVENTS } from '@paddock/domain/deliveries/parse-delivery';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
 import type { BodyBudget } from './read-body.ts';

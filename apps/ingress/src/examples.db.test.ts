@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createRequire } from 'node:module';
-import type { Outcome } from '@paddock/domain/outcomes';
+import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { type Ingress, PATIENT, signed, startIngress } from './ingress.scene.ts';
 

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
-import { clientConfig, connectDatabase } from '@paddock/db/connect';
-import { isBadData } from '@paddock/db/errors';
-import { limitHolding } from '@paddock/db/limit-holding';
-import { createFitness, waitUntilFit } from '@paddock/db/wait-until-fit';
+import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
+import { isBadData } from '@paddock/db/connection/errors';
+import { limitHolding } from '@paddock/db/connection/limit-holding';
+import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
 import { createHealthApp } from '@paddock/runtime/health';
 import { listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';
 import { createLogger } from '@paddock/runtime/logger';

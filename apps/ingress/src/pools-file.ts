@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { configFile } from '@paddock/domain/config-file';
-import type { PoolsDocument } from '@paddock/domain/pools-document';
+import { configFile } from '@paddock/domain/pools/config-file';
+import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { parseYaml } from '@paddock/runtime/yaml-file';
 
 export interface PoolsFile {

@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connectDatabase } from '@paddock/db/connect';
-import { recordDeliveries } from '@paddock/db/record-deliveries';
-import { parseDelivery } from '@paddock/domain/parse-delivery';
-import { configFile } from '@paddock/domain/config-file';
+import { connectDatabase } from '@paddock/db/connection/connect';
+import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
+import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
+import { configFile } from '@paddock/domain/pools/config-file';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePayload } from '@paddock/testing/signed-delivery';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type CurrentPools, currentPoolsDocument, storePoolsDocument } from '@paddock/db/pools-documents';
-import { reconsiderJobs } from '@paddock/db/reconsider-jobs';
-import type { Database } from '@paddock/db/tables';
-import type { PoolsDocument } from '@paddock/domain/pools-document';
+import { type CurrentPools, currentPoolsDocument, storePoolsDocument } from '@paddock/db/jobs/pools-documents';
+import { reconsiderJobs } from '@paddock/db/jobs/reconsider-jobs';
+import type { Database } from '@paddock/db/schema/tables';
+import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { pause } from '@paddock/runtime/pause';
 import type { Kysely } from 'kysely';
 import type { PoolsFile } from './pools-file.ts';

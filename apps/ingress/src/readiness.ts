@@ -1,4 +1,4 @@
-import type { WhyNotReady } from '@paddock/db/wait-until-fit';
+import type { WhyNotReady } from '@paddock/db/connection/wait-until-fit';
 import { pause } from '@paddock/runtime/pause';
 import type { Pools } from './pools.ts';
 import type { WriteHealth } from './write-health.ts';

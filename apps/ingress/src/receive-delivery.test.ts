@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
-import type { DeliveryToRecord } from '@paddock/db/delivery-to-record';
-import type { Outcome } from '@paddock/domain/outcomes';
+import type { DeliveryToRecord } from '@paddock/db/deliveries/delivery-to-record';
+import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { createHealthApp } from '@paddock/runtime/health';
 import { type HttpServer, listenHttp } from '@paddock/runtime/http-server';
 import { createMetrics } from '@paddock/runtime/metrics';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { isBadData, isUnavailable } from '@paddock/db/errors';
-import type { DeliveryToRecord } from '@paddock/db/delivery-to-record';
-import type { Outcome } from '@paddock/domain/outcomes';
+import { isBadData, isUnavailable } from '@paddock/db/connection/errors';
+import type { DeliveryToRecord } from '@paddock/db/deliveries/delivery-to-record';
+import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { type Batcher, TooSlow } from './batcher.ts';
 import type { AppSecrets } from './config.ts';
 import { decodeDelivery, rewritten } from './decode-delivery.ts';

@@ -1,7 +1,7 @@
-import type { DeliveryToRecord } from '@paddock/db/delivery-to-record';
-import { recordDeliveries } from '@paddock/db/record-deliveries';
-import type { Database } from '@paddock/db/tables';
-import type { Outcome } from '@paddock/domain/outcomes';
+import type { DeliveryToRecord } from '@paddock/db/deliveries/delivery-to-record';
+import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
+import type { Database } from '@paddock/db/schema/tables';
+import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import type { Kysely } from 'kysely';
 import type { Pools } from './pools.ts';
 

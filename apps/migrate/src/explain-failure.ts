@@ -1,4 +1,4 @@
-import { sqlStateOf } from '@paddock/db/errors';
+import { sqlStateOf } from '@paddock/db/connection/errors';
 
 /**
  * A sentence for a failure that whoever runs the migration can mend (no server, wrong password, missing right, a lock that is held), or

@@ -1,4 +1,4 @@
-import { breakerSettings } from '@paddock/db/breaker-settings';
+import { breakerSettings } from '@paddock/db/matching/breaker-settings';
 import { githubSettings } from '@paddock/github/github-settings';
 import { type GitHubSection, readGitHubSection } from '@paddock/github/read-github-section';
 import { clusterSettings } from '@paddock/kube/cluster-settings';
@@ -6,16 +6,16 @@ import { executorSettings } from '@paddock/queue/executor-settings';
 import { readConfig } from '@paddock/runtime/read-config';
 import { serviceSettings } from '@paddock/runtime/service-settings';
 import { type Environment, integer, type SettingsOf } from '@paddock/runtime/settings';
-import { cronExpression } from './cron-expression.ts';
+import { cronExpression } from './schedules/cron-expression.ts';
 import { cadence, DAY_MS, duration } from './duration-settings.ts';
-import { truthCadences, truthSettings } from './truth-settings.ts';
-import { upkeepCadences, upkeepSettings } from './upkeep-settings.ts';
-import { workerCadences, workerSettings } from './worker-settings.ts';
+import { jobCadences, jobSettings } from './jobs/job-settings.ts';
+import { upkeepCadences, upkeepSettings } from './upkeep/upkeep-settings.ts';
+import { workerCadences, workerSettings } from './workers/worker-settings.ts';
 
 /** The schedules' cadences, by the name of the setting. */
 const cadences = {
   redeliveryEverySeconds: cadence('PADDOCK_REDELIVERY_EVERY_SECONDS', 'How often each App’s delivery log is looked through', 300),
-  ...truthCadences,
+  ...jobCadences,
   ...workerCadences,
   ...upkeepCadences,
   recoverTasksEverySeconds: cadence('PADDOCK_RECOVER_TASKS_EVERY_SECONDS', 'How often stuck tasks are looked for', 60),
@@ -89,7 +89,7 @@ export const settings = {
     min: 0,
     max: 1_000_000,
   }),
-  ...truthSettings,
+  ...jobSettings,
   ...workerSettings,
   recoverBatch: integer({
     env: 'PADDOCK_RECOVER_BATCH',

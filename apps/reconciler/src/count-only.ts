@@ -1,4 +1,4 @@
-import type { Database } from '@paddock/db/tables';
+import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 
 /** Says what `act` would change, and changes nothing: its transaction is rolled back. For few statements that lock few rows. */

@@ -1,9 +1,9 @@
 import type { GitHubFailure } from '@paddock/github/errors';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
-import { type SharedCounters, truthEvents } from './truth-events.ts';
-import { upkeepEvents } from './upkeep-events.ts';
-import { workerEvents } from './worker-events.ts';
+import { type SharedCounters, jobEvents } from './jobs/job-events.ts';
+import { upkeepEvents } from './upkeep/upkeep-events.ts';
+import { workerEvents } from './workers/worker-events.ts';
 
 /** What happens in the reconciler: each function moves the metric and writes the log line of one event. */
 export type ReconcilerEvents = ReturnType<typeof createEvents>;
@@ -36,7 +36,7 @@ export function createEvents(log: Logger, metrics: Metrics) {
   };
 
   return {
-    ...truthEvents(log, metrics, shared),
+    ...jobEvents(log, metrics, shared),
     ...workerEvents(log, metrics, shared),
     ...upkeepEvents(log, metrics, shared),
     redelivered(appId: number, deliveryGuid: string) {

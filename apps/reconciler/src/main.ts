@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { clientConfig, connectDatabase } from '@paddock/db/connect';
-import { createFitness, waitUntilFit } from '@paddock/db/wait-until-fit';
+import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
+import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
 import { connectGitHub } from '@paddock/github/connect';
 import { connectConfiguredCluster } from '@paddock/kube/cluster-settings';
 import { createExecutor } from '@paddock/queue/executor';
@@ -19,8 +19,8 @@ import { run } from '@paddock/runtime/run';
 import { createWake } from '@paddock/runtime/wake';
 import { readReconcilerConfig, settings } from './config.ts';
 import { createEvents } from './events.ts';
-import { createSchedules } from './schedules.ts';
-import { sweepSchedules } from './sweep-schedules.ts';
+import { createSchedules } from './schedules/schedules.ts';
+import { sweepSchedules } from './schedules/sweep-schedules.ts';
 import { sweepKinds } from './sweeps.ts';
 
 /** How often the queue's depth is read for the metrics. */

@@ -1,4 +1,4 @@
-import type { Database } from '@paddock/db/tables';
+import type { Database } from '@paddock/db/schema/tables';
 import type { GitHub } from '@paddock/github/connect';
 import type { Cluster } from '@paddock/kube/connect';
 import type { ExecutorEvents } from '@paddock/queue/executor-events';

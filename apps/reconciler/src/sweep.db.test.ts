@@ -1,4 +1,4 @@
-import { EVERY_SWEEP, findPausedSweeps, pauseSweep, resumeSweep } from '@paddock/db/paused-sweeps';
+import { EVERY_SWEEP, findPausedSweeps, pauseSweep, resumeSweep } from '@paddock/db/turns/paused-sweeps';
 import { runDueTasks } from '@paddock/queue/drain';
 import { enqueue } from '@paddock/queue/enqueue';
 import { done, poison } from '@paddock/queue/outcome';
@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { counting, kindsOf, type Sweep } from './sweep.ts';
-import { sweepTask } from './sweep-schedules.ts';
+import { sweepTask } from './schedules/sweep-schedules.ts';
 
 let database: TestDatabase;
 /** What the passes were told, by sweep. */

@@ -1,5 +1,5 @@
-import { EVERY_SWEEP, findPause, type PausedSweep } from '@paddock/db/paused-sweeps';
-import type { Database } from '@paddock/db/tables';
+import { EVERY_SWEEP, findPause, type PausedSweep } from '@paddock/db/turns/paused-sweeps';
+import type { Database } from '@paddock/db/schema/tables';
 import type { Kind, Kinds } from '@paddock/queue/kind';
 import { done, type Outcome } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';

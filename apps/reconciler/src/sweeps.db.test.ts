@@ -14,9 +14,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { sql } from 'kysely';
 import { type ReconcilerConfig, readReconcilerConfig } from './config.ts';
 import { createEvents } from './events.ts';
-import { type RedeliveryScene, startRedeliveryScene } from './redelivery.scene.ts';
-import { createSchedules } from './schedules.ts';
-import { sweepSchedules } from './sweep-schedules.ts';
+import { type RedeliveryScene, startRedeliveryScene } from './redelivery/redelivery.scene.ts';
+import { createSchedules } from './schedules/schedules.ts';
+import { sweepSchedules } from './schedules/sweep-schedules.ts';
 import { sweepKinds } from './sweeps.ts';
 
 let database: TestDatabase;

@@ -3,15 +3,15 @@ import type { Kinds } from '@paddock/queue/kind';
 import { done, poison } from '@paddock/queue/outcome';
 import { recoverTasks } from '@paddock/queue/recover';
 import { actOrCount } from './count-only.ts';
-import { deliveryLogAtGitHub } from './delivery-log-at-github.ts';
-import { redeliver } from './redeliver.ts';
-import { readSince, redeliverSince } from './redeliver-since.ts';
+import { deliveryLogAtGitHub } from './redelivery/delivery-log-at-github.ts';
+import { redeliver } from './redelivery/redeliver.ts';
+import { readSince, redeliverSince } from './redelivery/redeliver-since.ts';
 import { kindsOf, type Sweep } from './sweep.ts';
 import type { SweepContext } from './sweep-context.ts';
-import { redeliverSinceTask, redeliverTask, sweepTask } from './sweep-schedules.ts';
-import { truthSweeps } from './truth-sweeps.ts';
-import { upkeepSweeps } from './upkeep-sweeps.ts';
-import { workerSweeps } from './worker-sweeps.ts';
+import { redeliverSinceTask, redeliverTask, sweepTask } from './schedules/sweep-schedules.ts';
+import { jobSweeps } from './jobs/job-sweeps.ts';
+import { upkeepSweeps } from './upkeep/upkeep-sweeps.ts';
+import { workerSweeps } from './workers/worker-sweeps.ts';
 
 /** What this process runs, by kind of task; none of it while it is paused. */
 export const sweepKinds = (context: SweepContext): Kinds => kindsOf(context.db, sweeps(context), context.config.pauseCheckMs);
@@ -19,7 +19,7 @@ export const sweepKinds = (context: SweepContext): Kinds => kindsOf(context.db, 
 function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
   const { db, github, config, events, taskEvents } = context;
   return {
-    ...truthSweeps(context),
+    ...jobSweeps(context),
     ...workerSweeps(context),
     ...upkeepSweeps(context),
     redeliver: {

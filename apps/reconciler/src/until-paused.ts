@@ -1,5 +1,5 @@
-import { findPause, type PausedSweep } from '@paddock/db/paused-sweeps';
-import type { Database } from '@paddock/db/tables';
+import { findPause, type PausedSweep } from '@paddock/db/turns/paused-sweeps';
+import type { Database } from '@paddock/db/schema/tables';
 import { pause } from '@paddock/runtime/pause';
 import type { Kysely } from 'kysely';
 

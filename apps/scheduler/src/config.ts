@@ -1,5 +1,5 @@
-import { breakerSettings } from '@paddock/db/breaker-settings';
-import type { MatchingSettings } from '@paddock/db/matching-rules';
+import { breakerSettings } from '@paddock/db/matching/breaker-settings';
+import type { MatchingSettings } from '@paddock/db/matching/matching-rules';
 import { githubSettings } from '@paddock/github/github-settings';
 import { type GitHubSection, readGitHubSection } from '@paddock/github/read-github-section';
 import { clusterSettings } from '@paddock/kube/cluster-settings';

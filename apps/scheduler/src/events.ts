@@ -1,13 +1,13 @@
-import type { PodToAdopt } from '@paddock/db/adopt-workers';
-import type { VanishedWorker, PodTransition } from '@paddock/db/worker-pods';
-import type { WorkerToStop } from '@paddock/db/stopping-workers';
-import type { WorkerToProvision } from '@paddock/db/workers';
+import type { PodToAdopt } from '@paddock/db/workers/adopt-workers';
+import type { VanishedWorker, PodTransition } from '@paddock/db/workers/worker-pods';
+import type { WorkerToStop } from '@paddock/db/workers/stopping-workers';
+import type { WorkerToProvision } from '@paddock/db/workers/workers';
 import type { GitHubFailure } from '@paddock/github/errors';
 import type { KubeFailure } from '@paddock/kube/errors';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
-import type { FailReason } from './fail-worker.ts';
-import type { Matched } from './match.ts';
+import type { FailReason } from './provisioning/fail-worker.ts';
+import type { Matched } from './matching/match.ts';
 
 /** What happens in the scheduler: each function moves the metric and writes the log line of one event. */
 export type SchedulerEvents = ReturnType<typeof createEvents>;

@@ -1,11 +1,11 @@
 import type { Kinds } from '@paddock/queue/kind';
-import { createDiagnosePod } from './diagnose-pod.ts';
-import { createLookUpAccess } from './look-up-access.ts';
-import { createProvisionWorker, type Provisioning } from './provision-worker.ts';
-import { createRemoveSecret } from './remove-secret.ts';
-import { createStopWorker, type Stopping } from './stop-worker.ts';
-import { LOOK_UP_ACCESS } from '@paddock/domain/key-tasks';
-import { WORKER_TASK } from '@paddock/domain/worker-tasks';
+import { createDiagnosePod } from './following/diagnose-pod.ts';
+import { createLookUpAccess } from './matching/look-up-access.ts';
+import { createProvisionWorker, type Provisioning } from './provisioning/provision-worker.ts';
+import { createRemoveSecret } from './following/remove-secret.ts';
+import { createStopWorker, type Stopping } from './stopping/stop-worker.ts';
+import { LOOK_UP_ACCESS } from '@paddock/domain/tasks/key-tasks';
+import { WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
 
 /** The kinds that the scheduler runs, with how many of each at once in one process. */
 export const schedulerKinds = (parts: Provisioning & Stopping): Kinds => ({

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { breakerRules } from '@paddock/db/breaker-settings';
-import { clientConfig, connectDatabase } from '@paddock/db/connect';
-import { createFitness, waitUntilFit } from '@paddock/db/wait-until-fit';
+import { breakerRules } from '@paddock/db/matching/breaker-settings';
+import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
+import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
 import { connectGitHub } from '@paddock/github/connect';
 import { createRunnerGroups } from '@paddock/github/runner-groups';
 import { connectConfiguredCluster } from '@paddock/kube/cluster-settings';
@@ -18,9 +18,9 @@ import { printConfigIfAsked } from '@paddock/runtime/read-config';
 import { run } from '@paddock/runtime/run';
 import { matchingSettings, readSchedulerConfig, settings } from './config.ts';
 import { createEvents } from './events.ts';
-import { followPods } from './follow-pods.ts';
+import { followPods } from './following/follow-pods.ts';
 import { schedulerKinds } from './kinds.ts';
-import { runMatching } from './match-loop.ts';
+import { runMatching } from './matching/match-loop.ts';
 
 /** Below the longest wait for a lock, so that whoever waits for a scheduler that stands still gets it and does not fail. */
 const IDLE_TRANSACTION_MS = 8_000;

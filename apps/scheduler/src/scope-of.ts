@@ -1,4 +1,4 @@
-import type { WorkerToProvision } from '@paddock/db/workers';
+import type { WorkerToProvision } from '@paddock/db/workers/workers';
 import type { InstallationClient } from '@paddock/github/connect';
 import { findRepository } from '@paddock/github/repositories';
 import type { RegistrationScope } from '@paddock/github/scope';

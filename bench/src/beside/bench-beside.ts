@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
-import { connectDatabase } from '@paddock/db/connect';
+import { connectDatabase } from '@paddock/db/connection/connect';
 import { migrate } from '@paddock/db/migrate';
-import type { Database } from '@paddock/db/tables';
+import type { Database } from '@paddock/db/schema/tables';
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import { makeTemporaryFolder, removeFolder } from '@paddock/embedded-postgres/temporary-folder';
 import { type Kysely, sql } from 'kysely';

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connectDatabase } from '@paddock/db/connect';
+import { connectDatabase } from '@paddock/db/connection/connect';
 import { migrate } from '@paddock/db/migrate';
-import type { Database } from '@paddock/db/tables';
+import type { Database } from '@paddock/db/schema/tables';
 import type { GitHubControl } from '@paddock/simulators/github/control';
 import type { Kysely } from 'kysely';
 import { appProgram } from '../programs.ts';

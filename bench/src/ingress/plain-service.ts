@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Database } from '@paddock/db/tables';
+import type { Database } from '@paddock/db/schema/tables';
 import express from 'express';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connectDatabase } from '@paddock/db/connect';
+import { connectDatabase } from '@paddock/db/connection/connect';
 import { findInstance } from '@paddock/db/instance';
 import { migrate } from '@paddock/db/migrate';
-import type { Database } from '@paddock/db/tables';
+import type { Database } from '@paddock/db/schema/tables';
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import { makeTemporaryFolder, removeFolder } from '@paddock/embedded-postgres/temporary-folder';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';

@@ -1,4 +1,4 @@
-import { connectDatabase, type DatabaseConnection } from '@paddock/db/connect';
+import { connectDatabase, type DatabaseConnection } from '@paddock/db/connection/connect';
 import { migrate } from '@paddock/db/migrate';
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import type { Bench } from '../bench.ts';

@@ -1,9 +1,9 @@
-import { sumUpDemand } from '@paddock/db/demand';
-import { matchDemand } from '@paddock/db/match-demand';
-import { lockMatching } from '@paddock/db/matching-lock';
-import type { MatchingSettings } from '@paddock/db/matching-rules';
-import type { Database } from '@paddock/db/tables';
-import { provisionTask } from '@paddock/domain/worker-tasks';
+import { sumUpDemand } from '@paddock/db/matching/demand';
+import { matchDemand } from '@paddock/db/matching/match-demand';
+import { lockMatching } from '@paddock/db/matching/matching-lock';
+import type { MatchingSettings } from '@paddock/db/matching/matching-rules';
+import type { Database } from '@paddock/db/schema/tables';
+import { provisionTask } from '@paddock/domain/tasks/worker-tasks';
 import { enqueue } from '@paddock/queue/enqueue';
 import { type Kysely, sql, type Transaction } from 'kysely';
 

@@ -1,4 +1,4 @@
-import type { Database } from '@paddock/db/tables';
+import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 
 /** Row `n` belongs to one of 1 000 accounts, and to one of its three pools, so that all 3 000 pairs occur equally often. */

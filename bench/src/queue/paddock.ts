@@ -1,4 +1,4 @@
-import { clientConfig, connectDatabase } from '@paddock/db/connect';
+import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { migrate } from '@paddock/db/migrate';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { createExecutor } from '@paddock/queue/executor';

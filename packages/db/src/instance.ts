@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { Database } from './tables.ts';
+import type { Database } from './schema/tables.ts';
 
 /** Who this environment is among others that share an organisation, a namespace or a cluster (A8). */
 export async function findInstance(db: Kysely<Database>): Promise<string> {

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { createEmptyDatabase, type EmptyDatabase } from '@paddock/testing/database';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { connectDatabase } from './connect.ts';
-import { describeSchema } from './describe-schema.ts';
-import { sqlStateOf } from './errors.ts';
+import { connectDatabase } from './connection/connect.ts';
+import { describeSchema } from './schema/describe-schema.ts';
+import { sqlStateOf } from './connection/errors.ts';
 import { migrate, pendingSql } from './migrate.ts';
 import { SCHEMA_VERSION, whyUnfit } from './schema-version.ts';
 

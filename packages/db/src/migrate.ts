@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
-import { connectDatabase } from './connect.ts';
-import { assertSchemaName } from './schema-name.ts';
-import type { Database } from './tables.ts';
+import { connectDatabase } from './connection/connect.ts';
+import { assertSchemaName } from './connection/schema-name.ts';
+import type { Database } from './schema/tables.ts';
 
 /** Holds for the sources and for apps/migrate/dist/main.mjs alike: both lie three folders below the root. */
 const MIGRATIONS = fileURLToPath(new URL('../../../db/migrations', import.meta.url));

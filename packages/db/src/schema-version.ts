@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { Database } from './tables.ts';
+import type { Database } from './schema/tables.ts';
 
 /** The number of the newest migration that this code was written for; a test compares it with db/migrations. */
 export const SCHEMA_VERSION = 5;

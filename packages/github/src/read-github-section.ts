@@ -1,4 +1,4 @@
-import { configFile } from '@paddock/domain/config-file';
+import { configFile } from '@paddock/domain/pools/config-file';
 import { readSecret } from '@paddock/runtime/read-secret';
 import type { Secret } from '@paddock/runtime/secret';
 import type { Environment } from '@paddock/runtime/settings';

@@ -1,5 +1,5 @@
 import type { V1Container, V1EnvVar, V1Volume, V1VolumeMount } from '@kubernetes/client-node';
-import type { PodTemplateContainer } from '@paddock/domain/pod-template';
+import type { PodTemplateContainer } from '@paddock/domain/pools/pod-template';
 import type { AsSent } from './as-sent.ts';
 
 export type Container = AsSent<V1Container>;

@@ -2,7 +2,7 @@ import type { Cluster } from './connect.ts';
 import type { KubeFailure } from './errors.ts';
 import { LOG_TRANSFER_LIMIT_BYTES, readLogTail } from './logs.ts';
 import type { ObjectName } from './pods.ts';
-import { RUNNER_CONTAINER } from '@paddock/domain/pod-template';
+import { RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
 
 /** What a runner's log says of its job; `silent`: the log is whole, and holds none of the lines that tell. */
 export type JobInLog = 'job_begun' | 'listening' | 'silent' | 'cut';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { poolsDocument } from '@paddock/domain/pools-document';
+import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { type RealCluster, startRealCluster } from '@paddock/testing/real-cluster';
 import { callJson, objectPath } from './call.ts';
 import { type Cluster, connectCluster } from './connect.ts';

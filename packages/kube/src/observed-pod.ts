@@ -1,7 +1,7 @@
 import type { V1ContainerStatus, V1Pod, V1PodCondition, V1PodStatus } from '@kubernetes/client-node';
 import type { AsSent } from './as-sent.ts';
 import { identityOf, type WorkerIdentity } from './labels.ts';
-import { RUNNER_CONTAINER } from '@paddock/domain/pod-template';
+import { RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
 

@@ -1,4 +1,4 @@
-import type { CaBundle, Proxy } from '@paddock/domain/pod-settings';
+import type { CaBundle, Proxy } from '@paddock/domain/pools/pod-settings';
 import type { Additions, EnvVar, Mount } from './additions.ts';
 
 /** A proxy's variables, in both spellings: curl reads only the lower-case http_proxy, others only the upper-case ones. */

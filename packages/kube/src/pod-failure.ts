@@ -1,5 +1,5 @@
 import type { ObservedContainer, ObservedPod } from './observed-pod.ts';
-import { RUNNER_CONTAINER } from '@paddock/domain/pod-template';
+import { RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
 
 /** Why a runner's pod failed or cannot start; a closed set, for it becomes a label and a column. */
 export type PodFailureReason =

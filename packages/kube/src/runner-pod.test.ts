@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { PodTemplate } from '@paddock/domain/pod-template';
+import type { PodTemplate } from '@paddock/domain/pools/pod-template';
 import { identityOf, instanceSelector } from './labels.ts';
 import { runnerPod, runnerSecret, type RunnerPodSpec } from './runner-pod.ts';
 

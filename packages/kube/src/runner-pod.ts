@@ -1,6 +1,6 @@
 import type { V1Pod, V1Secret } from '@kubernetes/client-node';
-import { type PodTemplate, type PodTemplateContainer, RUNNER_CONTAINER } from '@paddock/domain/pod-template';
-import type { Pool } from '@paddock/domain/pools-document';
+import { type PodTemplate, type PodTemplateContainer, RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
+import type { Pool } from '@paddock/domain/pools/pools-document';
 import { type Additions, beside, type Container, layOver, mergeContainers, sameName, type Volume, withoutNulls } from './additions.ts';
 import type { AsSent } from './as-sent.ts';
 import { dindAdditions } from './dind.ts';

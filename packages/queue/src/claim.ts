@@ -1,5 +1,5 @@
-import { prepared } from '@paddock/db/prepared';
-import type { Database } from '@paddock/db/tables';
+import { prepared } from '@paddock/db/connection/prepared';
+import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { withFailure } from './failures.ts';
 import { CARRIED, countEnded } from './operations.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { listen } from '@paddock/db/listen';
-import { clientConfig } from '@paddock/db/connect';
-import { taskEventChannel } from '@paddock/db/schema-name';
+import { listen } from '@paddock/db/connection/listen';
+import { clientConfig } from '@paddock/db/connection/connect';
+import { taskEventChannel } from '@paddock/db/connection/schema-name';
 import { Secret } from '@paddock/runtime/secret';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';

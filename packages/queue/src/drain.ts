@@ -1,4 +1,4 @@
-import type { Database } from '@paddock/db/tables';
+import type { Database } from '@paddock/db/schema/tables';
 import type { Secret } from '@paddock/runtime/secret';
 import type { Kysely } from 'kysely';
 import type { Backoff } from './backoff.ts';

@@ -1,5 +1,5 @@
-import { prepared } from '@paddock/db/prepared';
-import type { Database } from '@paddock/db/tables';
+import { prepared } from '@paddock/db/connection/prepared';
+import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
 import { type FailureKind, withFailure } from './failures.ts';
 import { jsonText } from './json-text.ts';

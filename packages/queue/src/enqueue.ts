@@ -1,5 +1,5 @@
-import { prepared } from '@paddock/db/prepared';
-import type { Database } from '@paddock/db/tables';
+import { prepared } from '@paddock/db/connection/prepared';
+import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { jsonText } from './json-text.ts';
 import { DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_CRASHES, type NewTask } from './new-task.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { connectDatabase } from '@paddock/db/connect';
+import { connectDatabase } from '@paddock/db/connection/connect';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';

@@ -1,5 +1,5 @@
-import type { DatabaseConnection } from '@paddock/db/connect';
-import type { ListenOptions } from '@paddock/db/listen';
+import type { DatabaseConnection } from '@paddock/db/connection/connect';
+import type { ListenOptions } from '@paddock/db/connection/listen';
 import type { Secret } from '@paddock/runtime/secret';
 import type { Backoff } from './backoff.ts';
 import type { Keep } from './end-tasks.ts';

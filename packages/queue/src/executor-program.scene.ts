@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { clientConfig, connectDatabase } from '@paddock/db/connect';
+import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { createLogger } from '@paddock/runtime/logger';
 import { main } from '@paddock/runtime/main';
 import { run } from '@paddock/runtime/run';

@@ -1,5 +1,5 @@
-import { clientConfig } from '@paddock/db/connect';
-import type { Database } from '@paddock/db/tables';
+import { clientConfig } from '@paddock/db/connection/connect';
+import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 import { enqueue } from './enqueue.ts';
 import { createExecutor, type Executor } from './executor.ts';

@@ -1,7 +1,7 @@
-import { isUnavailable } from '@paddock/db/errors';
-import { listen } from '@paddock/db/listen';
-import { type OwnConnection, ownConnection } from '@paddock/db/own-connection';
-import { taskEventChannel } from '@paddock/db/schema-name';
+import { isUnavailable } from '@paddock/db/connection/errors';
+import { listen } from '@paddock/db/connection/listen';
+import { type OwnConnection, ownConnection } from '@paddock/db/connection/own-connection';
+import { taskEventChannel } from '@paddock/db/connection/schema-name';
 import { loop } from '@paddock/runtime/loop';
 import { createWake } from '@paddock/runtime/wake';
 import { type ClaimedTask, claimTasks, taskOf } from './claim.ts';

@@ -1,4 +1,4 @@
-import type { TaskFailure } from '@paddock/db/queue-tables';
+import type { TaskFailure } from '@paddock/db/schema/queue-tables';
 import { type RawBuilder, sql } from 'kysely';
 
 export type FailureKind = TaskFailure['reason'];

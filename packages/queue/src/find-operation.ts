@@ -1,5 +1,5 @@
-import type { TaskFailure } from '@paddock/db/queue-tables';
-import type { Database } from '@paddock/db/tables';
+import type { TaskFailure } from '@paddock/db/schema/queue-tables';
+import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
 
 /** A task as people see it, through its whole life (F1). */

@@ -1,4 +1,4 @@
-import type { OwnConnection } from '@paddock/db/own-connection';
+import type { OwnConnection } from '@paddock/db/connection/own-connection';
 import { pause } from '@paddock/runtime/pause';
 import { type HeldTasks, keyOf } from './held-tasks.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { connectDatabase, type DatabaseConnection } from '@paddock/db/connect';
+import { connectDatabase, type DatabaseConnection } from '@paddock/db/connection/connect';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { sql } from 'kysely';
 import { type ClaimedTask, claimTasks } from './claim.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { connectDatabase, type DatabaseConnection } from '@paddock/db/connect';
-import { isUnavailable } from '@paddock/db/errors';
+import { connectDatabase, type DatabaseConnection } from '@paddock/db/connection/connect';
+import { isUnavailable } from '@paddock/db/connection/errors';
 import { migrate } from '@paddock/db/migrate';
 import { type Postgres, startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import { waitFor } from '@paddock/testing/wait-for';

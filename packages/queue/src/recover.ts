@@ -1,4 +1,4 @@
-import type { Database } from '@paddock/db/tables';
+import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
 import { CRASH_MESSAGE } from './claim.ts';
 import { type EndedTask, endTasks, type Keep } from './end-tasks.ts';

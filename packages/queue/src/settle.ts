@@ -1,5 +1,5 @@
-import { isBadData, isConflict, isUniqueViolation } from '@paddock/db/errors';
-import type { Database } from '@paddock/db/tables';
+import { isBadData, isConflict, isUniqueViolation } from '@paddock/db/connection/errors';
+import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 import { type Claim, type EndedTask, endTasks, type Keep } from './end-tasks.ts';
 import { enqueue } from './enqueue.ts';

@@ -1,7 +1,7 @@
 import { createServer, connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { clientConfig } from '@paddock/db/connect';
+import { clientConfig } from '@paddock/db/connection/connect';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';

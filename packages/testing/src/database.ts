@@ -1,5 +1,5 @@
-import { connectDatabase } from '@paddock/db/connect';
-import type { Database } from '@paddock/db/tables';
+import { connectDatabase } from '@paddock/db/connection/connect';
+import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 import { dropDatabase, uniqueDatabaseName, urlOfDatabase, withConnection } from './server-connection.ts';
 import { TEST_SCHEMA } from './test-schema.ts';

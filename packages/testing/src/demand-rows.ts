@@ -1,6 +1,6 @@
-import type { Database } from '@paddock/db/tables';
-import { type Pool, poolsDocument, type PoolsDocument, type PoolsDocumentInput } from '@paddock/domain/pools-document';
-import { scopeRepoId } from '@paddock/domain/scope';
+import type { Database } from '@paddock/db/schema/tables';
+import { type Pool, poolsDocument, type PoolsDocument, type PoolsDocumentInput } from '@paddock/domain/pools/pools-document';
+import { scopeRepoId } from '@paddock/domain/pools/scope';
 import type { Insertable, Kysely, Selectable } from 'kysely';
 
 /** A pools document with all defaults filled in; a pool `linux` and everybody allowed unless told otherwise. */

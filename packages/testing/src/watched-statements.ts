@@ -1,4 +1,4 @@
-import type { Database } from '@paddock/db/tables';
+import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 
 /** The same database; once its first statement has been answered, `act` runs before the caller sees the answer: others are faster. */

@@ -1,4 +1,4 @@
-import type { Database } from '@paddock/db/tables';
+import type { Database } from '@paddock/db/schema/tables';
 import { type InsertObject, type Kysely, type Selectable, sql } from 'kysely';
 
 let lastNumber = 0;

@@ -1,0 +1,291 @@
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type DiscoveryScene, startDiscoveryScene } from './discovery.scene.ts';
+
+let database: TestDatabase;
+let scene: DiscoveryScene;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  scene = await startDiscoveryScene(database.db);
+});
+afterEach(() => scene.stop());
+
+const LIST_RUNS = 'actions/list-workflow-runs-for-repo';
+const JOBS_OF_RUN = 'actions/list-jobs-for-workflow-run';
+const hosted = { hosted: true, durationMs: 3_600_000 };
+
+describe('jobs of which no delivery has told (E2)', () => {
+  test('a queued one in a repository of an installation that is new is demand, at once', async () => {
+    const [ours, other] = [await scene.queue('acme/api'), await scene.queue('acme/api', { labels: ['windows'] })];
+    const monas = await scene.queue('mona/tool');
+    expect(await scene.discover()).toMatchObject({ listed: 2, repositories: 2, runs: 3, jobs: 3, unanswered: 0, incomplete: 0 });
+    expect(await scene.jobIds()).toEqual([ours, monas]);
+    expect(other).not.toBe(ours);
+    expect(await scene.row(ours)).toMatchObject({ status: 'pending', wants_worker: true });
+    expect(await scene.events()).toEqual([ours, monas].map((job) => ({ event: 'discovered.queued', outcome: 'job_stored', job_id: job })));
+    const stored = await scene.db.selectFrom('jobs').select(['entity_name', 'repo_full_name', 'scope_repo_id']).orderBy('job_id').execute();
+    expect(stored).toEqual([
+      { entity_name: 'acme', repo_full_name: 'acme/api', scope_repo_id: 0 },
+      { entity_name: 'mona', repo_full_name: 'mona/tool', scope_repo_id: scene.world.repositories.tool },
+    ]);
+  });
+
+  test('one that runs on a worker of ours is bound to it, whatever its labels (B7)', async () => {
+    const name = await scene.startRunner();
+    const job = await scene.queue('acme/api', { durationMs: 3_600_000 });
+    await scene.discover();
+    expect(await scene.row(job)).toMatchObject({ status: 'running', k8s_pod: name });
+    const bound = scene.db.selectFrom('workers').select('assigned_job_id').where('pod_name', '=', name);
+    expect(await bound.execute()).toEqual([{ assigned_job_id: job }]);
+  });
+
+  test('a known one that GitHub runs is running; one that we run and GitHub calls queued is looked up', async () => {
+    const waits = await scene.addJob({ job: hosted, row: { lookup_due_at: null } });
+    const runs = await scene.addJob({ row: { lookup_due_at: null, status: 'running', wants_worker: false } });
+    expect(await scene.discover()).toMatchObject({ found: 1, doubted: 1 });
+    expect(await scene.row(waits)).toMatchObject({ status: 'running', wants_worker: false });
+    expect(await scene.row(runs)).toMatchObject({ status: 'running', wants_worker: false, lookup_due_at: expect.any(Date) });
+  });
+
+  test('jobs in a run that waits for another one’s approval are found, on all pages', async () => {
+    const first = await scene.queue('acme/api', { waiting: true });
+    const { runId = 0 } = (await scene.world.github.truth()).jobs.find(({ id }) => id === first) ?? {};
+    const queued = [];
+    for (let index = 0; index < 110; index++) queued.push(await scene.queue('acme/api', { runId }));
+    for (let index = 0; index < 105; index++) queued.push(await scene.queue('acme/api'));
+    expect(await scene.discover()).toMatchObject({ runs: 106, found: 215 });
+    expect(await scene.jobIds()).toEqual(queued);
+  });
+
+  test('said again, nothing changes, and no event is added (A5)', async () => {
+    const job = await scene.queue('acme/api');
+    await scene.discover();
+    const before = await scene.db.selectFrom('jobs').selectAll().where('job_id', '=', job).execute();
+    await scene.db
+      .updateTable('repositories')
+      .set({ etags: '{}', due_at: new Date(0) })
+      .execute();
+    expect(await scene.discover()).toMatchObject({ jobs: 1, found: 0 });
+    expect(await scene.db.selectFrom('jobs').selectAll().where('job_id', '=', job).execute()).toEqual(before);
+    expect(await scene.events()).toHaveLength(1);
+  });
+
+  test('a dry run reads, counts and writes nothing', async () => {
+    await scene.queue('acme/api');
+    await scene.addJob({ row: { lookup_due_at: null } });
+    await scene.db
+      .insertInto('repositories')
+      .values({
+        repo_id: scene.world.repositories.api,
+        entity_id: scene.world.organization.id,
+        app_id: scene.world.appId,
+        active_at: new Date(),
+      })
+      .execute();
+    const before = await scene.db.selectFrom('repositories').selectAll().execute();
+    expect(await scene.discover({ dryRun: true })).toMatchObject({ listed: 2, repositories: 1, found: 1 });
+    expect(await scene.db.selectFrom('repositories').selectAll().execute()).toEqual(before);
+    expect(await scene.jobIds()).toHaveLength(1);
+    expect(await scene.events()).toEqual([]);
+  });
+});
+
+const looked = async () =>
+  (await scene.db.selectFrom('repositories').select('repo_id').where('looked_at', 'is not', null).execute()).length;
+
+describe('which repositories are looked at (E2)', () => {
+  test('those of which a delivery showed a run in the last 24 hours, each once in five minutes', async () => {
+    await scene.db
+      .updateTable('installations')
+      .set({ listed_at: new Date(Date.now() + 60_000) })
+      .execute();
+    await scene.addJob({ row: { created_at: new Date(Date.now() - 23 * 3_600_000) } });
+    await scene.addJob({ job: { repo: 'mona/tool' }, row: { created_at: new Date(Date.now() - 25 * 3_600_000) } });
+    expect(await scene.discover()).toMatchObject({ listed: 0, repositories: 1 });
+    expect(await scene.discover()).toMatchObject({ repositories: 0 });
+    await scene.passMinutes(4);
+    expect(await scene.discover()).toMatchObject({ repositories: 0 });
+    await scene.passMinutes(1);
+    expect(await scene.discover()).toMatchObject({ repositories: 1 });
+  });
+
+  test('every six hours those that were pushed to as well', async () => {
+    await scene.discover();
+    await scene.queue('acme/site');
+    expect(await scene.discover()).toMatchObject({ listed: 0, found: 0 });
+    await scene.db
+      .updateTable('installations')
+      .set({ listed_at: new Date(Date.now() - 7 * 3_600_000), updated_at: new Date(0) })
+      .execute();
+    expect(await scene.discover()).toMatchObject({ listed: 2, repositories: 1 });
+  });
+
+  test('at once those of an installation that was unsuspended or given repositories', async () => {
+    await scene.queue('acme/api');
+    await scene.discover();
+    await scene.queue('acme/api');
+    await scene.db.updateTable('installations').set({ updated_at: new Date() }).where('login', '=', 'acme').execute();
+    await scene.db.updateTable('repositories').set({ etags: '{}' }).execute();
+    expect(await scene.discover()).toMatchObject({ listed: 1, repositories: 1, found: 1 });
+    expect(await scene.discover()).toMatchObject({ listed: 0, repositories: 0 });
+  });
+
+  test('none of an installation that is suspended or gone, or of an App that is not configured', async () => {
+    await scene.queue('acme/api');
+    await scene.queue('mona/tool');
+    expect(await scene.discover({ appIds: [] })).toMatchObject({ listed: 0, repositories: 0 });
+    await scene.db.updateTable('installations').set({ suspended_at: new Date() }).where('login', '=', 'acme').execute();
+    await scene.db.updateTable('installations').set({ deleted_at: new Date() }).where('login', '=', 'mona').execute();
+    expect(await scene.discover()).toMatchObject({ listed: 0, repositories: 0, unanswered: 0 });
+  });
+
+  test('at most so many in a pass, the least recently looked at first', async () => {
+    await scene.queue('acme/api');
+    await scene.queue('acme/site');
+    await scene.queue('mona/tool');
+    expect(await scene.discover({ most: 2 })).toMatchObject({ repositories: 2, full: true });
+    expect(await looked()).toBe(2);
+    expect(await scene.discover({ most: 2 })).toMatchObject({ repositories: 1, full: false });
+    expect(await looked()).toBe(3);
+  });
+});
+
+describe('what discovery costs (E2, P4)', () => {
+  test('a list that has not changed is asked for with its ETag, and costs nothing of the budget', async () => {
+    await scene.queue('acme/api');
+    await scene.discover();
+    const remaining = () => scene.github.budgetOf(scene.world.organization.installationId)?.remaining;
+    const [before, jobsCalls] = [remaining(), await scene.calls(JOBS_OF_RUN)];
+    await scene.passMinutes(6);
+    expect(await scene.discover()).toMatchObject({ repositories: 1, unchanged: 5, runs: 0 });
+    expect(remaining()).toBe(before);
+    expect(await scene.calls(JOBS_OF_RUN)).toBe(jobsCalls);
+    await scene.queue('acme/api');
+    await scene.passMinutes(6);
+    expect(await scene.discover()).toMatchObject({ unchanged: 4, found: 1 });
+  });
+
+  test('other pools have lists read again that have not changed (B4)', async () => {
+    const job = await scene.queue('acme/api', { labels: ['windows'] });
+    await scene.discover();
+    await putPools(scene.db, examplePools({ pools: [{ labels: ['windows'] }] }));
+    await scene.passMinutes(6);
+    expect(await scene.discover()).toMatchObject({ unchanged: 0, found: 1 });
+    expect(await scene.jobIds()).toEqual([job]);
+  });
+
+  test('a pass uses its share of what remains of an installation’s budget; what was seen counts, and the rest has its turn later', async () => {
+    for (let index = 0; index < 10; index++) await scene.queue('acme/api');
+    await scene.queue('mona/tool');
+    const caller = { installationId: scene.world.organization.installationId };
+    await scene.world.github.setRateLimit({ caller, resource: 'core', limit: 5000, remaining: 100 });
+    // Ten calls: the repositories, five lists, and four runs. Mona's account has a budget of its own.
+    expect(await scene.discover()).toMatchObject({ repositories: 2, incomplete: 1, found: 5 });
+    await scene.world.github.setRateLimit({ caller, resource: 'core', limit: 5000, remaining: 5000 });
+    await scene.passMinutes(6);
+    expect(await scene.discover()).toMatchObject({ incomplete: 0, found: 6 });
+    expect(await scene.jobIds()).toHaveLength(11);
+  });
+});
+
+describe('when GitHub fails', () => {
+  test('for one repository: the others are looked at, and it has its turn later', async () => {
+    await scene.queue('acme/api');
+    await scene.queue('acme/site', {});
+    await scene.queue('mona/tool');
+    await scene.world.github.failNext({ path: '/repos/acme/api/actions/runs$', status: 502 });
+    expect(await scene.discover()).toMatchObject({ repositories: 2, unanswered: 1 });
+    expect(scene.unanswered).toEqual(['unavailable']);
+    await scene.passMinutes(6);
+    await scene.discover();
+    expect(await scene.jobIds()).toHaveLength(2);
+  });
+
+  test.each(Array.from({ length: 18 }, (_, nth) => nth))(
+    'on the call after %d others, the next passes find what is there',
+    async (after) => {
+      const jobs = [await scene.queue('acme/api'), await scene.queue('mona/tool')];
+      await scene.world.github.failNext({ path: '/', status: 502, after });
+      await scene.discover();
+      await scene.world.github.clearFaults();
+      for (let pass = 0; pass < 2; pass++) {
+        await scene.passMinutes(6);
+        await scene.discover();
+      }
+      expect(await scene.jobIds()).toEqual(jobs);
+    },
+  );
+
+  test('refuses an account: it is asked once, written down, and others go on (C9)', async () => {
+    await scene.queue('acme/api');
+    const monas = await scene.queue('mona/tool');
+    await scene.discover({ appIds: [] });
+    await scene.world.github.suspend(scene.world.organization.installationId);
+    expect(await scene.discover()).toMatchObject({ listed: 1, unanswered: 1, repositories: 1 });
+    expect(await scene.jobIds()).toEqual([monas]);
+    expect(scene.unanswered).toEqual(['forbidden']);
+    expect((await scene.events()).map(({ event }) => event)).toContain('auth_attempt.other_error');
+    expect(await scene.discover()).toMatchObject({ listed: 0, unanswered: 0 });
+    await scene.world.github.unsuspend(scene.world.organization.installationId);
+    await scene.db.updateTable('installations').set({ updated_at: new Date() }).where('login', '=', 'acme').execute();
+    expect(await scene.discover()).toMatchObject({ listed: 1, found: 1 });
+  });
+
+  test('a renamed repository is found by its id, one that is not shown any more changes nothing (A12)', async () => {
+    const job = await scene.queue('acme/api');
+    await scene.queue('mona/tool');
+    await scene.db
+      .updateTable('installations')
+      .set({ listed_at: new Date(Date.now() + 60_000) })
+      .execute();
+    const repository = { entity_id: scene.world.organization.id, app_id: scene.world.appId, active_at: new Date() };
+    await scene.db
+      .insertInto('repositories')
+      .values([
+        { ...repository, repo_id: scene.world.repositories.api, full_name: 'acme/of-old' },
+        { ...repository, repo_id: 999, full_name: null },
+      ])
+      .execute();
+    expect(await scene.discover()).toMatchObject({ repositories: 1, unanswered: 1 });
+    expect(scene.unanswered).toEqual(['invisible']);
+    expect(await scene.jobIds()).toEqual([job]);
+    const names = await scene.db.selectFrom('repositories').select('full_name').orderBy('repo_id').execute();
+    expect(names).toEqual([{ full_name: null }, { full_name: 'acme/api' }]);
+  });
+});
+
+describe('resync of one repository (E2, F5)', () => {
+  test('looks at everything, whatever was seen before', async () => {
+    await scene.queue('acme/api');
+    await scene.discover();
+    const [known] = await scene.jobIds();
+    await scene.db
+      .deleteFrom('jobs')
+      .where('job_id', '=', known ?? 0)
+      .execute();
+    expect(await scene.resync('ACME/api')).toEqual({
+      runs: 1,
+      jobs: 1,
+      unchanged: 0,
+      found: 1,
+      doubted: 0,
+      unanswered: 0,
+      isComplete: true,
+    });
+    expect(await scene.jobIds()).toEqual([known]);
+    expect(await scene.calls(LIST_RUNS)).toBe(10);
+  });
+
+  test.each([
+    ['acme', 'is no repository'],
+    ['nobody/at-all', 'no App of ours is known to be installed on nobody'],
+    ['acme/nothing', 'GitHub does not show acme/nothing'],
+  ])('%s: a sentence', async (name, sentence) => {
+    expect(await scene.resync(name)).toContain(sentence);
+  });
+});

@@ -1,0 +1,106 @@
+import { currentPoolsDocument } from '@paddock/db/jobs/pools-documents';
+import { findDueRepositories, forgetRestingRepositories, noteActiveRepositories, postponeRepository } from '@paddock/db/jobs/repositories';
+import { findUnlistedInstallations, noteListedRepositories, type UnlistedInstallation } from '@paddock/db/accounts/unlisted-installations';
+import type { GitHub } from '@paddock/github/connect';
+import type { GitHubFailure } from '@paddock/github/errors';
+import { listRepositories } from '@paddock/github/repositories';
+import { type AskGitHub, createAskGitHub, isHidden, type Unanswered } from './ask-github.ts';
+import { type Allowance, createAllowances } from './allowance.ts';
+import { discoverRepository, type DiscoverRepositoryOptions, type RepositoryCounts } from './discover-repository.ts';
+import type { ReconcilerEvents } from '../events.ts';
+import type { AskOne } from './look-at-repository.ts';
+
+export interface DiscoverJobsOptions extends Pick<DiscoverRepositoryOptions, 'db' | 'everyMs' | 'dryRun'> {
+  github: GitHub;
+  events: Pick<ReconcilerEvents, 'jobsDiscovered' | 'jobsMisjudged' | 'notAnswered'>;
+  /** The Apps that are configured here. */
+  appIds: readonly number[];
+  /** At most so many repositories, and so many installations, in one pass. */
+  most: number;
+  /** The share of an installation's remaining budget that one pass may use. */
+  budgetPercent: number;
+  /** For how long a repository counts as active after its last run or push. */
+  activeMs: number;
+  /** For how long an account is left alone after GitHub refused us there. */
+  refusedPauseMs: number;
+  /** How often an installation's repositories are listed, for those that were pushed to. */
+  listEveryMs: number;
+}
+
+export interface DiscoverJobsCounts extends Omit<RepositoryCounts, 'isComplete'> {
+  /** Installations whose repositories were listed. */
+  listed: number;
+  repositories: number;
+  /** Repositories of which not everything could be seen: the budget ended, or GitHub did not tell the jobs of a run. */
+  incomplete: number;
+  /** Repositories, runs and installations for which GitHub did not answer. */
+  unanswered: number;
+  /** Those of them that GitHub does not let us see. */
+  hidden: number;
+  full: boolean;
+}
+
+/**
+ * Looks through the unfinished runs of repositories that are active, for jobs of which no delivery has told (E2). What fails for one leaves
+ * the others alone; where GitHub refuses an installation, or its share of the budget is used up, the rest of it has to wait.
+ */
+export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSignal): Promise<DiscoverJobsCounts> {
+  const { db, appIds, most, activeMs, everyMs, budgetPercent, refusedPauseMs, github, dryRun } = options;
+  const counts = { runs: 0, jobs: 0, unchanged: 0, found: 0, doubted: 0 };
+  const all: DiscoverJobsCounts = { listed: 0, repositories: 0, ...counts, incomplete: 0, unanswered: 0, hidden: 0, full: false };
+  const pools = await currentPoolsDocument(db);
+  if (pools === undefined) return all;
+  let hidden = 0;
+  const onUnanswered = (asked: Unanswered, failure: GitHubFailure | undefined) => {
+    if (isHidden(failure)) hidden++;
+    options.events.notAnswered('discover-jobs', asked, failure);
+  };
+  const ask = createAskGitHub({ db, dryRun, onUnanswered, signal });
+  const allowanceOf = createAllowances(github.budgetOf, budgetPercent);
+  if (!dryRun) {
+    await noteActiveRepositories(db, activeMs);
+    await forgetRestingRepositories(db);
+  }
+  for (const installation of await findUnlistedInstallations(db, { everyMs: options.listEveryMs, appIds, most, refusedPauseMs })) {
+    if (signal.aborted) break;
+    const allowance = allowanceOf(installation.installationId);
+    const isListed = await listInstallation(options, installation, { ask, allowance }, signal);
+    all[isListed ? 'listed' : 'unanswered']++;
+  }
+  const due = await findDueRepositories(db, { most, activeMs, appIds, refusedPauseMs });
+  for (const repository of due) {
+    if (signal.aborted) break;
+    const allowance = allowanceOf(repository.installationId);
+    const itself = `repository ${repository.repoId}`;
+    const askIt: AskOne = (what, call) => ask(repository, what === undefined ? itself : `${what} of ${itself}`, call, itself);
+    const seen = await discoverRepository({ ...options, pools, allowance, ask: askIt }, repository, signal);
+    if (seen === undefined) {
+      all.unanswered++;
+      if (!dryRun) await postponeRepository(db, repository.repoId, everyMs);
+      continue;
+    }
+    all.repositories++;
+    if (!seen.isComplete) all.incomplete++;
+    for (const key of ['runs', 'jobs', 'unchanged', 'found', 'doubted', 'unanswered'] as const) all[key] += seen[key];
+  }
+  return { ...all, hidden, full: due.length >= most };
+}
+
+/** Lists an installation's repositories, for those that were pushed to lately. False if GitHub did not answer. */
+async function listInstallation(
+  { db, github, activeMs, dryRun }: DiscoverJobsOptions,
+  installation: UnlistedInstallation,
+  { ask, allowance }: { ask: AskGitHub; allowance: Allowance },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { appId, installationId } = installation;
+  if (!allowance.take()) return false;
+  const list = () => listRepositories(github.asInstallation(appId, installationId, { signal }));
+  const repositories = await ask(installation, 'the repositories of an installation', list);
+  if (repositories === undefined) return false;
+  const pushed = repositories.flatMap(({ id, owner, name, pushedAt }) =>
+    pushedAt === null ? [] : [{ repoId: id, fullName: `${owner}/${name}`, pushedAt }],
+  );
+  if (!dryRun) await noteListedRepositories(db, installation, pushed, activeMs);
+  return true;
+}

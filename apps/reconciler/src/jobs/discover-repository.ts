@@ -1,0 +1,146 @@
+import { askForLookUps } from '@paddock/db/jobs/note-look-ups';
+import type { CurrentPools } from '@paddock/db/jobs/pools-documents';
+import { recordFindings } from '@paddock/db/jobs/record-findings';
+import { findKnownJobs, noteRepositoryLook, type RepositoryToLookAt } from '@paddock/db/jobs/repositories';
+import type { Database } from '@paddock/db/schema/tables';
+import { judgeDiscoveredJob } from '@paddock/domain/jobs/judge-discovered-job';
+import type { GitHub, InstallationClient } from '@paddock/github/connect';
+import { classifyGitHubError } from '@paddock/github/errors';
+import { findRepository, type GitHubRepository } from '@paddock/github/repositories';
+import type { Kysely } from 'kysely';
+import type { Allowance } from './allowance.ts';
+import { findingOf, type FoundAt } from './discovered-job.ts';
+import type { ReconcilerEvents } from '../events.ts';
+import { type AskOne, listJobsOfRuns, listUnfinishedRuns, type UnfinishedRuns } from './look-at-repository.ts';
+import { parseRepositoryName } from './repository-name.ts';
+
+export interface DiscoverRepositoryOptions {
+  db: Kysely<Database>;
+  github: GitHub;
+  events: Pick<ReconcilerEvents, 'jobsDiscovered' | 'jobsMisjudged'>;
+  pools: CurrentPools;
+  allowance: Allowance;
+  ask: AskOne;
+  /** When the repository's next turn is. */
+  everyMs: number;
+  dryRun: boolean;
+}
+
+export interface RepositoryCounts {
+  runs: number;
+  jobs: number;
+  /** Lists of runs that had not changed. */
+  unchanged: number;
+  /** Jobs that were news to us. */
+  found: number;
+  /** Jobs that are to be looked up: GitHub calls them queued, and our rows say otherwise. */
+  doubted: number;
+  /** Runs whose jobs GitHub did not tell. */
+  unanswered: number;
+  /** False if something was not seen. */
+  isComplete: boolean;
+}
+
+/**
+ * Compares a repository's unfinished runs with our rows, and writes what is news (E2). Undefined if GitHub does not show the repository, or
+ * did not answer: then nothing was written. Throws what `ask` throws.
+ */
+export async function discoverRepository(
+  options: DiscoverRepositoryOptions,
+  repository: RepositoryToLookAt,
+  signal: AbortSignal,
+): Promise<RepositoryCounts | undefined> {
+  const { db, github, pools, ask, everyMs, dryRun } = options;
+  const { repoId, entityId, appId } = repository;
+  // A list that has not changed says something new if other pools look at it.
+  const version = String(pools.version);
+  const etags = repository.etags['pools'] === version ? repository.etags : {};
+  const client = () => github.asInstallation(appId, repository.installationId, { signal });
+  const seen = await ask(undefined, () => see(client(), { ...repository, etags }, options.allowance));
+  if (seen === undefined) return undefined;
+  const { view } = seen;
+  const found = await listJobsOfRuns(client(), view, { ...options, late: lateRuns(repository.etags) });
+  const { jobs, unanswered } = found;
+  const known = await findKnownJobs(
+    db,
+    jobs.map(({ id }) => id),
+  );
+  const judged = jobs.map((job) => ({ job, verdict: judgeDiscoveredJob(known.get(job.id), job) }));
+  const news = judged.flatMap(({ job, verdict }) => (verdict.kind === 'news' ? [{ job, action: verdict.action }] : []));
+  const doubted = judged.filter(({ verdict }) => verdict.kind === 'doubt').map(({ job }) => job.id);
+  const { unchanged } = view;
+  const runs = view.runIds.length;
+  const isComplete = view.isComplete && found.isComplete;
+  const counted = { found: news.length, doubted: doubted.length, unanswered: unanswered.length };
+  const counts = { runs, jobs: jobs.length, unchanged, ...counted, isComplete };
+  if (dryRun) return counts;
+
+  let { today } = seen;
+  if (news.length > 0) {
+    // Whether it is public decides about its pool, and its name may be another by now: asked for only where something is to be written.
+    today ??= await ask(undefined, () => findRepository(client(), repoId));
+    if (today === undefined) return undefined;
+    const at = foundAt(repository, today);
+    const findings = news.map(({ job, action }) => findingOf(job, action, at));
+    counts.found = await record(options, findings);
+  }
+  await askForLookUps(db, doubted);
+  const fullName = today === undefined ? repository.fullName : fullNameOf(today);
+  const remembered = isComplete ? { ...view.etags, pools: version } : { [LATE]: unanswered.join(',') };
+  const look = { repoId, entityId, appId, fullName, isActive: runs > 0, etags: remembered };
+  await noteRepositoryLook(db, look, everyMs);
+  return counts;
+}
+
+/** Beside the etags of lists: the runs whose jobs GitHub did not tell. With them the lists are read again, so no etag is kept. */
+const LATE = 'late_runs';
+
+const lateRuns = (etags: RepositoryToLookAt['etags']): number[] => (etags[LATE] ?? '').split(',').filter(Boolean).map(Number);
+
+/** The repository's runs, under the name that was last heard of; under its name of today, looked up by id, if GitHub does not know that one. */
+async function see(
+  client: InstallationClient,
+  { repoId, fullName, etags }: RepositoryToLookAt,
+  allowance: Allowance,
+): Promise<{ view: UnfinishedRuns; today: GitHubRepository | undefined } | undefined> {
+  const lastName = parseRepositoryName(fullName ?? '');
+  if (lastName !== undefined) {
+    const view = await listUnfinishedRuns(client, lastName, etags, allowance).catch(unlessNotFound);
+    if (view !== undefined) return { view, today: undefined };
+  }
+  const today = await findRepository(client, repoId);
+  if (today === undefined) return undefined;
+  return { view: await listUnfinishedRuns(client, { owner: today.owner, repo: today.name }, etags, allowance), today };
+}
+
+/** Returns how many of them were news indeed. */
+async function record(
+  { db, pools, events }: DiscoverRepositoryOptions,
+  findings: readonly ReturnType<typeof findingOf>[],
+): Promise<number> {
+  const results = await db.transaction().execute((trx) => recordFindings(trx, findings, pools));
+  const changed = findings.filter(({ statement }) => results.get(statement.jobId)?.changed === true);
+  events.jobsDiscovered(changed.map(({ event, statement }) => ({ event, jobId: statement.jobId })));
+  const misjudged = changed
+    .filter(({ statement }) => results.get(statement.jobId)?.before === 'failed')
+    .map(({ statement }) => statement.jobId);
+  if (misjudged.length > 0) events.jobsMisjudged(misjudged);
+  return changed.length;
+}
+
+const foundAt = ({ entityId, login, entityType, repoId, appId, installationId }: RepositoryToLookAt, today: GitHubRepository): FoundAt => ({
+  account: { id: entityId, login, type: entityType },
+  repoId,
+  repoFullName: fullNameOf(today),
+  isPublic: !today.private,
+  appId,
+  installationId,
+});
+
+const fullNameOf = ({ owner, name }: GitHubRepository): string => `${owner}/${name}`;
+
+/** The repository may have another name by now. */
+function unlessNotFound(error: unknown): undefined {
+  if (classifyGitHubError(error).kind === 'not_found') return undefined;
+  throw error;
+}

@@ -1,0 +1,41 @@
+import type { Finding } from '@paddock/db/jobs/record-findings';
+import type { Account } from '@paddock/domain/deliveries/payload-fields';
+import { readWorkflowJob, type WorkflowJobAction } from '@paddock/domain/deliveries/workflow-job-event';
+import type { GitHubJob } from '@paddock/github/jobs';
+
+/** Where a job was found. */
+export interface FoundAt {
+  readonly account: Account;
+  readonly repoId: number;
+  readonly repoFullName: string;
+  readonly isPublic: boolean;
+  readonly appId: number;
+  readonly installationId: number;
+}
+
+/** What GitHub answers for a job, in the shape of the delivery that would say the same, so that both are read by the same rules. */
+export function findingOf(job: GitHubJob, action: WorkflowJobAction, at: FoundAt): Finding {
+  const payload = {
+    action,
+    workflow_job: {
+      id: job.id,
+      run_id: job.runId,
+      run_attempt: job.runAttempt,
+      name: job.name,
+      workflow_name: job.workflowName,
+      html_url: job.htmlUrl,
+      labels: job.labels,
+      status: job.status,
+      conclusion: job.conclusion,
+      created_at: job.createdAt,
+      started_at: job.startedAt,
+      completed_at: job.completedAt,
+      runner_id: job.runnerId,
+      runner_name: job.runnerName,
+    },
+    repository: { id: at.repoId, full_name: at.repoFullName, private: !at.isPublic, owner: at.account },
+    installation: { id: at.installationId },
+  };
+  const statement = { ...readWorkflowJob(action, payload), appId: at.appId, deliveryGuid: null };
+  return { event: `discovered.${action}`, statement, payload };
+}

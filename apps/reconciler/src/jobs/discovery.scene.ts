@@ -1,0 +1,54 @@
+import { sql } from 'kysely';
+import { discoverJobs, type DiscoverJobsCounts, type DiscoverJobsOptions } from './discover-jobs.ts';
+import { resyncRepository } from './resync-repository.ts';
+import { startJobsScene, type JobsScene } from './jobs.scene.ts';
+
+/** Passes of discovery over the simulated GitHub, whose deliveries all get lost; for tests. */
+export interface DiscoveryScene extends JobsScene {
+  discover(more?: Partial<DiscoverJobsOptions>): Promise<DiscoverJobsCounts>;
+  resync(fullName: string): ReturnType<typeof resyncRepository>;
+  /** Queues a job at GitHub of which nothing is known here. Returns its id. */
+  queue(repo: string, more?: Partial<Parameters<JobsScene['world']['github']['queueJob']>[0]>): Promise<number>;
+  /** As if the last looks had been so many minutes ago. */
+  passMinutes(minutes: number): Promise<void>;
+  jobIds(): Promise<number[]>;
+}
+
+/** Both accounts of the world are known here as installations, and were never listed. */
+export async function startDiscoveryScene(db: JobsScene['db']): Promise<DiscoveryScene> {
+  const scene = await startJobsScene(db);
+  const { world, github } = scene;
+  const { appId, organization, user } = world;
+  for (const account of [organization, user]) {
+    await db
+      .insertInto('installations')
+      .values({
+        entity_id: account.id,
+        app_id: appId,
+        installation_id: account.installationId,
+        login: account.login,
+        entity_type: account === user ? 'User' : 'Organization',
+        stated_at: new Date(),
+      })
+      .execute();
+  }
+  const events: DiscoverJobsOptions['events'] = {
+    jobsDiscovered: () => undefined,
+    jobsMisjudged: (jobIds) => void scene.misjudged.push(...jobIds),
+    notAnswered: (_sweep, _asked, failure) => void scene.unanswered.push(failure?.kind ?? 'invisible'),
+  };
+  const common = { db, github, events, appIds: [appId], everyMs: 300_000, dryRun: false };
+  const rules = { most: 20, budgetPercent: 10, activeMs: 86_400_000, listEveryMs: 21_600_000, refusedPauseMs: 3_600_000 };
+  const { signal } = new AbortController();
+  return {
+    ...scene,
+    discover: (more = {}) => discoverJobs({ ...common, ...rules, ...more }, signal),
+    resync: (fullName) => resyncRepository(common, fullName, signal),
+    queue: async (repo, more = {}) => (await world.github.queueJob({ repo, labels: ['linux'], ...more })).id,
+    async passMinutes(minutes) {
+      const interval = sql`${minutes} * interval '1 minute'`;
+      await sql`update repositories set due_at = due_at - ${interval}, active_at = active_at - ${interval}`.execute(db);
+    },
+    jobIds: async () => (await db.selectFrom('jobs').select('job_id').orderBy('job_id').execute()).map((job) => job.job_id),
+  };
+}

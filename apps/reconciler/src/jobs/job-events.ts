@@ -1,0 +1,80 @@
+import type { JoblessEnd } from '@paddock/db/jobs/jobs-to-look-up';
+import type { LookUpNote } from '@paddock/db/jobs/note-look-ups';
+import type { GitHubFailure } from '@paddock/github/errors';
+import type { Logger } from '@paddock/runtime/logger';
+import type { Metrics } from '@paddock/runtime/metrics';
+import type { Unanswered } from './ask-github.ts';
+
+/** The counters that these events share with others. */
+export interface SharedCounters {
+  recovered(kind: string, count: number): void;
+  oneFailed(sweep: string): void;
+}
+
+/** What happens where our rows are compared with what GitHub says of jobs. */
+export function jobEvents(log: Logger, metrics: Metrics, { recovered, oneFailed }: SharedCounters) {
+  const stuck = metrics.gauge('paddock_jobs_stuck', 'Jobs that are stuck although they were recovered as often as the limit says');
+  const misjudged = metrics.gauge('paddock_jobs_misjudged', 'Jobs of the last day that failed here and that GitHub completed');
+  const verdicts = metrics.counter('paddock_jobs_looked_up_total', 'Jobs in doubt that GitHub was asked about, by what came of it', [
+    'verdict',
+  ]);
+
+  const appProblems = metrics.gauge('paddock_app_problems', 'Permissions and events that a GitHub App lacks', ['app']);
+
+  return {
+    jobsRecovered(jobIds: readonly number[]) {
+      if (jobIds.length === 0) return;
+      recovered('job', jobIds.length);
+      log.warn('stuck jobs are looked up at GitHub', { count: jobIds.length, some: jobIds.slice(0, 10) });
+    },
+    jobsFailedUnasked(jobIds: readonly number[]) {
+      if (jobIds.length === 0) return;
+      recovered('job_failed', jobIds.length);
+      log.error('stuck jobs failed: GitHub could not be asked about them for too long', {
+        count: jobIds.length,
+        some: jobIds.slice(0, 10),
+      });
+    },
+    troubledJobs(counts: { stuck: number; misjudged: number }) {
+      stuck.set(counts.stuck);
+      misjudged.set(counts.misjudged);
+    },
+    jobsLookedUp(notes: readonly LookUpNote[]) {
+      for (const { jobId, verdict } of notes) {
+        verdicts.inc({ verdict: verdict.kind });
+        if (verdict.kind === 'requeued') log.warn('GitHub calls a job queued that had a worker: it is demand again', { jobId });
+        else if (verdict.kind === 'failed') log.warn('job failed by what GitHub says', { jobId, reason: verdict.message });
+        else log.debug('job looked up', { jobId, verdict: verdict.kind });
+      }
+    },
+    joblessEnds(ends: readonly JoblessEnd[]) {
+      log.warn('runners ended well without a job: look at their pool’s image and command', { count: ends.length, some: ends.slice(0, 10) });
+    },
+    /** `failure` is undefined where GitHub does not show us what was asked for. */
+    notAnswered(sweep: 'look-up-jobs' | 'discover-jobs', asked: Unanswered, failure: GitHubFailure | undefined) {
+      oneFailed(sweep);
+      if (failure === undefined) log.warn('GitHub does not show us what was asked for: nothing follows from that', { sweep, ...asked });
+      else log.warn('GitHub did not answer', { sweep, ...asked, failure });
+    },
+    jobsDiscovered(found: readonly { event: string; jobId: number }[]) {
+      if (found.length === 0) return;
+      recovered('job_discovered', found.length);
+      log.warn('jobs were found of which no delivery has told', { count: found.length, some: found.slice(0, 10) });
+    },
+    appChecked(appId: number, found: readonly string[]) {
+      appProblems.set({ app: String(appId) }, found.length);
+      for (const problem of found) log.error('the GitHub App cannot do its work: change it at GitHub', { appId, problem });
+    },
+    appNotChecked(appId: number, failure: GitHubFailure) {
+      oneFailed('check-apps');
+      log.warn('a GitHub App could not be checked', { appId, failure });
+    },
+    tooManyUnlisted(appId: number, count: number) {
+      oneFailed('check-apps');
+      log.error('GitHub lists too few installations of an App to be believed: none is taken for gone', { appId, missing: count });
+    },
+    jobsMisjudged(jobIds: readonly number[]) {
+      log.error('jobs that failed here were completed by GitHub', { jobIds });
+    },
+  };
+}

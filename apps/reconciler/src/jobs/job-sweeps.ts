@@ -1,0 +1,103 @@
+import { breakerRules } from '@paddock/db/matching/breaker-settings';
+import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
+import type { NewTask } from '@paddock/queue/new-task';
+import { done, poison } from '@paddock/queue/outcome';
+import { checkApps } from '../upkeep/check-apps.ts';
+import { discoverJobs } from './discover-jobs.ts';
+import { lookUpJobs } from './look-up-jobs.ts';
+import { recoverStuckJobs, showTroubledJobs } from './recover-jobs.ts';
+import { resyncRepository } from './resync-repository.ts';
+import { counting, type Sweep } from '../sweep.ts';
+import { sweepTask } from '../schedules/sweep-schedules.ts';
+import type { SweepContext } from '../sweep-context.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** Where GitHub hides something from us, our rows of installations may be out of date: they are compared soon, and not at every pass (A12). */
+const REPAIR_WAIT_MS = 600_000;
+const repairIf = (isHidden: boolean): NewTask[] => (isHidden ? [{ ...sweepTask('check-apps'), dueInMs: REPAIR_WAIT_MS }] : []);
+
+/** The sweeps that compare our rows with what GitHub says of jobs. */
+export function jobSweeps({ db, github, config, events }: SweepContext) {
+  const appIds = () => config.github.apps.map(({ appId }) => appId);
+  return {
+    'recover-jobs': {
+      slots: 1,
+      pass: async ({ dryRun }) => {
+        const { full, ...counts } = await recoverStuckJobs({
+          db,
+          events,
+          dryRun,
+          rules: {
+            stuckAfterMs: config.stuckAfterMs,
+            firstLookMs: config.heldLookUpFirstMs,
+            longestLookMs: config.heldLookUpLongestMs,
+            limit: config.recoveryLimit,
+            silenceMs: config.recoverySilenceMinutes * 60_000,
+            queuedAtMostMs: config.queuedAtMostHours * HOUR_MS,
+            batch: config.recoverBatch,
+          },
+        });
+        await showTroubledJobs(db, events, config.recoveryLimit);
+        const lookUp = counts.recovered + counts.suspected > 0 ? [lookUpJobsTask] : [];
+        return done(counts, full ? [sweepTask('recover-jobs'), ...lookUp] : lookUp);
+      },
+    },
+    'look-up-jobs': {
+      slots: 1,
+      pass: async ({ signal, dryRun }) => {
+        const { full, ...counts } = await lookUpJobs(
+          {
+            db,
+            github,
+            events,
+            batch: config.lookUpBatch,
+            perKey: config.lookUpPerKey,
+            breakerRules: breakerRules(config),
+            budgetPercent: config.lookUpBudgetPercent,
+            secondLookMs: config.secondLookMs,
+            refusedPauseMs: config.refusedAccountPauseMs,
+            retryMs: config.lookUpRetryMs,
+            dryRun,
+          },
+          signal,
+        );
+        return done(counts, [...(full ? [lookUpJobsTask] : []), ...repairIf(counts.hidden > 0)]);
+      },
+    },
+    'discover-jobs': {
+      slots: 1,
+      pass: async ({ signal, dryRun }) => {
+        const { full, ...counts } = await discoverJobs(
+          {
+            db,
+            github,
+            events,
+            appIds: appIds(),
+            most: config.discoverRepositories,
+            budgetPercent: config.discoverBudgetPercent,
+            activeMs: config.discoverActiveMs,
+            everyMs: config.discoverRepositoryEveryMs,
+            listEveryMs: config.discoverListEveryMs,
+            refusedPauseMs: config.refusedAccountPauseMs,
+            dryRun,
+          },
+          signal,
+        );
+        return done({ ...counts, full }, [...(counts.doubted > 0 ? [lookUpJobsTask] : []), ...repairIf(counts.hidden > 0)]);
+      },
+    },
+    'check-apps': counting(1, ({ signal, dryRun }) =>
+      checkApps({ db, github, events, appIds: appIds(), goneAtMost: config.installationsGoneAtMost, dryRun }, signal),
+    ),
+    'resync-repository': {
+      slots: 2,
+      pass: async ({ task: { subject }, signal, dryRun }) => {
+        const everyMs = config.discoverRepositoryEveryMs;
+        const counts = await resyncRepository({ db, github, events, appIds: appIds(), everyMs, dryRun }, subject.id, signal);
+        if (typeof counts === 'string') return poison(counts);
+        return done(counts, counts.doubted > 0 ? [lookUpJobsTask] : []);
+      },
+    },
+  } satisfies Readonly<Record<string, Sweep>>;
+}

@@ -1,0 +1,150 @@
+import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
+import type { Database } from '@paddock/db/schema/tables';
+import { connectGitHub, type GitHub } from '@paddock/github/connect';
+import { createJitConfig } from '@paddock/github/runners';
+import { playRunner } from '@paddock/simulators/github/play-runner';
+import { type SmallWorld, startSmallWorld } from '@paddock/simulators/github/start-small-world';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { waitFor } from '@paddock/testing/wait-for';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
+import { lookUpJobs, type LookUpCounts, type LookUpJobsOptions } from './look-up-jobs.ts';
+
+type NewJob = Parameters<SmallWorld['github']['queueJob']>[0];
+type JobRow = Partial<Insertable<Database['jobs']>>;
+
+/** A simulated GitHub whose jobs have rows here, and passes that compare the two; for tests. */
+export interface JobsScene {
+  readonly db: Kysely<Database>;
+  readonly world: SmallWorld;
+  readonly github: GitHub;
+  /** What the passes told: failures of runs by kind, misjudged jobs. */
+  readonly unanswered: string[];
+  readonly misjudged: number[];
+  /** Queues a job at GitHub whose deliveries are lost, with a row here that is due to be looked up. Returns its id. */
+  addJob(given?: { job?: Partial<NewJob>; row?: JobRow }): Promise<number>;
+  /** A worker of ours that takes the next fitting job at GitHub. Its name; it works until the scene stops. */
+  startRunner(): Promise<string>;
+  lookUp(more?: Partial<LookUpJobsOptions>): Promise<LookUpCounts>;
+  /** As if everything that was seen at GitHub had been seen two minutes earlier, and all second looks were due. */
+  passTime(): Promise<void>;
+  row(jobId: number): Promise<JobState>;
+  events(): Promise<{ event: string; outcome: string; job_id: number | null }[]>;
+  calls(operation: string): Promise<number>;
+  stop(): Promise<void>;
+}
+
+const STATE = ['status', 'wants_worker', 'conclusion', 'runner_name', 'k8s_pod', 'requeues', 'lookup_due_at', 'misjudged'] as const;
+export type JobState = Pick<Selectable<Database['jobs']>, (typeof STATE)[number] | 'failure_info' | 'looked_up_at'>;
+
+const earlier = (column: string) => sql`${sql.ref(column)} = ${sql.ref(column)} - interval '2 minutes'`;
+
+export async function startJobsScene(db: Kysely<Database>): Promise<JobsScene> {
+  for (const table of [
+    'jobs',
+    'workers',
+    'installation_events',
+    'installations',
+    'repositories',
+    'demand_keys',
+    'pools_documents',
+    'breakers',
+  ] as const) {
+    await db.deleteFrom(table).execute();
+  }
+  await putPools(db, examplePools());
+  const world = await startSmallWorld();
+  const { appId, organization, user } = world;
+  const github = connectGitHub({
+    apiUrl: world.github.url,
+    apps: [{ appId, privateKey: world.privateKeyPem }],
+    requestTimeoutMs: 5_000,
+  });
+  const unanswered: string[] = [];
+  const misjudged: number[] = [];
+  const stopping = new AbortController();
+  const runners: Promise<unknown>[] = [];
+  const events: LookUpJobsOptions['events'] = {
+    jobsLookedUp: () => undefined,
+    notAnswered: (_sweep, _asked, failure) => void unanswered.push(failure?.kind ?? 'invisible'),
+    joblessEnds: () => undefined,
+    jobsMisjudged: (jobIds) => void misjudged.push(...jobIds),
+  };
+  return {
+    db,
+    world,
+    github,
+    unanswered,
+    misjudged,
+    async addJob({ job = {}, row = {} } = {}) {
+      const truth = await world.github.queueJob({ repo: 'acme/api', labels: ['linux'], ...job });
+      const owner = truth.repo.startsWith('mona/') ? user : organization;
+      await putJob(db, {
+        job_id: truth.id,
+        run_id: truth.runId,
+        run_attempt: truth.attempt,
+        repo_id: truth.repositoryId,
+        repo_full_name: truth.repo,
+        entity_id: owner.id,
+        entity_name: owner.login,
+        entity_type: owner === user ? 'User' : 'Organization',
+        app_id: appId,
+        installation_id: owner.installationId,
+        lookup_due_at: new Date(0),
+        ...row,
+      });
+      return truth.id;
+    },
+    async startRunner() {
+      const worker = await putWorker(db, {
+        entity_id: organization.id,
+        app_id: appId,
+        installation_id: organization.installationId,
+        status: 'running',
+        running_at: minutesAgo(1),
+      });
+      const client = github.asInstallation(appId, organization.installationId);
+      const runner = { name: worker.pod_name, labels: ['linux'], runnerGroupId: 1 };
+      const { jitConfig } = await createJitConfig(client, { kind: 'organization', owner: 'acme' }, runner);
+      runners.push(playRunner(jitConfig, stopping.signal));
+      await waitFor('the runner to be online', async () =>
+        (await world.github.truth()).runners.some(({ name, state }) => name === worker.pod_name && state !== 'offline'),
+      );
+      return worker.pod_name;
+    },
+    lookUp: (more = {}) =>
+      lookUpJobs(
+        {
+          db,
+          github,
+          events,
+          batch: 250,
+          perKey: 10,
+          breakerRules: BREAKER_RULES,
+          budgetPercent: 25,
+          refusedPauseMs: 3_600_000,
+          secondLookMs: 60_000,
+          retryMs: 300_000,
+          dryRun: false,
+          ...more,
+        },
+        new AbortController().signal,
+      ),
+    async passTime() {
+      await sql`update jobs set ${sql.join(['lookup_due_at', 'looked_up_at', 'seen_queued_at', 'seen_gone_at'].map(earlier))}`.execute(db);
+    },
+    row: (jobId) =>
+      db
+        .selectFrom('jobs')
+        .select([...STATE, 'failure_info', 'looked_up_at'])
+        .where('job_id', '=', jobId)
+        .executeTakeFirstOrThrow(),
+    events: () => db.selectFrom('installation_events').select(['event', 'outcome', 'job_id']).orderBy('id').execute(),
+    calls: async (operation) => (await world.github.report()).calls[operation] ?? 0,
+    async stop() {
+      stopping.abort();
+      await Promise.all(runners);
+      await world.github.stop();
+    },
+  };
+}

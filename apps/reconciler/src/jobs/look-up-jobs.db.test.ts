@@ -1,0 +1,300 @@
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { startJobsScene, type JobsScene } from './jobs.scene.ts';
+
+let database: TestDatabase;
+let scene: JobsScene;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  scene = await startJobsScene(database.db);
+});
+afterEach(() => scene.stop());
+
+const JOBS_OF_RUN = 'actions/list-jobs-for-workflow-run';
+const running = { status: 'running', wants_worker: false } as const;
+const hosted = { hosted: true, durationMs: 3_600_000 };
+
+describe('a job in doubt (E4)', () => {
+  test('that GitHub has completed is completed, by the statement that writes deliveries’ jobs, with an event (A5)', async () => {
+    const job = await scene.addJob({ row: running });
+    await scene.world.github.cancelJob(job);
+    expect(await scene.lookUp()).toMatchObject({ runs: 1, stated: 1, unanswered: 0 });
+    expect(await scene.row(job)).toMatchObject({ status: 'completed', conclusion: 'cancelled', lookup_due_at: null });
+    expect(await scene.events()).toEqual([{ event: 'discovered.completed', outcome: 'job_marked_completed', job_id: job }]);
+    expect(await scene.lookUp()).toMatchObject({ jobs: 0, runs: 0 });
+  });
+
+  test('that GitHub runs on a worker of ours is running and binds the worker (B7)', async () => {
+    const name = await scene.startRunner();
+    const job = await scene.addJob({ job: { durationMs: 3_600_000 } });
+    expect(await scene.lookUp()).toMatchObject({ stated: 1 });
+    expect(await scene.row(job)).toMatchObject({ status: 'running', wants_worker: false, runner_name: name, k8s_pod: name });
+    const worker = scene.db.selectFrom('workers').select('assigned_job_id').where('pod_name', '=', name);
+    expect(await worker.execute()).toEqual([{ assigned_job_id: job }]);
+    expect(await scene.events()).toEqual([{ event: 'discovered.in_progress', outcome: 'job_marked_running', job_id: job }]);
+  });
+
+  test('that is known to run already is answered, without an event', async () => {
+    const job = await scene.addJob({ job: hosted });
+    await scene.lookUp();
+    await scene.db
+      .updateTable('jobs')
+      .set({ lookup_due_at: new Date(0) })
+      .execute();
+    expect(await scene.lookUp()).toMatchObject({ stated: 1 });
+    expect(await scene.row(job)).toMatchObject({ status: 'running', lookup_due_at: null });
+    expect(await scene.events()).toHaveLength(1);
+  });
+
+  test('costs one call per run, however many of its jobs are in doubt', async () => {
+    const first = await scene.addJob();
+    const { runId = 0 } = (await scene.world.github.truth()).jobs.find(({ id }) => id === first) ?? {};
+    for (let index = 0; index < 120; index++) await scene.addJob({ job: { runId } });
+    await scene.addJob({ job: { repo: 'mona/tool' } });
+    expect(await scene.lookUp()).toMatchObject({ jobs: 122, runs: 2, queued: 122 });
+    // Two pages for the large run, one for the other.
+    expect(await scene.calls(JOBS_OF_RUN)).toBe(3);
+    const { calls } = await scene.world.github.report();
+    expect(Object.keys(calls).toSorted()).toEqual([JOBS_OF_RUN, 'apps/create-installation-access-token']);
+  });
+
+  test('that waits for an approval stays as it is: no demand, no end', async () => {
+    const job = await scene.addJob({ job: { waiting: true }, row: running });
+    for (let time = 0; time < 2; time++) {
+      await scene.lookUp();
+      await scene.passTime();
+      expect(await scene.row(job)).toMatchObject({ ...running, requeues: 0, looked_up_at: expect.any(Date) });
+    }
+  });
+
+  test('that Paddock failed and GitHub completed is misjudged (A6)', async () => {
+    const job = await scene.addJob({ row: { status: 'failed', wants_worker: false } });
+    await scene.world.github.cancelJob(job);
+    await scene.lookUp();
+    expect(await scene.row(job)).toMatchObject({ status: 'failed', misjudged: true, conclusion: 'cancelled' });
+    expect(scene.misjudged).toEqual([job]);
+  });
+
+  test('is found in an account, an installation and a repository that have other names now (A12)', async () => {
+    const job = await scene.addJob({ row: { entity_name: 'acme-before', repo_full_name: 'acme-before/api-before', installation_id: 1 } });
+    const { organization, appId } = scene.world;
+    await scene.db
+      .insertInto('installations')
+      .values({
+        entity_id: organization.id,
+        app_id: appId,
+        installation_id: organization.installationId,
+        login: 'acme',
+        entity_type: 'Organization',
+        stated_at: new Date(),
+      })
+      .execute();
+    await scene.world.github.cancelJob(job);
+    expect(await scene.lookUp()).toMatchObject({ stated: 1 });
+    expect(await scene.row(job)).toMatchObject({ status: 'completed' });
+  });
+
+  test('is only read by a dry run', async () => {
+    const job = await scene.addJob({ row: running });
+    const before = await scene.row(job);
+    expect(await scene.lookUp({ dryRun: true })).toMatchObject({ runs: 1, queued: 1 });
+    await scene.world.github.cancelJob(job);
+    expect(await scene.lookUp({ dryRun: true })).toMatchObject({ runs: 1, stated: 1 });
+    await scene.world.github.uninstall(scene.world.organization.installationId);
+    expect(await scene.lookUp({ dryRun: true })).toMatchObject({ unanswered: 1 });
+    expect(await scene.row(job)).toEqual(before);
+    expect(await scene.events()).toEqual([]);
+  });
+});
+
+describe('a job that GitHub calls queued', () => {
+  test('twice, while nobody runs it, is demand again, whatever our status says (A6)', async () => {
+    const [lost, failed] = [await scene.addJob({ row: running }), await scene.addJob({ row: { status: 'failed', wants_worker: false } })];
+    expect(await scene.lookUp()).toMatchObject({ queued: 2 });
+    expect(await scene.row(lost)).toMatchObject({ ...running, requeues: 0 });
+    expect(await scene.lookUp()).toMatchObject({ jobs: 0 });
+    await scene.passTime();
+    expect(await scene.lookUp()).toMatchObject({ requeued: 2 });
+    expect(await scene.row(lost)).toMatchObject({ status: 'running', wants_worker: true, requeues: 1, lookup_due_at: null });
+    expect(await scene.row(failed)).toMatchObject({ status: 'failed', wants_worker: true, requeues: 1 });
+  });
+
+  test('less than the time between two looks apart is not demand yet', async () => {
+    const job = await scene.addJob({ row: running });
+    await scene.lookUp();
+    await scene.db
+      .updateTable('jobs')
+      .set({ lookup_due_at: new Date(0) })
+      .execute();
+    expect(await scene.lookUp()).toMatchObject({ queued: 1, requeued: 0 });
+    expect(await scene.row(job)).toMatchObject({ wants_worker: false, requeues: 0 });
+  });
+
+  test('while a live worker is bound to it is no demand (P3)', async () => {
+    const { pod_name: name } = await putWorker(scene.db, { status: 'running', running_at: minutesAgo(1) });
+    const job = await scene.addJob({ row: { ...running, k8s_pod: name, seen_queued_at: new Date(0) } });
+    expect(await scene.lookUp()).toMatchObject({ answered: 1 });
+    expect(await scene.row(job)).toMatchObject({ wants_worker: false, requeues: 0 });
+  });
+
+  test('although its run is over fails with the run’s conclusion, on the second look', async () => {
+    const job = await scene.addJob();
+    const run = { method: 'GET', path: '/actions/runs/\\d+$', status: 200, times: 9 };
+    const { runId } = (await scene.world.github.truth()).jobs[0] ?? {};
+    const ended = { id: runId, run_attempt: 1, status: 'completed', conclusion: 'cancelled' };
+    await scene.world.github.failNext({ ...run, body: ended });
+    expect(await scene.lookUp()).toMatchObject({ queued: 1 });
+    await scene.db
+      .updateTable('jobs')
+      .set({ lookup_due_at: new Date(0) })
+      .execute();
+    await scene.passTime();
+    expect(await scene.lookUp()).toMatchObject({ failed: 1 });
+    expect(await scene.row(job)).toMatchObject({ status: 'failed', wants_worker: false, conclusion: 'cancelled' });
+  });
+
+  test('in an attempt of its run that a later one took the place of fails too', async () => {
+    const job = await scene.addJob({ row: { seen_queued_at: new Date(0) } });
+    const { runId = 0 } = (await scene.world.github.truth()).jobs[0] ?? {};
+    const other = await scene.world.github.queueJob({ repo: 'acme/api', labels: ['linux'], runId });
+    await scene.world.github.cancelJob(other.id);
+    await scene.world.github.rerunJob(other.id);
+    expect(await scene.lookUp()).toMatchObject({ failed: 1 });
+    expect(await scene.row(job)).toMatchObject({ status: 'failed', conclusion: null });
+  });
+
+  test('and that moved on while GitHub was asked is left alone: a row is written as it was read or not at all', async () => {
+    const job = await scene.addJob({ row: { ...running, seen_queued_at: new Date(0) } });
+    const real = scene.github;
+    const racing: typeof real = {
+      ...real,
+      asInstallation: (...given) => {
+        const client = real.asInstallation(...given);
+        client.octokit.hook.after('request', async () => {
+          await scene.db.updateTable('jobs').set({ status: 'completed' }).where('job_id', '=', job).execute();
+        });
+        return client;
+      },
+    };
+    await scene.lookUp({ github: racing });
+    expect(await scene.row(job)).toMatchObject({ status: 'completed', wants_worker: false, requeues: 0, looked_up_at: null });
+  });
+});
+
+describe('a job that GitHub does not know', () => {
+  const gone = { method: 'GET', path: '/actions/runs/\\d+/jobs$', status: 404, times: 9 };
+
+  test('fails on the second look, while GitHub shows the repository', async () => {
+    const job = await scene.addJob({ row: running });
+    await scene.world.github.failNext(gone);
+    expect(await scene.lookUp()).toMatchObject({ gone: 1 });
+    expect(await scene.row(job)).toMatchObject(running);
+    await scene.passTime();
+    expect(await scene.lookUp()).toMatchObject({ failed: 1 });
+    const failure_info = { version: 1, message: 'GitHub does not know the job any more' };
+    expect(await scene.row(job)).toMatchObject({ status: 'failed', failure_info });
+  });
+
+  test('and that is there at the second look starts from the beginning', async () => {
+    const job = await scene.addJob({ row: running });
+    await scene.world.github.failNext({ ...gone, times: 1 });
+    await scene.lookUp();
+    await scene.passTime();
+    expect(await scene.lookUp()).toMatchObject({ queued: 1, failed: 0 });
+    await scene.passTime();
+    await scene.world.github.failNext({ ...gone, times: 1 });
+    expect(await scene.lookUp()).toMatchObject({ gone: 1, failed: 0 });
+    expect(await scene.row(job)).toMatchObject({ status: 'running' });
+  });
+
+  test('is in doubt for ever while the repository is not shown either: then nothing was said', async () => {
+    const job = await scene.addJob({ row: { ...running, seen_gone_at: new Date(0) } });
+    await scene.world.github.selectRepositories(scene.world.organization.installationId, []);
+    expect(await scene.lookUp()).toMatchObject({ unanswered: 1, failed: 0 });
+    expect(scene.unanswered).toEqual(['invisible']);
+    const { status, looked_up_at: lookedUpAt, lookup_due_at: dueAt } = await scene.row(job);
+    expect([status, lookedUpAt]).toEqual(['running', null]);
+    expect(dueAt?.getTime()).toBeGreaterThan(Date.now());
+  });
+});
+
+describe('when GitHub fails', () => {
+  test.each([
+    ['answers 500', { status: 500 }],
+    ['cuts the connection', {}],
+    ['does the work and loses its answer', { afterCommit: true }],
+  ])('%s, for one run: the others are looked up, and it has its turn later', async (_name, fault) => {
+    const jobs = [await scene.addJob(), await scene.addJob(), await scene.addJob({ job: { repo: 'mona/tool' } })];
+    for (const job of jobs) await scene.world.github.cancelJob(job);
+    await scene.world.github.failNext({ ...fault, path: '/jobs$', after: 1 });
+    expect(await scene.lookUp()).toMatchObject({ runs: 2, stated: 2, unanswered: 1 });
+    expect(await scene.lookUp()).toMatchObject({ jobs: 0 });
+    await scene.db
+      .updateTable('jobs')
+      .set({ lookup_due_at: new Date(0) })
+      .where('status', '=', 'pending')
+      .execute();
+    expect(await scene.lookUp()).toMatchObject({ runs: 1, stated: 1 });
+    for (const job of jobs) expect(await scene.row(job)).toMatchObject({ status: 'completed' });
+  });
+
+  test.each([0, 1, 2, 3])('on the call after %d others, the next passes end what was begun', async (after) => {
+    const jobs = [await scene.addJob({ row: running }), await scene.addJob({ row: running, job: { repo: 'mona/tool' } })];
+    await scene.world.github.failNext({ path: '/', status: 502, after });
+    await scene.lookUp();
+    await scene.world.github.clearFaults();
+    for (let time = 0; time < 3; time++) {
+      await scene.db
+        .updateTable('jobs')
+        .set({ lookup_due_at: new Date(0) })
+        .where('wants_worker', '=', false)
+        .execute();
+      await scene.passTime();
+      await scene.lookUp();
+    }
+    for (const job of jobs) expect(await scene.row(job)).toMatchObject({ wants_worker: true, requeues: 1 });
+  });
+
+  test('refuses an account: it is asked once, written down, and the other accounts go on (C9)', async () => {
+    const ofMona = await scene.addJob({ job: { repo: 'mona/tool' } });
+    for (let index = 0; index < 3; index++) await scene.addJob();
+    await scene.world.github.failNext({ path: '/repos/acme/', status: 403, times: 9 });
+    expect(await scene.lookUp()).toMatchObject({ runs: 1, unanswered: 3 });
+    expect(scene.unanswered).toEqual(['forbidden']);
+    expect(await scene.events()).toEqual([expect.objectContaining({ event: 'auth_attempt.other_error' })]);
+    expect(await scene.row(ofMona)).toMatchObject({ looked_up_at: expect.any(Date) });
+    await scene.passTime();
+    await scene.db
+      .updateTable('jobs')
+      .set({ lookup_due_at: new Date(0) })
+      .execute();
+    expect(await scene.lookUp()).toMatchObject({ jobs: 1, runs: 1 });
+  });
+
+  test('leaves little of the budget, a pass takes its share of it, and the rest has its turn later (P4)', async () => {
+    for (let index = 0; index < 8; index++) await scene.addJob();
+    const monas = await scene.addJob({ job: { repo: 'mona/tool' } });
+    const caller = { installationId: scene.world.organization.installationId };
+    await scene.world.github.setRateLimit({ caller, resource: 'core', limit: 5000, remaining: 20 });
+    expect(await scene.lookUp()).toMatchObject({ runs: 6, unanswered: 3 });
+    expect(await scene.row(monas)).toMatchObject({ looked_up_at: expect.any(Date) });
+    expect(await scene.lookUp()).toMatchObject({ jobs: 0 });
+  });
+
+  test('nothing, and more is due than a pass takes: it says so, and the rest has its turn', async () => {
+    for (let index = 0; index < 3; index++) await scene.addJob();
+    for (const jobs of [2, 1]) expect(await scene.lookUp({ batch: 2 })).toMatchObject({ jobs, full: jobs === 2 });
+  });
+
+  test('for the third time in a row, the pass ends', async () => {
+    for (let index = 0; index < 5; index++) await scene.addJob();
+    await scene.world.github.failNext({ path: '/jobs$', status: 503, times: 9 });
+    expect(await scene.lookUp()).toMatchObject({ runs: 0, unanswered: 5 });
+    expect(await scene.calls(JOBS_OF_RUN)).toBe(3);
+  });
+});

@@ -1,0 +1,160 @@
+import { type BreakerRules, closeServedPools, noteFailure, poolBreaker } from '@paddock/db/matching/breakers';
+import { endAnsweredGraces, findJobsToLookUp, type JobToLookUp } from '@paddock/db/jobs/jobs-to-look-up';
+import { type LookUpNote, noteLookUps, postponeLookUps } from '@paddock/db/jobs/note-look-ups';
+import { currentPoolsDocument, type CurrentPools } from '@paddock/db/jobs/pools-documents';
+import { recordFindings } from '@paddock/db/jobs/record-findings';
+import type { Database } from '@paddock/db/schema/tables';
+import { judgeJob, type JobVerdict } from '@paddock/domain/jobs/judge-job';
+import type { GitHub, InstallationClient } from '@paddock/github/connect';
+import type { GitHubFailure } from '@paddock/github/errors';
+import type { Kysely } from 'kysely';
+import { type Allowance, createAllowances } from './allowance.ts';
+import { type AskGitHub, createAskGitHub, isHidden, type Unanswered } from './ask-github.ts';
+import { askRun, findRunEnd, type RunAnswer } from './ask-run.ts';
+import { findingOf } from './discovered-job.ts';
+import type { ReconcilerEvents } from '../events.ts';
+import { parseRepositoryName } from './repository-name.ts';
+
+export interface LookUpJobsOptions {
+  db: Kysely<Database>;
+  github: GitHub;
+  events: Pick<ReconcilerEvents, 'jobsLookedUp' | 'notAnswered' | 'jobsMisjudged' | 'joblessEnds'>;
+  batch: number;
+  /** So many of a key's oldest waiting jobs are asked about after an unexplained end. */
+  perKey: number;
+  breakerRules: BreakerRules;
+  secondLookMs: number;
+  /** The share of an installation's remaining budget that one pass may use. */
+  budgetPercent: number;
+  /** For how long an account is left alone after GitHub refused us there. */
+  refusedPauseMs: number;
+  /** How long a job waits for its next turn after GitHub did not answer. */
+  retryMs: number;
+  /** Asks GitHub, and writes nothing. */
+  dryRun: boolean;
+}
+
+export interface LookUpCounts extends Record<JobVerdict['kind'], number> {
+  jobs: number;
+  runs: number;
+  /** Runs for which GitHub did not answer, or was not asked for the budget's sake. */
+  unanswered: number;
+  /** Those of them that GitHub does not let us see. */
+  hidden: number;
+  /** Unexplained ends that explain no job any more. */
+  graces: number;
+  full: boolean;
+}
+
+/**
+ * Asks GitHub about every job in doubt, one run at a time, and writes down what follows (E4): what a delivery would say goes the way of
+ * deliveries. What fails for one run leaves the others alone; where GitHub refuses an installation, its other runs wait for the next pass.
+ */
+export async function lookUpJobs(options: LookUpJobsOptions, signal: AbortSignal): Promise<LookUpCounts> {
+  const { db, batch, perKey, secondLookMs, refusedPauseMs, retryMs, dryRun } = options;
+  const verdicts = { stated: 0, queued: 0, requeued: 0, answered: 0, gone: 0, failed: 0 };
+  const counts: LookUpCounts = { ...verdicts, jobs: 0, runs: 0, unanswered: 0, hidden: 0, graces: 0, full: false };
+  const pools = await currentPoolsDocument(db);
+  if (pools === undefined) return counts;
+  const jobs = await findJobsToLookUp(db, { batch, perKey, secondLookMs, refusedPauseMs });
+  let hidden = 0;
+  const onUnanswered = (asked: Unanswered, failure: GitHubFailure | undefined) => {
+    if (isHidden(failure)) hidden++;
+    options.events.notAnswered('look-up-jobs', asked, failure);
+  };
+  const ask = createAskGitHub({ db, dryRun, onUnanswered, signal });
+  const allowanceOf = createAllowances(options.github.budgetOf, options.budgetPercent);
+  const unanswered: number[] = [];
+  for (const ofRun of Map.groupBy(jobs, ({ repoId, runId }) => `${repoId} ${runId}`).values()) {
+    if (signal.aborted) break;
+    const notes = await lookUpRun({ ...options, pools, ask, allowanceOf }, ofRun, signal);
+    if (notes === undefined) unanswered.push(...ofRun.map(({ jobId }) => jobId));
+    counts[notes === undefined ? 'unanswered' : 'runs']++;
+    for (const { verdict } of notes ?? []) counts[verdict.kind]++;
+  }
+  if (!dryRun) {
+    await postponeLookUps(db, unanswered, retryMs);
+    counts.graces = await endGraces(options);
+  }
+  counts.jobs = jobs.length;
+  counts.hidden = hidden;
+  counts.full = jobs.filter(({ isDue }) => isDue).length >= batch;
+  return counts;
+}
+
+/**
+ * Workers that ended well while GitHub kept all jobs queued had none: that speaks against their pool, whose next ones would fare the same
+ * (C11). In one transaction, so that whoever is woken to replace them finds the breaker.
+ */
+async function endGraces({ db, perKey, breakerRules, events }: LookUpJobsOptions): Promise<number> {
+  const jobless = await db.transaction().execute(async (trx) => {
+    await closeServedPools(trx);
+    const ends = await endAnsweredGraces(trx, perKey);
+    for (const { podName, pool } of ends.toSorted((a, b) => (a.pool < b.pool ? -1 : 1))) {
+      const message = `the runner ${podName} ended well without a job, and GitHub still calls the jobs queued that it was for`;
+      await noteFailure({ db: trx, breakerRules }, { subject: poolBreaker(pool), failureClass: 'no_job', message });
+    }
+    return ends;
+  });
+  if (jobless.length > 0) events.joblessEnds(jobless);
+  return jobless.length;
+}
+
+type Pass = LookUpJobsOptions & { pools: CurrentPools; ask: AskGitHub; allowanceOf: (installationId: number) => Allowance };
+
+/** What came of the jobs of one run; undefined if GitHub did not say, or if the installation's share of its budget is used up. */
+async function lookUpRun(pass: Pass, jobs: readonly JobToLookUp[], signal: AbortSignal): Promise<LookUpNote[] | undefined> {
+  const [first] = jobs;
+  if (first === undefined || !pass.allowanceOf(first.installationId).take()) return undefined;
+  const { repoId, runId, appId, installationId, login } = first;
+  const name = { owner: login, repo: parseRepositoryName(first.repoFullName)?.repo ?? first.repoFullName };
+  const judged = await pass.ask(first, `run ${runId} of repository ${repoId}`, async () => {
+    const client = pass.github.asInstallation(appId, installationId, { signal });
+    const answer = await askRun(client, { runId, repoId, name });
+    return answer.kind === 'invisible' ? undefined : { answer, notes: await judgeAll(client, answer, jobs) };
+  });
+  if (judged !== undefined && !pass.dryRun) await settle(pass, judged.answer, jobs, judged.notes);
+  return judged?.notes;
+}
+
+async function judgeAll(client: InstallationClient, answer: RunAnswer, jobs: readonly JobToLookUp[]): Promise<LookUpNote[]> {
+  const notes: LookUpNote[] = [];
+  for (const job of jobs) {
+    const found = answer.kind === 'run' ? answer.jobs.get(job.jobId) : undefined;
+    if (answer.kind !== 'run' || found === undefined) {
+      notes.push({ ...job, verdict: judgeJob(job, { kind: 'gone' }) });
+      continue;
+    }
+    // Whether the run is over matters only for a job that has stayed queued: the call is saved for all others.
+    const mayBeLeft = found.status === 'queued' && found.conclusion === null && job.wasQueued;
+    const runEnd = mayBeLeft ? await findRunEnd(client, answer.name, found) : undefined;
+    const { status, conclusion } = found;
+    notes.push({ ...job, verdict: judgeJob(job, { kind: 'job', status, conclusion, runEnd }) });
+  }
+  return notes;
+}
+
+/** Both or neither, and the notes first: they are fenced by the rows as they were read, while what GitHub states holds anyway. */
+async function settle({ db, pools, events, secondLookMs }: Pass, answer: RunAnswer, jobs: readonly JobToLookUp[], notes: LookUpNote[]) {
+  const findings = notes.flatMap(({ jobId, verdict }) => {
+    const job = jobs.find((one) => one.jobId === jobId);
+    const found = answer.kind === 'run' ? answer.jobs.get(jobId) : undefined;
+    if (verdict.kind !== 'stated' || job === undefined || found === undefined || answer.kind !== 'run') return [];
+    const { entityId: id, login, entityType: type, repoId, appId, installationId } = job;
+    const repoFullName = `${answer.name.owner}/${answer.name.repo}`;
+    // Of a row that went away meanwhile the pool is not known, nor whether it serves public repositories: then it stays away.
+    return [
+      findingOf(found, verdict.action, { account: { id, login, type }, repoId, repoFullName, isPublic: true, appId, installationId }),
+    ];
+  });
+  const { written, results } = await db.transaction().execute(async (trx) => ({
+    written: await noteLookUps(trx, notes, secondLookMs),
+    results: await recordFindings(trx, findings, pools),
+  }));
+  events.jobsLookedUp(notes.filter(({ jobId }) => written.has(jobId)));
+  const misjudged = [...results].filter(([jobId, { before, changed }]) => before === 'failed' && changed && isCompleted(notes, jobId));
+  if (misjudged.length > 0) events.jobsMisjudged(misjudged.map(([jobId]) => jobId));
+}
+
+const isCompleted = (notes: readonly LookUpNote[], jobId: number): boolean =>
+  notes.some((note) => note.jobId === jobId && note.verdict.kind === 'stated' && note.verdict.action === 'completed');

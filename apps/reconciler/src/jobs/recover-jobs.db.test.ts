@@ -1,0 +1,241 @@
+import type { DoubtRules } from '@paddock/db/jobs/stuck-jobs';
+import type { Database } from '@paddock/db/schema/tables';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { putJob } from '@paddock/testing/demand-rows';
+import { afterFirstAnswer, countStatements } from '@paddock/testing/watched-statements';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Setting } from '@paddock/runtime/settings';
+import type { Insertable, Kysely } from 'kysely';
+import { recoverStuckJobs } from './recover-jobs.ts';
+import { jobSettings } from './job-settings.ts';
+
+let database: TestDatabase;
+let failedUnasked: number[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  for (const table of ['jobs', 'workers', 'demand_keys'] as const) await database.db.deleteFrom(table).execute();
+  failedUnasked = [];
+});
+
+/** A setting's default, as a service has it in force. */
+function byDefault({ default: value, env }: Setting<number>): number {
+  if (value === undefined) throw new Error(`${env} has no default`);
+  return value;
+}
+
+const RULES: DoubtRules = {
+  stuckAfterMs: byDefault(jobSettings.stuckAfterMs),
+  firstLookMs: byDefault(jobSettings.heldLookUpFirstMs),
+  longestLookMs: byDefault(jobSettings.heldLookUpLongestMs),
+  limit: byDefault(jobSettings.recoveryLimit),
+  silenceMs: byDefault(jobSettings.recoverySilenceMinutes) * 60_000,
+  queuedAtMostMs: byDefault(jobSettings.queuedAtMostHours) * 3_600_000,
+  batch: 250,
+};
+
+const recover = ({ db = database.db, dryRun = false, ...rules }: Partial<DoubtRules> & { db?: Kysely<Database>; dryRun?: boolean } = {}) =>
+  recoverStuckJobs({
+    db,
+    dryRun,
+    rules: { ...RULES, ...rules },
+    events: { jobsRecovered: () => undefined, jobsFailedUnasked: (jobIds) => void failedUnasked.push(...jobIds) },
+  });
+
+type Given = Partial<Insertable<Database['jobs']>>;
+const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+/** A job that has waited for so long. */
+const putWaiting = async (minutes: number, given: Given = {}) =>
+  (await putJob(database.db, { created_at: ago(minutes), queued_at: ago(minutes), ...given })).job_id;
+/** A running job whose worker ended so many minutes ago. */
+const putOrphan = async (endedMinutes: number, given: Given = {}) => {
+  const { pod_name: name } = await putWorker(database.db, { status: 'failed', completed_at: minutesAgo(endedMinutes) });
+  return putWaiting(endedMinutes + 5, { status: 'running', wants_worker: false, k8s_pod: name, ...given });
+};
+const row = (jobId: number) =>
+  database.db
+    .selectFrom('jobs')
+    .select(['status', 'wants_worker', 'recovery_attempts', 'lookup_due_at', 'failure_info'])
+    .where('job_id', '=', jobId)
+    .executeTakeFirstOrThrow();
+const untouched = { recovery_attempts: 0, lookup_due_at: null };
+const recovered = { recovery_attempts: 1, lookup_due_at: expect.any(Date) };
+
+/** What demand_keys says of the key of a job. */
+async function putReason(jobId: number, waitReason: string): Promise<void> {
+  const job = await database.db.selectFrom('jobs').selectAll().where('job_id', '=', jobId).executeTakeFirstOrThrow();
+  const { demand_key, entity_id, entity_name, scope_repo_id, k8s_pool } = job;
+  const counted = { waiting: 1, unassigned: 0, wait_reason: waitReason, wait_since: new Date() };
+  await database.db
+    .insertInto('demand_keys')
+    .values({ demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, ...counted })
+    .execute();
+}
+
+describe('stuck jobs (E3)', () => {
+  test('finds exactly the stale ones', async () => {
+    const stuck = [await putWaiting(11), await putOrphan(11)];
+    const fine = [
+      await putWaiting(9),
+      await putOrphan(9),
+      await putWaiting(11, { status: 'completed', wants_worker: false }),
+      await putWaiting(11, { status: 'failed', wants_worker: false }),
+    ];
+    const { pod_name: alive } = await putWorker(database.db, { status: 'running', running_at: minutesAgo(1), k8s_pool: 'other' });
+    fine.push(await putWaiting(30, { status: 'running', wants_worker: false, k8s_pod: alive }));
+    fine.push(await putWaiting(30, { k8s_pool: 'other' }));
+    expect(await recover()).toEqual({ found: 2, recovered: 2, suspected: 0, failed: 0, full: false });
+    for (const job of stuck) expect(await row(job)).toMatchObject(recovered);
+    for (const job of fine) expect(await row(job)).toMatchObject(untouched);
+  });
+
+  test('recovery adds one and makes the work due', async () => {
+    const job = await putWaiting(11);
+    const { revision } = await database.db.selectFrom('jobs').select('revision').executeTakeFirstOrThrow();
+    await recover();
+    expect(await row(job)).toMatchObject({ status: 'pending', wants_worker: true, ...recovered });
+    expect(await database.db.selectFrom('jobs').select('revision').execute()).toEqual([{ revision: revision + 1 }]);
+    expect(await recover()).toMatchObject({ found: 0 });
+    await database.db
+      .updateTable('jobs')
+      .set({ recovered_at: ago(11), lookup_due_at: null })
+      .execute();
+    expect(await recover()).toMatchObject({ recovered: 1 });
+    expect(await row(job)).toMatchObject({ recovery_attempts: 2 });
+  });
+
+  test('a job that waits for a stored good reason is left alone', async () => {
+    const job = await putWaiting(59);
+    await putReason(job, 'at_entity_cap');
+    expect(await recover()).toMatchObject({ found: 0 });
+    expect(await row(job)).toMatchObject(untouched);
+  });
+
+  test('a row with no start time is not stuck: only the end of its worker says so', async () => {
+    const { pod_name: name } = await putWorker(database.db);
+    const job = await putWaiting(50, { status: 'running', wants_worker: false, k8s_pod: name, started_at: null });
+    expect(await recover()).toMatchObject({ found: 0 });
+    expect(await row(job)).toMatchObject(untouched);
+  });
+
+  test('work waiting for back-off or snooze is not touched: not between two recoveries, nor before a look-up that is due later', async () => {
+    const lately = await putWaiting(11, { recovered_at: ago(5), recovery_attempts: 1 });
+    const held = await putWaiting(300, { lookup_due_at: ago(-5), k8s_pool: 'other' });
+    await putReason(held, 'at_pool_cap');
+    expect(await recover()).toMatchObject({ found: 0 });
+    expect(await row(lately)).toMatchObject({ recovery_attempts: 1, lookup_due_at: null });
+  });
+
+  test('default timeout one day and limit 3', () => {
+    expect([byDefault(jobSettings.recoverySilenceMinutes), byDefault(jobSettings.recoveryLimit)]).toEqual([1440, 3]);
+  });
+
+  const silent = { recovery_attempts: 3, recovered_at: ago(11) };
+  test('at the limit permanent failure with its reason', async () => {
+    const waiting = await putWaiting(49 * 60, silent);
+    const orphan = await putOrphan(25 * 60, { ...silent, looked_up_at: ago(1441) });
+    expect(await recover()).toMatchObject({ failed: 2, recovered: 0 });
+    const message = 'the job was stuck, 3 recoveries did not help, and GitHub has not answered for it for 1440 minutes';
+    for (const job of [waiting, orphan]) {
+      expect(await row(job)).toMatchObject({ status: 'failed', wants_worker: false, failure_info: { version: 1, message } });
+      // GitHub is asked all the same: it may know better.
+      expect(await row(job)).toMatchObject({ lookup_due_at: expect.any(Date) });
+    }
+    expect(new Set(failedUnasked)).toEqual(new Set([waiting, orphan]));
+  });
+
+  test.each([
+    ['for a job that GitHub still calls queued', { ...silent, looked_up_at: ago(30) }],
+    ['before the limit', { ...silent, recovery_attempts: 2 }],
+    ['while GitHub may still have it in its queue', { ...silent, queued_at: ago(47 * 60) }],
+  ])('but never %s', async (_name, given) => {
+    const job = await putWaiting(49 * 60, given);
+    expect(await recover()).toMatchObject({ failed: 0, recovered: 1 });
+    expect(await row(job)).toMatchObject({ status: 'pending', wants_worker: true });
+  });
+
+  test('a full batch takes the oldest, and says that the next pass is due at once', async () => {
+    const jobs = [await putWaiting(13), await putWaiting(12), await putWaiting(11)];
+    expect(await recover({ batch: 2 })).toMatchObject({ found: 2, full: true });
+    expect(await row(jobs[2] ?? 0)).toMatchObject(untouched);
+    expect(await recover({ batch: 2 })).toMatchObject({ found: 1, full: false });
+  });
+
+  test('a dry run counts the same and writes nothing', async () => {
+    const [stuck, lost] = [await putWaiting(11), await putWaiting(49 * 60, silent)];
+    expect(await recover({ dryRun: true })).toEqual({ found: 2, recovered: 1, suspected: 0, failed: 1, full: false });
+    expect(await row(stuck)).toMatchObject(untouched);
+    expect(await row(lost)).toMatchObject({ status: 'pending' });
+  });
+});
+
+describe('suspects that are only looked up (E4)', () => {
+  test('beside an idle worker: as many of the oldest as there are idle workers, and once in ten minutes', async () => {
+    await putWorker(database.db, { status: 'running', running_at: minutesAgo(12), registered_at: minutesAgo(11) });
+    const jobs = [await putWaiting(12), await putWaiting(11)];
+    expect(await recover()).toMatchObject({ recovered: 0, suspected: 1 });
+    expect(await row(jobs[0] ?? 0)).toMatchObject({ recovery_attempts: 0, lookup_due_at: expect.any(Date) });
+    expect(await row(jobs[1] ?? 0)).toMatchObject(untouched);
+    await database.db.updateTable('jobs').set({ lookup_due_at: null, looked_up_at: new Date() }).execute();
+    expect(await recover()).toMatchObject({ found: 0 });
+  });
+
+  test.each([
+    [59, null, false],
+    [61, null, true],
+    [119, 60, false],
+    [121, 60, true],
+    [239, 120, false],
+    [241, 120, true],
+    [20 * 60, 13 * 60, true],
+    [20 * 60, 15 * 60, false],
+  ])('held back for %d minutes and looked up at the age of %s: due %s', async (age, lookedUpAtAge, isDue) => {
+    const job = await putWaiting(age, lookedUpAtAge === null ? {} : { looked_up_at: ago(age - lookedUpAtAge) });
+    await putReason(job, 'at_pool_cap');
+    expect(await recover()).toMatchObject({ recovered: 0, suspected: isDue ? 1 : 0 });
+  });
+
+  test('running where no worker of ours is, for an hour', async () => {
+    const elsewhere = { status: 'running', wants_worker: false } as const;
+    await putWaiting(61, elsewhere);
+    await putWaiting(59, elsewhere);
+    expect(await recover()).toMatchObject({ found: 1, suspected: 1 });
+  });
+});
+
+describe('the fence', () => {
+  test('a row that left the state between SELECT and UPDATE is not touched', async () => {
+    const job = await putWaiting(49 * 60, { recovery_attempts: 3, recovered_at: ago(11) });
+    const other = await putWaiting(11);
+    const db = afterFirstAnswer(database.db, () =>
+      database.db.updateTable('jobs').set({ status: 'completed', wants_worker: false }).execute(),
+    );
+    expect(await recover({ db })).toMatchObject({ found: 2, recovered: 0, failed: 0 });
+    expect(await row(job)).toMatchObject({ status: 'completed', recovery_attempts: 3 });
+    expect(await row(other)).toMatchObject({ status: 'completed', ...untouched });
+  });
+
+  test('nor one that was finished and claimed anew', async () => {
+    const job = await putWaiting(11);
+    const db = afterFirstAnswer(database.db, async () => {
+      await database.db.updateTable('jobs').set({ status: 'running', wants_worker: false }).execute();
+      await database.db.updateTable('jobs').set({ status: 'pending', wants_worker: true }).execute();
+    });
+    expect(await recover({ db })).toMatchObject({ found: 1, recovered: 0 });
+    expect(await row(job)).toMatchObject({ status: 'pending', ...untouched });
+  });
+
+  test('at most 3 statements whatever the number', async () => {
+    for (let index = 0; index < 60; index++)
+      await putWaiting(index % 2 === 0 ? 11 : 49 * 60, { recovery_attempts: index % 2 === 0 ? 0 : 3 });
+    const counted = countStatements(database.db);
+    expect(await recover({ db: counted.db })).toMatchObject({ recovered: 30, failed: 30 });
+    expect(counted.count()).toBe(3);
+    expect(await recover({ db: counted.db })).toMatchObject({ found: 0 });
+    expect(counted.count()).toBe(4);
+  });
+});

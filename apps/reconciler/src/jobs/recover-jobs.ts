@@ -1,0 +1,55 @@
+import { countTroubledJobs, failLostJobs, findDoubtfulJobs, type DoubtRules, recoverJobs } from '@paddock/db/jobs/stuck-jobs';
+import type { Database } from '@paddock/db/schema/tables';
+import type { Kysely } from 'kysely';
+import type { ReconcilerEvents } from '../events.ts';
+
+export interface RecoverJobsOptions {
+  db: Kysely<Database>;
+  events: Pick<ReconcilerEvents, 'jobsRecovered' | 'jobsFailedUnasked'>;
+  rules: DoubtRules;
+  /** Only read. */
+  dryRun: boolean;
+}
+
+export interface RecoveredJobsCounts {
+  found: number;
+  /** Stuck: the recovery is counted, GitHub is asked, the matcher looks again. */
+  recovered: number;
+  /** In doubt without being stuck: GitHub is asked. */
+  suspected: number;
+  failed: number;
+  full: boolean;
+}
+
+/**
+ * One pass over jobs in doubt (E3): one SELECT, and at most two UPDATEs that are fenced by what it read. Nothing is moved backwards: the
+ * answer to every doubt is to ask GitHub, and a job fails here only if GitHub was silent for so long that the job cannot run any more.
+ */
+export async function recoverStuckJobs({ db, events, rules, dryRun }: RecoverJobsOptions): Promise<RecoveredJobsCounts> {
+  const doubtful = await findDoubtfulJobs(db, rules);
+  const lost = doubtful.filter(({ isLost }) => isLost);
+  const others = doubtful.filter(({ isLost }) => !isLost);
+  const stuck = new Set(others.filter(({ doubt }) => doubt === 'unserved' || doubt === 'worker_ended').map(({ jobId }) => jobId));
+  const acted = dryRun ? others.map(({ jobId }) => jobId) : await recoverJobs(db, others);
+  const failed = dryRun ? lost.map(({ jobId }) => jobId) : await failLostJobs(db, lost, whyLost(rules));
+  const recovered = acted.filter((jobId) => stuck.has(jobId));
+  if (!dryRun) {
+    events.jobsRecovered(recovered);
+    events.jobsFailedUnasked(failed);
+  }
+  return {
+    found: doubtful.length,
+    recovered: recovered.length,
+    suspected: acted.length - recovered.length,
+    failed: failed.length,
+    full: doubtful.length >= rules.batch,
+  };
+}
+
+const whyLost = ({ limit, silenceMs }: DoubtRules): string =>
+  `the job was stuck, ${limit} recoveries did not help, and GitHub has not answered for it for ${Math.round(silenceMs / 60_000)} minutes`;
+
+/** Shows how many jobs stay stuck or were misjudged; not a part of the pass, so that its statements stay countable. */
+export async function showTroubledJobs(db: Kysely<Database>, events: Pick<ReconcilerEvents, 'troubledJobs'>, limit: number): Promise<void> {
+  events.troubledJobs(await countTroubledJobs(db, limit));
+}

@@ -1,0 +1,134 @@
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { startJobsScene, type JobsScene } from './jobs.scene.ts';
+
+let database: TestDatabase;
+let scene: JobsScene;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  scene = await startJobsScene(database.db);
+});
+afterEach(() => scene.stop());
+
+/** A worker that ended well just now, and nobody has heard of its job. */
+const endUnexplained = async (given: { pod_name?: string } = {}) =>
+  (
+    await putWorker(scene.db, {
+      entity_id: scene.world.organization.id,
+      status: 'completed',
+      running_at: minutesAgo(5),
+      completed_at: minutesAgo(0),
+      unexplained_until: minutesAgo(-10),
+      ...given,
+    })
+  ).pod_name;
+const graces = async () =>
+  (await scene.db.selectFrom('workers').select('pod_name').where('unexplained_until', 'is not', null).orderBy('pod_name').execute()).map(
+    ({ pod_name: name }) => name,
+  );
+const breakers = () => scene.db.selectFrom('breakers').select(['subject_id', 'failure_class', 'failures', 'pauses']).execute();
+const waiting = { row: { lookup_due_at: null } };
+
+describe('after an unexplained end (C3, E4)', () => {
+  test('the key’s oldest waiting jobs are looked up; all of them queued ends the grace', async () => {
+    const job = await scene.addJob(waiting);
+    await endUnexplained();
+    expect(await scene.lookUp()).toMatchObject({ jobs: 1, queued: 1, graces: 1 });
+    expect(await graces()).toEqual([]);
+    expect(await scene.row(job)).toMatchObject({ status: 'pending', wants_worker: true });
+    expect(await scene.lookUp()).toMatchObject({ jobs: 0, graces: 0 });
+  });
+
+  test('a job that GitHub gave to the worker explains it', async () => {
+    const name = await scene.startRunner();
+    const [ran, left] = [await scene.addJob({ ...waiting, job: { durationMs: 3_600_000 } }), await scene.addJob(waiting)];
+    await scene.db
+      .updateTable('workers')
+      .set({ status: 'completed', completed_at: new Date(), unexplained_until: new Date(4e12) })
+      .execute();
+    expect(await scene.lookUp()).toMatchObject({ jobs: 2, stated: 1, queued: 1, graces: 0 });
+    expect(await graces()).toEqual([]);
+    expect(await scene.row(ran)).toMatchObject({ status: 'running', k8s_pod: name });
+    expect(await scene.row(left)).toMatchObject({ wants_worker: true });
+  });
+
+  test('the grace stays while GitHub does not answer, and the next pass asks again', async () => {
+    await scene.addJob(waiting);
+    const name = await endUnexplained();
+    await scene.world.github.failNext({ path: '/jobs$', status: 502 });
+    expect(await scene.lookUp()).toMatchObject({ unanswered: 1, graces: 0 });
+    expect(await graces()).toEqual([name]);
+    expect(await scene.lookUp()).toMatchObject({ queued: 1, graces: 1 });
+  });
+
+  test('an answer from before the end says nothing of it', async () => {
+    await scene.addJob({ row: { lookup_due_at: null, looked_up_at: new Date(Date.now() - 60_000) } });
+    await endUnexplained();
+    expect(await scene.lookUp()).toMatchObject({ jobs: 1, graces: 1 });
+  });
+
+  test('only so many of the oldest jobs are asked about, and another key’s are not', async () => {
+    const jobs = [await scene.addJob(waiting), await scene.addJob(waiting), await scene.addJob(waiting)];
+    await scene.addJob({ ...waiting, job: { repo: 'mona/tool' } });
+    await endUnexplained();
+    expect(await scene.lookUp({ perKey: 2 })).toMatchObject({ jobs: 2, graces: 1 });
+    expect(await scene.row(jobs[2] ?? 0)).toMatchObject({ looked_up_at: null });
+  });
+
+  test('without waiting jobs, and in a dry run, nothing changes', async () => {
+    const name = await endUnexplained();
+    expect(await scene.lookUp()).toMatchObject({ jobs: 0, graces: 0 });
+    await scene.addJob(waiting);
+    expect(await scene.lookUp({ dryRun: true })).toMatchObject({ jobs: 1, graces: 0 });
+    expect(await graces()).toEqual([name]);
+  });
+
+  test('a first answer that GitHub does not know the job does not end it; the second ends the job (C11, P4)', async () => {
+    const name = await endUnexplained();
+    const job = await scene.addJob({ row: { lookup_due_at: null, run_id: 404_404 } });
+    expect(await scene.lookUp()).toMatchObject({ jobs: 1, gone: 1, graces: 0 });
+    expect(await scene.lookUp()).toMatchObject({ jobs: 0, graces: 0 });
+    await scene.db
+      .updateTable('jobs')
+      .set({ lookup_due_at: new Date(0), seen_gone_at: minutesAgo(60) })
+      .execute();
+    expect(await scene.lookUp()).toMatchObject({ jobs: 1, failed: 1, graces: 0 });
+    expect(await scene.row(job)).toMatchObject({ status: 'failed', wants_worker: false });
+    expect(await graces()).toEqual([name]);
+  });
+});
+
+describe('runners that end well without a job (C11, P4)', () => {
+  const open = { subject_id: 'linux', failure_class: 'no_job', failures: 0, pauses: 1 };
+
+  test('speak against their pool: the third opens its breaker', async () => {
+    await scene.addJob(waiting);
+    await endUnexplained();
+    await endUnexplained();
+    expect(await scene.lookUp()).toMatchObject({ graces: 2 });
+    expect(await breakers()).toEqual([{ ...open, failures: 2, pauses: 0 }]);
+    await endUnexplained();
+    expect(await scene.lookUp()).toMatchObject({ graces: 1 });
+    expect(await breakers()).toEqual([open]);
+  });
+
+  test('it closes with a worker that was made since and has a job, and not with one from before', async () => {
+    await scene.addJob(waiting);
+    for (let n = 0; n < 3; n += 1) await endUnexplained();
+    const had = { status: 'running', running_at: minutesAgo(1), assigned_at: new Date() } as const;
+    await putWorker(scene.db, { ...had, created_at: minutesAgo(2) });
+    await scene.lookUp();
+    expect(await breakers()).toEqual([open]);
+    await putWorker(scene.db, { ...had, created_at: minutesAgo(-1), k8s_pool: 'windows' });
+    await scene.lookUp();
+    expect(await breakers()).toEqual([open]);
+    await putWorker(scene.db, { ...had, created_at: minutesAgo(-1) });
+    await scene.lookUp();
+    expect(await breakers()).toEqual([]);
+  });
+});

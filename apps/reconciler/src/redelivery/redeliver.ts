@@ -1,0 +1,174 @@
+import { recordAppAuthFailure } from '@paddock/db/accounts/app-auth-failures';
+import { databaseTime } from '@paddock/db/turns/schedules';
+import {
+  bringForwardRequests,
+  giveUpRedeliveries,
+  handOverUnresolved,
+  hasDueRedeliveries,
+  type ListedStretch,
+  listedStretches,
+  oldestUnresolvedSeconds,
+  rememberFailedDeliveries,
+  replaceListedStretches,
+  resolveDeliveries,
+} from '@paddock/db/deliveries/redelivery';
+import type { Database } from '@paddock/db/schema/tables';
+import { classifyGitHubError } from '@paddock/github/errors';
+import type { Kysely } from 'kysely';
+import { countOnly } from '../count-only.ts';
+import { deliveredSince, type DeliveryAttempt, judgeLog } from './delivery-log.ts';
+import type { ReconcilerEvents } from '../events.ts';
+import { findUnstored } from './find-unstored.ts';
+import { type LogPage, type LogReading, readDeliveryLog } from './read-delivery-log.ts';
+import { requestRedeliveries } from './request-redeliveries.ts';
+
+/** One App's delivery log at GitHub. */
+export interface DeliveryLog {
+  list(cursor: string | undefined): Promise<LogPage>;
+  redeliver(deliveryId: number): Promise<void>;
+}
+
+export interface RedeliverOptions {
+  db: Kysely<Database>;
+  appId: number;
+  log: DeliveryLog;
+  events: Pick<
+    ReconcilerEvents,
+    'redelivered' | 'redeliveryRefused' | 'listingFailed' | 'redeliveriesGivenUp' | 'deliveredWithoutRow' | 'oldestUnresolved'
+  >;
+  /** How often this runs. */
+  everySeconds: number;
+  windowMs: number;
+  maxPages: number;
+  perMinute: number;
+  firstStepMs: number;
+  giveUpMs: number;
+  /** With more unresolved deliveries than that their repositories go to discovery first. */
+  handOverAbove: number;
+  /** Only reads the log: `accepted` counts the requests that would be made. */
+  dryRun: boolean;
+}
+
+export interface RedeliverCounts {
+  pages: number;
+  attempts: number;
+  /** Attempts that GitHub held back for the rate of our endpoint. */
+  throttled: number;
+  failed: number;
+  resolved: number;
+  accepted: number;
+  refused: number;
+  givenUp: number;
+  /** Repositories that discovery is to look at, for there are too many to ask for one by one. */
+  handedOver: number;
+  listed: boolean;
+  /** More deliveries are due than a minute's requests allow. */
+  moreDue: boolean;
+}
+
+/**
+ * One redelivery cycle of one App (E1): reads its log, remembers what failed, forgets what got through, and asks GitHub to repeat what is
+ * due. A listing that fails half-way counts as far as it went. Throws for PostgreSQL's errors only.
+ */
+export async function redeliver(options: RedeliverOptions, signal: AbortSignal): Promise<RedeliverCounts> {
+  const { db, appId, log, everySeconds, windowMs, maxPages, giveUpMs, dryRun } = options;
+  const before = await listedStretches(db, appId);
+  // The log tells its own time, which may be another than ours: what is looked for in it goes by its clock.
+  const firstPage = log.list(undefined);
+  const clock = await firstPage.then(
+    ({ answeredAt }) => answeredAt,
+    () => undefined,
+  );
+  const reading = await readDeliveryLog({
+    fetchPage: (cursor) => (cursor === undefined ? firstPage : log.list(cursor)),
+    isCursorRefused: (error) => classifyGitHubError(error).kind === 'invalid',
+    stretches: before,
+    now: clock ?? (await databaseTime(db)),
+    windowMs: Math.max(windowMs, 3 * everySeconds * 1000),
+    horizonMs: giveUpMs,
+    maxPages,
+    signal,
+  });
+  if (dryRun) return countOnly(db, (trx) => act(withoutEffect(options, trx), before, reading, signal));
+  if (reading.error !== undefined && !signal.aborted) await noteFailedListing(options, reading.error);
+  return act(options, before, reading, signal);
+}
+
+/** Everything after the log was read. */
+async function act(
+  options: RedeliverOptions,
+  before: readonly ListedStretch[],
+  reading: LogReading,
+  signal: AbortSignal,
+): Promise<RedeliverCounts> {
+  const { db, appId, log, events, everySeconds, perMinute, firstStepMs, giveUpMs, handOverAbove, dryRun } = options;
+  const { failed, resolved } = await noteVerdict(db, appId, reading.attempts);
+  const unstored = before[0] === undefined ? [] : await findUnstored(db, deliveredSince(reading.attempts, before[0].newestAt));
+  if (unstored.length > 0) events.deliveredWithoutRow(appId, unstored);
+  // After the verdict: a crash between the two has the log read again, never less of it.
+  if (!dryRun) await db.transaction().execute((trx) => replaceListedStretches(trx, appId, reading.stretches));
+
+  const handedOver = await handOverUnresolved(db, appId, handOverAbove);
+  const givenUp = await giveUpRedeliveries(db, appId, giveUpMs);
+  if (givenUp > 0) events.redeliveriesGivenUp(appId, givenUp);
+  const asked = await requestRedeliveries({
+    db,
+    appId,
+    redeliver: (id) => log.redeliver(id),
+    perMinute,
+    firstStepMs,
+    // A tenth of the cycle: cycles do not come at exactly even times, and a request must not fall into the next one for that.
+    earlyMs: everySeconds * 100,
+    onAccepted: (guid) => events.redelivered(appId, guid),
+    onRefused: (guid, failure) => events.redeliveryRefused(appId, guid, failure),
+    signal,
+  });
+  events.oldestUnresolved(await oldestUnresolvedSeconds(db));
+  const moreDue = asked.accepted + asked.refused >= perMinute && (await hasDueRedeliveries(db, appId));
+  const { pages, attempts, error } = reading;
+  const throttled = attempts.filter(({ isThrottled }) => isThrottled).length;
+  const listed = error === undefined;
+  return { pages, attempts: attempts.length, throttled, failed, resolved, ...asked, givenUp, handedOver, listed, moreDue };
+}
+
+/** For a dry run: nobody is asked or told, and what is written goes to a transaction that is rolled back. */
+const withoutEffect = (options: RedeliverOptions, trx: Kysely<Database>): RedeliverOptions => ({
+  ...options,
+  db: trx,
+  log: { ...options.log, redeliver: () => Promise.resolve() },
+  events: {
+    redelivered: () => undefined,
+    redeliveryRefused: () => undefined,
+    listingFailed: () => undefined,
+    redeliveriesGivenUp: () => undefined,
+    deliveredWithoutRow: () => undefined,
+    oldestUnresolved: () => undefined,
+  },
+});
+
+async function noteFailedListing({ db, appId, events }: RedeliverOptions, error: unknown): Promise<void> {
+  const failure = classifyGitHubError(error);
+  events.listingFailed(appId, failure);
+  if (!['unauthorized', 'forbidden', 'not_found'].includes(failure.kind)) return;
+  const { operation, message, status = 0 } = failure;
+  await recordAppAuthFailure(db, { appId, operation, message, httpStatus: status });
+}
+
+async function noteVerdict(
+  db: Kysely<Database>,
+  appId: number,
+  attempts: readonly DeliveryAttempt[],
+): Promise<{ failed: number; resolved: number }> {
+  const { delivered, failed, lastSuccess } = judgeLog(attempts);
+  const unstored = new Set(
+    await findUnstored(
+      db,
+      failed.map(({ guid }) => guid),
+    ),
+  );
+  const lost = failed.filter(({ guid }) => unstored.has(guid));
+  await rememberFailedDeliveries(db, appId, lost);
+  const resolved = await resolveDeliveries(db, appId, delivered);
+  if (lastSuccess !== undefined) await bringForwardRequests(db, appId, lastSuccess);
+  return { failed: lost.length, resolved };
+}

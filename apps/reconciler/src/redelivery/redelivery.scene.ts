@@ -1,0 +1,154 @@
+import type { Database } from '@paddock/db/schema/tables';
+import { connectGitHub } from '@paddock/github/connect';
+import { type Receiver, startReceiver } from '@paddock/simulators/github/start-receiver';
+import { type SmallWorld, startSmallWorld } from '@paddock/simulators/github/start-small-world';
+import { type Kysely, sql } from 'kysely';
+import { deliveryLogAtGitHub } from './delivery-log-at-github.ts';
+import { type DeliveryLog, redeliver, type RedeliverCounts, type RedeliverOptions } from './redeliver.ts';
+
+type DeliveryFaults = Parameters<SmallWorld['github']['setDeliveryFaults']>[0];
+
+/** A simulated GitHub that delivers to a receiver, and redelivery cycles of its App; for tests. */
+export interface RedeliveryScene {
+  readonly db: Kysely<Database>;
+  readonly world: SmallWorld;
+  readonly receiver: Receiver;
+  /** Ids of the deliveries that were asked for, in order. */
+  readonly asked: number[];
+  /** Kinds of the failures of requests, and of listings. */
+  readonly refused: string[];
+  readonly listingFailures: string[];
+  /** Deliveries that GitHub calls successful and that were told to be missing here. */
+  readonly unstored: string[];
+  /** The App's log, for passes of another kind. */
+  readonly log: DeliveryLog;
+  /** Runs one cycle and waits until GitHub has sent what it was asked for. */
+  cycle(more?: Partial<RedeliverOptions>): Promise<RedeliverCounts>;
+  /** Queues jobs whose `queued` deliveries get lost, as far as the faults say. */
+  queueJobs(count: number, faults?: DeliveryFaults): Promise<void>;
+  /** Writes the event row that ingress writes for a delivery. */
+  storeEvent(guid: string): Promise<void>;
+  /** Lets so many minutes go by, at GitHub and here. */
+  pass(minutes: number): Promise<void>;
+  /** As if the last requests were an hour old and the next ones due. */
+  passAnHour(): Promise<void>;
+  unresolved(): Promise<{ guid: string; requests: number; nextRequestAt: Date; lastRequestedAt: Date | null; lastStatusCode: number }[]>;
+  stop(): Promise<void>;
+}
+
+const APP_REQUEST_TIMEOUT_MS = 5_000;
+
+export interface RedeliverySceneOptions {
+  /** How far GitHub's clock is ahead of ours; `pass` moves both on. */
+  skewMs?: number;
+  deliveryTimeoutMs?: number;
+}
+
+/** `db` is a test's own database; what an earlier scene left there of deliveries is removed. */
+export async function startRedeliveryScene(db: Kysely<Database>, given: RedeliverySceneOptions = {}): Promise<RedeliveryScene> {
+  const { skewMs = 0, deliveryTimeoutMs = 10_000 } = given;
+  let passedMs = 0;
+  const now = () => Date.now() + passedMs;
+  for (const table of [
+    'delivery_listings',
+    'unresolved_deliveries',
+    'redelivery_pauses',
+    'installation_events',
+    'repositories',
+    'installations',
+  ] as const)
+    await db.deleteFrom(table).execute();
+  const receiver = await startReceiver();
+  const world = await startSmallWorld({ webhookUrl: receiver.url, now: () => now() + skewMs, deliveryTimeoutMs });
+  const asked: number[] = [];
+  const refused: string[] = [];
+  const listingFailures: string[] = [];
+  const unstored: string[] = [];
+  const signal = new AbortController().signal;
+  const { appId, privateKeyPem: privateKey } = world;
+  const github = connectGitHub({ apiUrl: world.github.url, apps: [{ appId, privateKey }], requestTimeoutMs: APP_REQUEST_TIMEOUT_MS, now });
+  const real = deliveryLogAtGitHub(github, appId, signal);
+  const log: DeliveryLog = {
+    list: real.list,
+    redeliver: async (id) => {
+      asked.push(id);
+      await real.redeliver(id);
+    },
+  };
+  const options: RedeliverOptions = {
+    db,
+    appId,
+    log,
+    events: {
+      redelivered: () => undefined,
+      redeliveryRefused: (_appId, _guid, { kind }) => void refused.push(kind),
+      listingFailed: (_appId, { kind }) => void listingFailures.push(kind),
+      redeliveriesGivenUp: () => undefined,
+      deliveredWithoutRow: (_appId, guids) => void unstored.push(...guids),
+      oldestUnresolved: () => undefined,
+    },
+    everySeconds: 300,
+    windowMs: 900_000,
+    maxPages: 100,
+    perMinute: 150,
+    firstStepMs: 300_000,
+    giveUpMs: 3 * 86_400_000,
+    handOverAbove: 500,
+    dryRun: false,
+  };
+  return {
+    db,
+    world,
+    receiver,
+    log,
+    asked,
+    refused,
+    listingFailures,
+    unstored,
+    async cycle(more = {}) {
+      const counts = await redeliver({ ...options, ...more }, signal);
+      await world.github.settled();
+      return counts;
+    },
+    async queueJobs(count, faults = { lossRate: 1 }) {
+      await world.github.setDeliveryFaults(faults);
+      for (let index = 0; index < count; index++) await world.github.queueJob({ repo: 'acme/api', labels: ['ubuntu'] });
+      await world.github.settled();
+      await world.github.setDeliveryFaults({});
+    },
+    async storeEvent(guid) {
+      await db
+        .insertInto('installation_events')
+        .values({ source: 'webhook', event: 'workflow_job.queued', outcome: 'job_stored', delivery_guid: guid, payload: '{}' })
+        .execute();
+    },
+    async pass(minutes) {
+      passedMs += minutes * 60_000;
+      // The log's instants are GitHub's, whose clock has moved; ours are the database's, which cannot.
+      await sql`update unresolved_deliveries set next_request_at = next_request_at - ${minutes} * interval '1 minute',
+        last_requested_at = last_requested_at - ${minutes} * interval '1 minute'`.execute(db);
+      await sql`update redelivery_pauses set paused_until = paused_until - ${minutes} * interval '1 minute'`.execute(db);
+    },
+    async passAnHour() {
+      await sql`update unresolved_deliveries set next_request_at = now(), last_requested_at = now() - interval '1 hour'`.execute(db);
+    },
+    async unresolved() {
+      return db
+        .selectFrom('unresolved_deliveries')
+        .select([
+          'guid',
+          'requests',
+          'next_request_at as nextRequestAt',
+          'last_requested_at as lastRequestedAt',
+          'last_status_code as lastStatusCode',
+        ])
+        .where('resolved_at', 'is', null)
+        .orderBy('guid')
+        .execute();
+    },
+    async stop() {
+      await world.github.stop();
+      await receiver.stop();
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import { recordAppAuthFailure } from '@paddock/db/accounts/app-auth-failures';
+import { type AppInstallation, findAppInstallations, repairInstallations } from '@paddock/db/accounts/app-installations';
+import type { InstallationToStore } from '@paddock/db/accounts/installations';
+import { databaseTime } from '@paddock/db/turns/schedules';
+import type { Database, EntityType } from '@paddock/db/schema/tables';
+import { compareInstallations } from '@paddock/domain/accounts/compare-installations';
+import { findAppProblems } from '@paddock/domain/accounts/find-app-problems';
+import type { AppClient, GitHub } from '@paddock/github/connect';
+import { classifyGitHubError } from '@paddock/github/errors';
+import { findInstallation, getApp, type GitHubInstallation, listInstallations } from '@paddock/github/installations';
+import type { Kysely } from 'kysely';
+import type { ReconcilerEvents } from '../events.ts';
+
+export interface CheckAppsOptions {
+  db: Kysely<Database>;
+  github: GitHub;
+  events: Pick<ReconcilerEvents, 'appChecked' | 'appNotChecked' | 'tooManyUnlisted'>;
+  /** The Apps that are configured here. */
+  appIds: readonly number[];
+  /** If more installations than that are missing from an App's list, none is taken for gone. */
+  goneAtMost: number;
+  /** Only asks. */
+  dryRun: boolean;
+}
+
+export interface CheckAppsCounts {
+  apps: number;
+  /** Apps for which GitHub did not answer. */
+  unanswered: number;
+  /** What the Apps lack, each with its App. */
+  problems: string[];
+  installations: number;
+  /** Rows that said something else than GitHub does. */
+  repaired: number;
+  /** Installations that GitHub does not know any more. */
+  gone: number;
+}
+
+/** Checks each App's rights and events (H4), and brings our rows of its installations to what GitHub lists (A12). Each App alone. */
+export async function checkApps(options: CheckAppsOptions, signal: AbortSignal): Promise<CheckAppsCounts> {
+  const { db, github, events, appIds, dryRun } = options;
+  const counts: CheckAppsCounts = { apps: 0, unanswered: 0, problems: [], installations: 0, repaired: 0, gone: 0 };
+  for (const appId of appIds) {
+    if (signal.aborted) break;
+    // Before GitHub is asked: what a delivery says meanwhile is newer, and stands.
+    const ours = { known: await findAppInstallations(db, appId), statedAt: (await databaseTime(db)).toISOString() };
+    const asked = await askAbout(github.asApp(appId, { signal }), ours, options).catch((error: unknown) => classifyGitHubError(error));
+    if ('kind' in asked) {
+      counts.unanswered++;
+      events.appNotChecked(appId, asked);
+      const isRefusal = asked.kind === 'unauthorized' || asked.kind === 'forbidden' || asked.kind === 'not_found';
+      const { operation, message, status: httpStatus = 0 } = asked;
+      if (isRefusal && !dryRun) await recordAppAuthFailure(db, { appId, operation, message, httpStatus });
+      continue;
+    }
+    const { problems, installations, statements } = asked;
+    if (!dryRun) {
+      events.appChecked(appId, problems);
+      await db.transaction().execute((trx) => repairInstallations(trx, statements));
+    }
+    counts.apps++;
+    counts.problems.push(...problems.map((problem) => `App ${appId}: ${problem}`));
+    counts.installations += installations;
+    counts.gone += statements.filter(({ isDeleted }) => isDeleted).length;
+    counts.repaired += statements.filter(({ isDeleted }) => !isDeleted).length;
+  }
+  return counts;
+}
+
+interface AppAnswer {
+  problems: string[];
+  installations: number;
+  statements: InstallationToStore[];
+}
+
+/** All calls about one App, and what follows from them. Throws what Octokit throws. */
+async function askAbout(
+  app: AppClient,
+  { known, statedAt }: { known: readonly AppInstallation[]; statedAt: string },
+  { events, goneAtMost }: CheckAppsOptions,
+): Promise<AppAnswer> {
+  const { appId } = app;
+  const facts = await getApp(app);
+  const all = await listInstallations(app);
+  const listed = all.flatMap((one) => (one.accountType === 'Enterprise' ? [] : [{ ...one, accountType: one.accountType }]));
+  const { changed, unlisted } = compareInstallations(
+    listed.map((one) => ({ ...one, installationId: one.id, entityId: one.accountId, isSuspended: one.suspendedAt !== null })),
+    known,
+  );
+  const statements: InstallationToStore[] = changed.map(
+    ({ id: installationId, accountId, login, accountType, selection, suspendedAt }) => ({
+      appId,
+      installationId,
+      account: { id: accountId, login, type: accountType },
+      repositorySelection: selection,
+      suspendedAt,
+      isDeleted: false,
+      statedAt,
+    }),
+  );
+  if (unlisted.length > goneAtMost) events.tooManyUnlisted(appId, unlisted.length);
+  for (const { installationId, entityId, login, entityType, selection } of unlisted.length > goneAtMost ? [] : unlisted) {
+    if ((await findInstallation(app, { id: installationId })) !== undefined) continue;
+    const account = { id: entityId, login, type: entityType };
+    statements.push({ appId, installationId, account, repositorySelection: selection, suspendedAt: null, isDeleted: true, statedAt });
+  }
+  const on = (type: EntityType) => listed.some((one: GitHubInstallation) => one.accountType === type);
+  const problems = findAppProblems({ ...facts, onOrganizations: on('Organization'), onUsers: on('User') });
+  return { problems, installations: all.length, statements };
+}

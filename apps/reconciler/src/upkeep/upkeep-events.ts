@@ -1,0 +1,53 @@
+import type { GitHubFailure } from '@paddock/github/errors';
+import type { KubeFailure } from '@paddock/kube/errors';
+import type { Logger } from '@paddock/runtime/logger';
+import type { Metrics } from '@paddock/runtime/metrics';
+import type { SharedCounters } from '../jobs/job-events.ts';
+
+/** What happens where things are removed that nobody needs any more. */
+export function upkeepEvents(log: Logger, metrics: Metrics, { recovered, oneFailed }: SharedCounters) {
+  const refusedPasses = metrics.counter(
+    'paddock_sweep_over_cap_total',
+    'Passes of a sweep that did nothing because they would have removed more than their cap, by sweep',
+    ['sweep'],
+  );
+
+  return {
+    podNotDeleted(podName: string, failure: KubeFailure) {
+      oneFailed('delete-ended-pods');
+      log.warn('pod of an ended worker could not be deleted', { podName, failure });
+    },
+    podStillRuns(podName: string, phase: string) {
+      log.warn('the worker has ended but its pod has not: it is left alone', { podName, phase });
+    },
+    secretsForgotten(podNames: readonly string[]) {
+      recovered('secret', podNames.length);
+      log.warn('Secrets of ended workers are still there: they are removed again', { count: podNames.length, some: podNames.slice(0, 10) });
+    },
+    registrationRemoved(podName: string) {
+      recovered('registration_removed', 1);
+      log.info('left registration removed', { podName });
+    },
+    registrationLeft(podName: string, why: string) {
+      log.info('registration of a failed worker is left alone', { podName, why });
+    },
+    registrationNotChecked(podName: string, failure: GitHubFailure) {
+      oneFailed('remove-registrations');
+      log.warn('registration of a failed worker could not be looked up or removed', { podName, failure });
+    },
+    strayRegistrationRemoved(podName: string) {
+      recovered('stray_registration_removed', 1);
+      log.warn('registration removed that bears our name and has no worker here', { podName });
+    },
+    /** Without a failure GitHub does not show us the repository. */
+    strayRegistrationsNotChecked(account: string, failure: GitHubFailure | undefined) {
+      oneFailed('remove-stray-registrations');
+      log.warn('registrations of an account could not be compared with its workers', { account, failure });
+    },
+    /** After a restore, say: then they are for a person to look at. */
+    tooManyStrays(count: number, cap: number) {
+      refusedPasses.inc({ sweep: 'remove-stray-registrations' });
+      log.error('more registrations without a worker than may be removed at once: none is', { count, cap });
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import type { Database } from '@paddock/db/schema/tables';
+import { done } from '@paddock/queue/outcome';
+import { countExpiredOperations, purgeOperations } from '@paddock/queue/purge-operations';
+import { rollUpTaskCounts } from '@paddock/queue/task-counts';
+import type { Kysely } from 'kysely';
+import { actOrCount } from '../count-only.ts';
+import { deleteEndedPods } from '../workers/delete-ended-pods.ts';
+import { removeRegistrations } from '../workers/remove-registrations.ts';
+import { removeStrayRegistrations } from '../workers/remove-stray-registrations.ts';
+import { retireRows } from './retire-rows.ts';
+import { counting, type Sweep } from '../sweep.ts';
+import { sweepTask } from '../schedules/sweep-schedules.ts';
+import type { SweepContext } from '../sweep-context.ts';
+
+const PODS_AT_ONCE = 100;
+const OPERATIONS_AT_ONCE = 1_000;
+/** A pass of retention is over long before its task's time. */
+const BATCHES_OF_ONE_PASS = 100;
+
+/** The sweeps that remove what nobody needs any more. */
+export function upkeepSweeps({ db, github, cluster, config, events }: SweepContext) {
+  return {
+    'delete-ended-pods': counting(1, ({ signal, dryRun }) =>
+      deleteEndedPods(
+        {
+          db,
+          cluster,
+          events,
+          succeededGraceMs: config.podGraceSucceededMs,
+          failedGraceMs: config.podGraceFailedMs,
+          keptPerNamespace: config.endedPodsPerNamespace,
+          cap: config.podDeletionCap,
+          batch: PODS_AT_ONCE,
+          dryRun,
+        },
+        signal,
+      ),
+    ),
+    'remove-registrations': counting(1, ({ signal, dryRun }) =>
+      removeRegistrations(
+        {
+          db,
+          github,
+          events,
+          graceMs: config.registrationGraceMs,
+          refusedPauseMs: config.refusedAccountPauseMs,
+          cap: config.registrationCap,
+          dryRun,
+        },
+        signal,
+      ),
+    ),
+    'remove-stray-registrations': counting(1, ({ signal, dryRun }) =>
+      removeStrayRegistrations(
+        {
+          db,
+          github,
+          events,
+          madeWithinMs: config.strayScopesHours * 3_600_000,
+          graceMs: config.strayRegistrationGraceMs,
+          refusedPauseMs: config.refusedAccountPauseMs,
+          cap: config.strayRegistrationCap,
+          dryRun,
+        },
+        signal,
+      ),
+    ),
+    'retire-rows': {
+      slots: 1,
+      pass: async ({ signal, dryRun }) => {
+        const { keepEventsDays, keepJobsDays, retireBatch: batch } = config;
+        const { more, ...counts } = await retireRows(
+          { db, keepEventsDays, keepJobsDays, batch, maxBatches: BATCHES_OF_ONE_PASS, dryRun },
+          signal,
+        );
+        return done(counts, more ? [sweepTask('retire-rows')] : []);
+      },
+    },
+    'purge-operations': counting(1, async ({ signal, dryRun }) => ({
+      purged: await (dryRun ? countExpiredOperations(db) : purgeExpired(db, signal)),
+    })),
+    'roll-up-counts': counting(1, ({ dryRun }) => actOrCount(db, dryRun, (using) => rollUpTaskCounts(using, config.taskCountsKeepMonths))),
+  } satisfies Readonly<Record<string, Sweep>>;
+}
+
+/** Removes expired operations in small batches, until none is left (D9). */
+async function purgeExpired(db: Kysely<Database>, signal: AbortSignal): Promise<number> {
+  let purged = 0;
+  while (!signal.aborted) {
+    const some = await purgeOperations(db, OPERATIONS_AT_ONCE);
+    purged += some;
+    if (some < OPERATIONS_AT_ONCE) break;
+  }
+  return purged;
+}

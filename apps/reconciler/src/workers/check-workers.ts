@@ -1,0 +1,118 @@
+import { findOverdueWorkers, type OverdueQuery, type OverdueWorker } from '@paddock/db/workers/overdue-workers';
+import { requestStops, type StopRequest } from '@paddock/db/workers/request-stops';
+import { type RunnerReading, saveRunnerReadings } from '@paddock/db/workers/runner-readings';
+import { findForgottenStops, findHeldStops } from '@paddock/db/workers/worker-stops';
+import { judgeWorker } from '@paddock/domain/workers/judge-worker';
+import { stopTask, WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
+import { enqueue, enqueueAlone } from '@paddock/queue/enqueue';
+import type { ReconcilerEvents } from '../events.ts';
+import { createGitHubTrouble } from '../github-trouble.ts';
+import { type ReadingRunners, readRunners } from './read-runners.ts';
+
+export interface CheckWorkersOptions extends ReadingRunners {
+  readonly events: Pick<ReconcilerEvents, 'runnersNotRead' | 'runnersMissing' | 'stopsRequested' | 'stopsForgotten' | 'stopsHeldUp'>;
+  readonly query: OverdueQuery;
+  /** The most workers whose stop one pass asks for. */
+  readonly cap: number;
+  /** How long GitHub has to call the runner of a running pod offline. */
+  readonly offlineMs: number;
+  /** Age at which a stop without a task gets one. */
+  readonly forgottenAfterMs: number;
+  /** How long something may keep a worker from being stopped before people hear of it. */
+  readonly alertAfterMs: number;
+}
+
+export interface CheckedWorkersCounts {
+  /** Past a deadline. */
+  overdue: number;
+  /** Of these, those that are stopped now, if nothing shows that a job runs on them. */
+  stopping: number;
+  /** GitHub calls their runners busy: assigned from now on, job unknown. */
+  busy: number;
+  /** Scopes whose runners GitHub did not tell, or not credibly. */
+  unread: number;
+  /** Stops that nobody was at. */
+  forgotten: number;
+  heldUp: number;
+}
+
+/**
+ * Finds workers past a deadline and asks for their stop (E5): pods that do not start, runners that GitHub never called online, idle ones,
+ * lost ones. GitHub is asked about the due workers of a scope at once, and of no scope without any. Nothing here ends a worker: the stop
+ * itself has all the proofs.
+ */
+export async function checkWorkers(options: CheckWorkersOptions, signal: AbortSignal): Promise<CheckedWorkersCounts> {
+  const { db, events, query, cap, dryRun } = options;
+  const overdue = await findOverdueWorkers(db, query);
+  const stops: StopRequest[] = overdue.filter(({ isPending }) => isPending).map(({ podName }) => ({ podName, reason: 'pending_timeout' }));
+  const counts = { overdue: overdue.length, busy: 0, unread: 0 };
+  const trouble = createGitHubTrouble();
+  const running = overdue.filter(({ isPending }) => !isPending);
+  for (const workers of Map.groupBy(running, ({ entityId, scopeRepoId }) => `${entityId} ${scopeRepoId}`).values()) {
+    const [first, ...others] = workers;
+    if (first === undefined || signal.aborted) continue;
+    const read = await readRunners(options, [first, ...others], { trouble, signal });
+    if (read === undefined) counts.unread += 1;
+    else {
+      counts.busy += read.filter(({ isBusy }) => isBusy).length;
+      stops.push(...(await judge(options, workers, read)));
+    }
+  }
+  const chosen = stops.slice(0, cap);
+  const stopping = dryRun ? chosen.length : await request(options, chosen);
+  const forgotten = await takeUpForgotten(options);
+  const held = await findHeldStops(db, options.alertAfterMs);
+  events.stopsHeldUp(held);
+  return { ...counts, stopping, forgotten, heldUp: held.length };
+}
+
+async function judge(
+  { db, dryRun, offlineMs }: CheckWorkersOptions,
+  workers: readonly OverdueWorker[],
+  readings: readonly RunnerReading[],
+): Promise<StopRequest[]> {
+  const saved = new Map(dryRun ? [] : (await saveRunnerReadings(db, readings)).map((read) => [read.podName, read]));
+  const byName = new Map(readings.map((reading) => [reading.podName, reading]));
+  return workers.flatMap((worker) => {
+    const { podName } = worker;
+    const reading = byName.get(podName);
+    if (reading === undefined) return [];
+    const known = saved.get(podName) ?? {
+      wasOnline: worker.wasOnline || reading.isOnline,
+      offlineForMs: reading.isKnown && !reading.isOnline ? (worker.offlineForMs ?? 0) : null,
+    };
+    const reason = judgeWorker(
+      { ...worker, wasOnline: known.wasOnline, offlineForMs: known.offlineForMs, runner: stateOf(reading) },
+      { offlineMs },
+    );
+    return reason === undefined ? [] : [{ podName, reason }];
+  });
+}
+
+function stateOf({ isKnown, isOnline, isBusy }: RunnerReading) {
+  if (!isKnown) return 'unknown';
+  if (isBusy) return 'busy';
+  return isOnline ? 'online' : 'offline';
+}
+
+async function request({ db, events }: CheckWorkersOptions, stops: readonly StopRequest[]): Promise<number> {
+  if (stops.length === 0) return 0;
+  const asked = await db.transaction().execute(async (trx) => {
+    const names = await requestStops(trx, stops);
+    await enqueue(trx, names.map(stopTask));
+    return new Set(names);
+  });
+  events.stopsRequested(stops.filter(({ podName }) => asked.has(podName)));
+  return asked.size;
+}
+
+const MOST_FORGOTTEN = 1_000;
+
+async function takeUpForgotten({ db, events, forgottenAfterMs, dryRun }: CheckWorkersOptions): Promise<number> {
+  const kind = WORKER_TASK.stopWorker;
+  const podNames = await findForgottenStops(db, { kind, olderThanMs: forgottenAfterMs, limit: MOST_FORGOTTEN });
+  if (podNames.length === 0 || dryRun) return podNames.length;
+  await enqueueAlone(db, podNames.map(stopTask));
+  events.stopsForgotten(podNames);
+  return podNames.length;
+}

@@ -1,0 +1,159 @@
+import { recordAuthFailure } from '@paddock/db/accounts/auth-failures';
+import { findLeftRegistrations, type LeftRegistration, markRegistrationsGone } from '@paddock/db/workers/registrations';
+import type { Database } from '@paddock/db/schema/tables';
+import { countListable } from '@paddock/db/workers/worker-stops';
+import type { GitHub, InstallationClient } from '@paddock/github/connect';
+import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
+import { deleteRunner, findRunner, getRunner, listRunners } from '@paddock/github/runners';
+import type { RegistrationScope } from '@paddock/github/scope';
+import type { Kysely } from 'kysely';
+import type { ReconcilerEvents } from '../events.ts';
+import { scopeToday } from '../scope-today.ts';
+
+export interface RemoveRegistrationsOptions {
+  db: Kysely<Database>;
+  github: GitHub;
+  events: Pick<ReconcilerEvents, 'registrationRemoved' | 'registrationLeft' | 'registrationNotChecked'>;
+  graceMs: number;
+  /** How long an account is left alone at which GitHub refused us. */
+  refusedPauseMs: number;
+  /** The most registrations that one pass removes. */
+  cap: number;
+  /** Only looks the runners up: `removed` counts those that would go. */
+  dryRun: boolean;
+}
+
+export interface RemovedRegistrationsCounts {
+  removed: number;
+  /** GitHub did not know the runner any more. */
+  absent: number;
+  /** Online or busy: it may be somebody's job (P2). Or GitHub's answer is not to be believed. */
+  left: number;
+  failed: number;
+}
+
+const BATCH = 100;
+
+/**
+ * Removes the registrations that failed workers left at GitHub (E6): found by the runner's id, or by the worker's name where no id is known;
+ * offline, idle, and older than the grace. An account that GitHub refuses us is left alone for the rest of the pass; others go on.
+ */
+export async function removeRegistrations(options: RemoveRegistrationsOptions, signal: AbortSignal): Promise<RemovedRegistrationsCounts> {
+  const { db, graceMs, refusedPauseMs, cap, dryRun } = options;
+  const counts: RemovedRegistrationsCounts = { removed: 0, absent: 0, left: 0, failed: 0 };
+  const seen: Seen = { refused: new Set(), believable: new Map() };
+  let after: LeftRegistration | undefined;
+  while (!signal.aborted && counts.removed < cap) {
+    const batch = await findLeftRegistrations(db, { graceMs, refusedPauseMs, limit: BATCH, after });
+    const gone: string[] = [];
+    for (const registration of batch) {
+      if (signal.aborted || counts.removed >= cap) break;
+      if (seen.refused.has(registration.entityId)) continue;
+      const result = await removeOne(options, registration, seen, signal);
+      counts[result]++;
+      if (result === 'removed' || result === 'absent') gone.push(registration.podName);
+    }
+    if (!dryRun) await markRegistrationsGone(db, gone);
+    after = batch.at(-1);
+    if (batch.length < BATCH) break;
+  }
+  return counts;
+}
+
+/** What this pass has learnt of accounts. */
+interface Seen {
+  readonly refused: Set<number>;
+  /** By account and repository: whether what GitHub lists there can be. */
+  readonly believable: Map<string, boolean>;
+}
+
+async function removeOne(
+  { db, github, events, dryRun }: RemoveRegistrationsOptions,
+  registration: LeftRegistration,
+  seen: Seen,
+  signal: AbortSignal,
+): Promise<keyof RemovedRegistrationsCounts> {
+  const { podName, appId, installationId, deliveryGuid } = registration;
+  try {
+    const client = github.asInstallation(appId, installationId, {
+      signal,
+      ...(deliveryGuid === null ? {} : { correlationId: deliveryGuid }),
+    });
+    const why = await removeIfIdle(client, registration, dryRun, (scope) => isBelievable(db, client, scope, registration, seen));
+    if (why === 'absent') return 'absent';
+    if (why === undefined) {
+      if (!dryRun) events.registrationRemoved(podName);
+      return 'removed';
+    }
+    events.registrationLeft(podName, why);
+    return 'left';
+  } catch (error) {
+    const failure = classifyGitHubError(error);
+    events.registrationNotChecked(podName, failure);
+    if (isRefusal(failure)) {
+      seen.refused.add(registration.entityId);
+      if (!dryRun) await recordAuthFailure(db, 'reconciler', authFailureOf(registration, failure));
+    }
+    return 'failed';
+  }
+}
+
+/** Undefined when the registration was removed (in a dry run: would be), `absent` when there is none, else why it stays. */
+async function removeIfIdle(
+  client: InstallationClient,
+  registration: LeftRegistration,
+  dryRun: boolean,
+  believe: (scope: RegistrationScope) => Promise<boolean>,
+): Promise<string | undefined> {
+  const scope = await scopeToday(client, registration);
+  if (scope === undefined) return 'its repository is not visible to the App';
+  const { podName, runnerId } = registration;
+  const runner = runnerId === null ? await findRunner(client, scope, podName) : await getRunner(client, scope, runnerId);
+  if (runner === undefined && runnerId === null && !(await believe(scope))) return 'GitHub lists no runner where some must be';
+  if (runner === undefined) return 'absent';
+  if (runner.online) return 'the runner is online';
+  if (runner.busy) return 'the runner is busy';
+  if (dryRun) return undefined;
+  const result = await deleteRunner(client, scope, runner.id);
+  switch (result) {
+    case 'deleted':
+      return undefined;
+    case 'absent':
+      return 'absent';
+    case 'busy':
+      return 'GitHub says that the runner works';
+    default:
+      return result satisfies never;
+  }
+}
+
+/** A runner that is not found by its name proves nothing where GitHub lists none at all although workers of ours are registered. */
+async function isBelievable(
+  db: Kysely<Database>,
+  client: InstallationClient,
+  scope: RegistrationScope,
+  { entityId, scopeRepoId }: LeftRegistration,
+  { believable }: Seen,
+): Promise<boolean> {
+  const place = `${entityId} ${scopeRepoId}`;
+  const known = believable.get(place);
+  if (known !== undefined) return known;
+  const believed = (await countListable(db, { entityId, scopeRepoId })) === 0 || (await listRunners(client, scope)).length > 0;
+  believable.set(place, believed);
+  return believed;
+}
+
+const isRefusal = ({ kind }: GitHubFailure): boolean => kind === 'unauthorized' || kind === 'forbidden' || kind === 'not_found';
+
+const authFailureOf = (registration: LeftRegistration, failure: GitHubFailure) => ({
+  operation: failure.operation,
+  httpStatus: failure.status ?? 0,
+  message: failure.message,
+  appId: registration.appId,
+  installationId: registration.installationId,
+  entityId: registration.entityId,
+  entityType: registration.entityType,
+  entityName: registration.login,
+  jobId: registration.madeForJobId,
+  deliveryGuid: registration.deliveryGuid,
+});

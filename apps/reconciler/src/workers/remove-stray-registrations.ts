@@ -1,0 +1,147 @@
+import { findInstance } from '@paddock/db/instance';
+import {
+  findKnownScopes,
+  findNamesWithoutWorker,
+  forgetStrayRegistration,
+  type KnownScope,
+  noteStrayRegistrations,
+  type SeenRegistration,
+} from '@paddock/db/workers/stray-registrations';
+import type { Database } from '@paddock/db/schema/tables';
+import { countListable } from '@paddock/db/workers/worker-stops';
+import type { GitHub, InstallationClient } from '@paddock/github/connect';
+import { classifyGitHubError } from '@paddock/github/errors';
+import { deleteRunner, getRunner, listRunners } from '@paddock/github/runners';
+import type { RegistrationScope } from '@paddock/github/scope';
+import type { Kysely } from 'kysely';
+import { createAskGitHub } from '../jobs/ask-github.ts';
+import { actOrCount } from '../count-only.ts';
+import type { ReconcilerEvents } from '../events.ts';
+import { scopeToday } from '../scope-today.ts';
+
+export interface RemoveStrayRegistrationsOptions {
+  db: Kysely<Database>;
+  github: GitHub;
+  events: Pick<ReconcilerEvents, 'strayRegistrationRemoved' | 'strayRegistrationsNotChecked' | 'runnersMissing' | 'tooManyStrays'>;
+  /** Only scopes for which a worker was made so lately, in milliseconds. */
+  madeWithinMs: number;
+  /** How long a stray must have been known, in milliseconds. */
+  graceMs: number;
+  refusedPauseMs: number;
+  /** With more strays to remove than this, none is. */
+  cap: number;
+  /** Only lists the runners: `removed` counts those that would go. */
+  dryRun: boolean;
+}
+
+export interface StrayRegistrationsCounts {
+  /** Scopes whose runners were listed. */
+  listed: number;
+  /** Registrations that bear our name, have no worker and are offline. */
+  strays: number;
+  /** The same, but online: their pods are adopted, and they are left alone (P2). */
+  online: number;
+  removed: number;
+  /** Gone, online, busy or known again when they were to be removed. */
+  left: number;
+  failed: number;
+  /** More were due than the cap, so that none was removed. */
+  overCap: number;
+}
+
+interface Stray {
+  readonly registration: SeenRegistration;
+  readonly known: KnownScope;
+  readonly client: InstallationClient;
+  readonly scope: RegistrationScope;
+}
+
+/**
+ * Removes registrations at GitHub that bear our instance's name and have no worker here (E6): offline, in two lists at least, for longer
+ * than the grace. One list per scope. What cannot be listed, or shows none of the runners that must be there, changes nothing.
+ */
+export async function removeStrayRegistrations(
+  options: RemoveStrayRegistrationsOptions,
+  signal: AbortSignal,
+): Promise<StrayRegistrationsCounts> {
+  const { db, events, cap } = options;
+  const counts: StrayRegistrationsCounts = { listed: 0, strays: 0, online: 0, removed: 0, left: 0, failed: 0, overCap: 0 };
+  const prefix = `pdk-${await findInstance(db)}-`;
+  const ask = createAskGitHub({
+    db,
+    dryRun: options.dryRun,
+    onUnanswered: ({ what }, failure) => {
+      counts.failed++;
+      events.strayRegistrationsNotChecked(what, failure);
+    },
+    signal,
+  });
+  const due: Stray[] = [];
+  for (const known of await findKnownScopes(db, options)) {
+    const client = options.github.asInstallation(known.appId, known.installationId, { signal });
+    due.push(...((await ask(known, known.login, () => lookAtScope(options, { known, client, prefix, counts }))) ?? []));
+  }
+  if (signal.aborted) return counts;
+  if (due.length > cap) {
+    events.tooManyStrays(due.length, cap);
+    return { ...counts, overCap: due.length };
+  }
+  for (const stray of due) {
+    if (signal.aborted) break;
+    counts[await removeOne(options, stray)]++;
+  }
+  return counts;
+}
+
+interface Look {
+  readonly known: KnownScope;
+  readonly client: InstallationClient;
+  readonly prefix: string;
+  readonly counts: StrayRegistrationsCounts;
+}
+
+/** The scope's strays that are due, after this list was noted; undefined if GitHub does not show us the repository. */
+async function lookAtScope(
+  options: RemoveStrayRegistrationsOptions,
+  { known, client, prefix, counts }: Look,
+): Promise<Stray[] | undefined> {
+  const { db, events, graceMs, dryRun } = options;
+  const scope = await scopeToday(client, known);
+  if (scope === undefined) return undefined;
+  const ours = (await listRunners(client, scope)).filter(({ name }) => name.startsWith(prefix));
+  counts.listed++;
+  const listable = ours.length === 0 ? await countListable(db, known) : 0;
+  if (listable > 0) {
+    events.runnersMissing(known.login, listable);
+    return [];
+  }
+  const names = ours.map(({ name }) => name);
+  const withoutWorker = new Set(await findNamesWithoutWorker(db, names));
+  const strays = ours.filter(({ name }) => withoutWorker.has(name));
+  const offline = strays.filter(({ online, busy }) => !online && !busy).map(({ id, name }) => ({ runnerId: id, name }));
+  counts.strays += offline.length;
+  counts.online += strays.length - offline.length;
+  const due = await actOrCount(db, dryRun, (using) => noteStrayRegistrations(using, known, offline, graceMs));
+  return due.map((registration) => ({ registration, known, client, scope }));
+}
+
+/** Looks once more at both sides before it deletes: the list may be minutes old by now. */
+async function removeOne(
+  { db, events, dryRun }: RemoveStrayRegistrationsOptions,
+  { registration: { runnerId, name }, known, client, scope }: Stray,
+): Promise<'removed' | 'left' | 'failed'> {
+  try {
+    const runner = await getRunner(client, scope, runnerId);
+    if (runner !== undefined && (runner.online || runner.busy)) return 'left';
+    if ((await findNamesWithoutWorker(db, [name])).length === 0) return 'left';
+    if (dryRun) return 'removed';
+    const result = runner === undefined ? 'absent' : await deleteRunner(client, scope, runnerId);
+    if (result === 'busy') return 'left';
+    await forgetStrayRegistration(db, known, runnerId);
+    if (result === 'deleted') events.strayRegistrationRemoved(name);
+    return result === 'deleted' ? 'removed' : 'left';
+  } catch (error) {
+    events.strayRegistrationsNotChecked(known.login, classifyGitHubError(error));
+    return 'failed';
+  }
+}

@@ -1,0 +1,33 @@
+import { checkWorkers } from './check-workers.ts';
+import { counting, type Sweep } from '../sweep.ts';
+import type { SweepContext } from '../sweep-context.ts';
+
+/** Most workers past a deadline that one pass looks at. */
+const MOST_OVERDUE = 1_000;
+
+/** The sweeps that look after workers. */
+export function workerSweeps({ db, github, config, events }: SweepContext) {
+  return {
+    'check-workers': counting(1, ({ signal, dryRun }) =>
+      checkWorkers(
+        {
+          db,
+          github,
+          events,
+          query: {
+            readingsApartMs: config.runnerReadingsApartMs,
+            leniencyMs: config.deadlineLeniencyMs,
+            refusedPauseMs: config.refusedAccountPauseMs,
+            limit: MOST_OVERDUE,
+          },
+          cap: config.stopCap,
+          offlineMs: config.runnerOfflineMs,
+          forgottenAfterMs: config.forgottenStopMs,
+          alertAfterMs: config.stopAlertMs,
+          dryRun,
+        },
+        signal,
+      ),
+    ),
+  } satisfies Readonly<Record<string, Sweep>>;
+}

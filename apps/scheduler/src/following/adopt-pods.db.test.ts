@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { findInstance } from '@paddock/db/instance';
+import type { ObservedPod } from '@paddock/kube/observed-pod';
+import { listPods } from '@paddock/kube/pods';
+import { examplePools } from '@paddock/testing/demand-rows';
+import { waitFor } from '@paddock/testing/wait-for';
+import { takeChanges, takeList } from './follow-pods.ts';
+import { APP_ID, FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+
+let world: SchedulerWorld;
+let instance: string;
+beforeAll(async () => {
+  world = await startSchedulerWorld({ playRunners: false });
+  instance = await findInstance(world.db);
+});
+afterAll(() => world.stop());
+beforeEach(() => world.reset());
+
+const parts = () => ({ ...world.parts, ...FOLLOWING });
+const list = async () => (await listPods(world.cluster, { namespace: 'runners', instance })).pods;
+const relist = async (pods?: readonly ObservedPod[]) => takeList(parts(), 'runners', pods ?? (await list()), []);
+const kinds = async () =>
+  (await world.db.selectFrom('tasks').select('kind').where('subject_type', '=', 'worker').orderBy('kind').execute()).map(
+    ({ kind }) => kind,
+  );
+const podOf = async (name: string) => {
+  const pod = (await list()).find((each) => each.name === name);
+  if (pod === undefined) throw new Error(`the pod ${name} is gone`);
+  return pod;
+};
+
+type End = 'succeeded' | 'failed';
+
+/** As the matcher wants them, with `count` pods that run. */
+async function makeWorkers(count: number): Promise<string[]> {
+  await world.match();
+  await world.runTasks();
+  await waitFor('the pods to run', async () => (await list()).filter(({ phase }) => phase === 'Running').length === count);
+  return (await world.workers()).map(({ pod_name }) => pod_name);
+}
+
+/** Workers whose pods run, or have ended as told, and whose rows the follower has brought to that. */
+async function startWorkers(...ends: (End | undefined)[]) {
+  await Promise.all(ends.map(() => world.queueJob()));
+  const names = await makeWorkers(ends.length);
+  for (const [index, end] of ends.entries()) {
+    if (end === undefined) continue;
+    world.kube.endPod({ namespace: 'runners', name: names[index] ?? '', end, exitCode: end === 'failed' ? 1 : undefined });
+  }
+  const ended = ends.filter((end) => end !== undefined).length;
+  await waitFor('the pods to end', async () => (await list()).filter((pod) => pod.containersTerminated).length === ended);
+  await relist();
+  return world.workers();
+}
+
+async function startWorker(end?: End) {
+  const [worker] = await startWorkers(end);
+  if (worker === undefined) throw new Error('no worker was made');
+  return worker;
+}
+
+async function row(name: string) {
+  const found = (await world.workers()).find((worker) => worker.pod_name === name);
+  if (found === undefined) throw new Error(`the worker ${name} has no row`);
+  return found;
+}
+
+const statuses = async () => new Map((await world.workers()).map(({ pod_name, status }) => [pod_name, status]));
+
+const change = async (type: 'modified' | 'deleted', name: string) => ({ type, pod: await podOf(name), resourceVersion: '1' });
+
+function without<T extends object, K extends keyof T>(value: T, ...keys: K[]): Omit<T, K> {
+  const copy = { ...value };
+  for (const key of keys) delete copy[key];
+  return copy;
+}
+
+/** As a restore of an older state leaves it: nobody remembers worker nor task. */
+async function forget(...more: ('jobs' | 'installations')[]): Promise<void> {
+  for (const table of ['tasks', 'workers', ...more] as const) await world.db.deleteFrom(table).execute();
+}
+
+/** What an adopted row says as the lost one did; its failure is diagnosed anew. */
+const lasting = (worker: Awaited<ReturnType<typeof row>>) => ({
+  account: [worker.entity_id, worker.entity_name, worker.entity_type, worker.app_id, worker.installation_id, worker.repo_full_name],
+  key: [worker.scope_repo_id, worker.demand_key],
+  made: [
+    worker.job_labels,
+    worker.made_for_job_id,
+    worker.delivery_guid,
+    worker.k8s_pool,
+    worker.k8s_image,
+    worker.pools_version,
+    worker.is_warm,
+  ],
+  pod: [worker.cluster, worker.namespace, worker.pod_uid, worker.k8s_node, worker.unschedulable_at, worker.running_at],
+  end: [worker.status, worker.completed_at, worker.exit_code, worker.stopping_at, worker.stop_reason],
+});
+
+describe('a pod of ours without a row is adopted (E6)', () => {
+  test.each([
+    ['while it runs', undefined],
+    ['after it succeeded', 'succeeded'],
+    ['after it failed', 'failed'],
+  ] as const)('%s: the row is what it was, with the pod’s own instants', async (_when, end) => {
+    const before = await startWorker(end);
+    await forget();
+    await relist();
+    const after = await row(before.pod_name);
+    expect(lasting(after)).toEqual(lasting(before));
+    expect(after.registered_at).not.toBeNull();
+    expect(after.registration_started_at).not.toBeNull();
+    expect(after.pod_created_at).toEqual((await podOf(before.pod_name)).createdAt);
+  });
+
+  test('what follows from its end follows: its Secret goes, a failure is diagnosed, an end that nobody explains stands for a job, old failures open no breaker', async () => {
+    await startWorkers('succeeded', 'failed');
+    await world.db.deleteFrom('breakers').execute();
+    await forget();
+    await relist();
+    expect(await kinds()).toEqual(['diagnose-pod', 'remove-secret', 'remove-secret']);
+    const unexplained = (await world.workers()).filter((worker) => worker.unexplained_until !== null);
+    expect(unexplained.map(({ status }) => status)).toEqual(['completed']);
+    expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
+  });
+
+  test('it counts as supply: no second worker is made for its job (P3)', async () => {
+    await startWorker();
+    await forget();
+    await relist();
+    expect(await world.match()).toMatchObject({ reserved: 0 });
+  });
+
+  test('a warm one is warm again: it is neither ended as idle nor made anew (C10)', async () => {
+    const account = { entity_id: world.entityId, app_id: APP_ID, installation_id: world.installationId, login: 'acme' } as const;
+    await world.db
+      .insertInto('installations')
+      .values({ ...account, entity_type: 'Organization', stated_at: new Date() })
+      .execute();
+    await world.putPools(examplePools({ pools: [{ warm: [{ scope: 'acme', workers: 1 }] }] }));
+    const [name = ''] = await makeWorkers(1);
+    await relist();
+    const before = await row(name);
+    expect(before.is_warm).toBe(true);
+    await forget();
+    await relist();
+    expect(lasting(await row(before.pod_name))).toEqual(lasting(before));
+    expect(await world.match()).toMatchObject({ reserved: 0, retired: 0 });
+  });
+
+  test('its own annotations tell of an account that the database has forgotten', async () => {
+    const before = await startWorker();
+    await forget('jobs', 'installations');
+    await relist();
+    const after = await row(before.pod_name);
+    const { entity_name, entity_type, app_id, installation_id, demand_key } = before;
+    expect(after).toMatchObject({ entity_name, entity_type, app_id, installation_id, demand_key, status: 'running' });
+  });
+
+  test('a job that is known to run on it is bound to it (B7, P2)', async () => {
+    const before = await startWorker();
+    await forget();
+    await world.db.updateTable('jobs').set({ status: 'running', wants_worker: false, runner_name: before.pod_name }).execute();
+    await relist();
+    const after = await row(before.pod_name);
+    expect(after.assigned_job_id).toBe(before.made_for_job_id);
+    expect(after.assigned_at).not.toBeNull();
+  });
+
+  test('seen by a change of the watch, too, and by a deletion that shows it as it was', async () => {
+    const [changed = '', deleted = ''] = (await startWorkers(undefined, undefined)).map(({ pod_name }) => pod_name);
+    await forget();
+    await takeChanges(parts(), [await change('modified', changed), await change('deleted', deleted)]);
+    expect(await row(changed)).toMatchObject({ status: 'running', stopping_at: null });
+    expect(await row(deleted)).toMatchObject({ status: 'running', stop_reason: 'pod_gone', completed_at: null });
+  });
+
+  test('two followers at once make one row, and each goes on', async () => {
+    await startWorkers(undefined, 'succeeded', 'failed', undefined);
+    const before = await statuses();
+    await forget();
+    const pods = await list();
+    await Promise.all([relist(pods), relist(pods.toReversed()), relist(pods)]);
+    expect(await statuses()).toEqual(before);
+    expect(await kinds()).toEqual(['diagnose-pod', 'remove-secret', 'remove-secret']);
+  });
+
+  test('adopted once, a list that is read again changes nothing', async () => {
+    const { pod_name: name } = await startWorker('succeeded');
+    await forget();
+    await relist();
+    const after = await row(name);
+    await relist();
+    expect(await row(name)).toEqual(after);
+  });
+});
+
+describe('a pod is left alone, with its neighbours adopted all the same (E6)', () => {
+  test.each<[string, (pod: ObservedPod) => ObservedPod]>([
+    ['whose labels cannot be read', (pod) => without(pod, 'worker')],
+    ['whose name we never give', (pod) => ({ ...pod, name: 'debug-copy' })],
+    ['whose name no row takes', (pod) => ({ ...pod, name: `${pod.name}.x` })],
+    [
+      'of an account that nobody knows',
+      (pod) => {
+        if (pod.worker === undefined) throw new Error('the pod is not ours');
+        return { ...pod, worker: { ...without(pod.worker, 'account', 'madeForJobId'), entityId: 4_711 } };
+      },
+    ],
+  ])('%s', async (_which, disguise) => {
+    const [strange = '', plain = ''] = (await startWorkers('succeeded', undefined)).map(({ pod_name }) => pod_name);
+    await forget();
+    const reported: (readonly string[])[] = [];
+    const events = { ...world.events, podsWithoutRow: (_namespace: string, names: readonly string[]) => void reported.push(names) };
+    const pods = (await list()).map((pod) => (pod.name === strange ? disguise(pod) : pod));
+    await takeList({ ...parts(), events }, 'runners', pods, []);
+    expect((await world.workers()).map(({ pod_name }) => pod_name)).toEqual([plain]);
+    expect(reported).toEqual([[disguise(await podOf(strange)).name]]);
+  });
+});

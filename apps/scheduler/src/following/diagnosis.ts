@@ -1,0 +1,126 @@
+import type { PodEvent } from '@paddock/kube/events';
+import type { ObservedCondition, ObservedPod } from '@paddock/kube/observed-pod';
+import { podFailure, type PodFailureReason } from '@paddock/kube/pod-failure';
+import { SLOW_START, TERMINATING } from '@paddock/db/workers/stuck-pods';
+import { hideSecrets } from './hide-secrets.ts';
+
+/** What is kept of a worker that failed or whose pod is stuck: `workers.failure_info`, version 2 (C8). */
+export interface Diagnosis extends Record<string, unknown> {
+  readonly version: 2;
+  readonly reason: PodFailureReason | typeof SLOW_START | typeof TERMINATING;
+  readonly message: string;
+  readonly pod: {
+    readonly phase: string;
+    readonly reason: string | null;
+    readonly message: string | null;
+    readonly node: string | null;
+    /** Those that are not as in a pod that does well. */
+    readonly conditions: readonly ObservedCondition[];
+  };
+  readonly containers: readonly DiagnosedContainer[];
+  readonly events: readonly PodEvent[];
+}
+
+export interface DiagnosedContainer {
+  readonly name: string;
+  readonly exitCode: number | null;
+  readonly reason: string | null;
+  readonly message: string | null;
+  /** The end of its log; null when it could not be read, and then `logMissing` says why. */
+  readonly log: string | null;
+  readonly logMissing?: string;
+}
+
+export interface ContainerLog {
+  readonly text: string | null;
+  readonly missing?: string;
+}
+
+/** As JSON text of UTF-8. */
+export const LARGEST_DIAGNOSIS_BYTES = 64 * 1024;
+const MOST_EVENTS = 30;
+const MOST_CONTAINERS = 20;
+const MOST_CONDITIONS = 10;
+/** Of a sentence, in characters: no more is looked at. */
+const LONGEST_READ = 10_000;
+
+/** How much is kept of each log and of each sentence, in characters: the first that makes the whole fit. Logs give way first. */
+const LIMITS = [65_536, 32_768, 16_384, 8_192, 4_096, 2_048, 1_024, 512, 0]
+  .map((log) => ({ log, text: 1_000 }))
+  .concat([500, 250, 100, 30].map((text) => ({ log: 0, text })));
+
+/**
+ * Puts together what is known of a pod that failed or is stuck, in at most 64 KB: logs are cut from their beginning until it fits. What has
+ * the form of a credential is left out. `stuckReason` is what the row says of a pod that lives. Pure.
+ */
+export function diagnose(
+  pod: ObservedPod,
+  logs: ReadonlyMap<string, ContainerLog>,
+  events: readonly PodEvent[],
+  stuckReason: string | null = null,
+): Diagnosis {
+  const kept = new Map([...logs].map(([name, { text, missing }]) => [name, { text: text === null ? null : storable(text), missing }]));
+  const cut = (limit: (typeof LIMITS)[number]) => diagnoseWithin(limit, pod, kept, events, stuckReason);
+  const limit = LIMITS.find((each) => Buffer.byteLength(JSON.stringify(cut(each))) <= LARGEST_DIAGNOSIS_BYTES);
+  return cut(limit ?? { log: 0, text: 0 });
+}
+
+function diagnoseWithin(
+  limit: (typeof LIMITS)[number],
+  pod: ObservedPod,
+  logs: ReadonlyMap<string, { readonly text: string | null; readonly missing: string | undefined }>,
+  events: readonly PodEvent[],
+  stuckReason: string | null,
+): Diagnosis {
+  const clean = (text: string): string => {
+    const kept = storable(text.slice(0, LONGEST_READ));
+    return kept.length > limit.text ? `${kept.slice(0, limit.text).toWellFormed()}…` : kept;
+  };
+  const cleanOrNull = (text: string | undefined): string | null => (text === undefined ? null : clean(text));
+  const { reason, message } = causeOf(pod, stuckReason);
+  return {
+    version: 2,
+    reason,
+    message: clean(message),
+    pod: {
+      phase: pod.phase,
+      reason: cleanOrNull(pod.podReason),
+      message: cleanOrNull(pod.podMessage),
+      node: pod.nodeName ?? null,
+      conditions: (pod.conditions ?? []).slice(0, MOST_CONDITIONS).map((condition) => withClean(condition, clean)),
+    },
+    containers: pod.containers.slice(0, MOST_CONTAINERS).map(({ name, exitCode, reason: why, message: words }) => {
+      const { text, missing } = logs.get(name) ?? { text: null, missing: undefined };
+      const log = text === null ? null : endOf(text, limit.log);
+      const container = { name, exitCode: exitCode ?? null, reason: cleanOrNull(why), message: cleanOrNull(words), log };
+      return missing === undefined ? container : Object.assign(container, { logMissing: clean(missing) });
+    }),
+    events: events.slice(-MOST_EVENTS).map((event) => withClean(event, clean)),
+  };
+}
+
+function causeOf(pod: ObservedPod, stuckReason: string | null): Pick<Diagnosis, 'reason' | 'message'> {
+  if (stuckReason === TERMINATING && pod.phase !== 'Failed') {
+    const since = pod.deletionTimestamp?.toISOString() ?? 'now';
+    return { reason: TERMINATING, message: `the pod was to be gone by ${since}: its node does not answer, or a finalizer holds it` };
+  }
+  const failure = podFailure(pod);
+  if (failure !== undefined) return failure;
+  return stuckReason === SLOW_START
+    ? { reason: SLOW_START, message: `the pod is ${pod.phase}, and its status does not say what it waits for` }
+    : { reason: 'unknown', message: `the pod is ${pod.phase}` };
+}
+
+function withClean<T extends { readonly reason?: string; readonly message?: string }>(value: T, clean: (text: string) => string): T {
+  const { reason, message } = value;
+  return {
+    ...value,
+    ...(reason === undefined ? {} : { reason: clean(reason) }),
+    ...(message === undefined ? {} : { message: clean(message) }),
+  };
+}
+
+const endOf = (text: string, length: number): string => (length === 0 ? '' : text.slice(-length).toWellFormed());
+
+/** JSONB holds neither NUL nor half a surrogate pair. */
+const storable = (text: string): string => hideSecrets(text.replaceAll('\0', '\uFFFD').toWellFormed());

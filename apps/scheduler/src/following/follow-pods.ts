@@ -1,0 +1,134 @@
+import { markPodsDeleted } from '@paddock/db/workers/ended-pods';
+import { holdLease } from '@paddock/db/turns/hold-lease';
+import { findInstance } from '@paddock/db/instance';
+import { markStuckPods } from '@paddock/db/workers/stuck-pods';
+import { findKnownPods, findNamespaces, stopVanishedWorkers } from '@paddock/db/workers/worker-pods';
+import { diagnoseTask, stopTask } from '@paddock/domain/tasks/worker-tasks';
+import type { Cluster } from '@paddock/kube/connect';
+import type { ObservedPod } from '@paddock/kube/observed-pod';
+import { type PodEvent, watchPods } from '@paddock/kube/watch-pods';
+import { enqueue } from '@paddock/queue/enqueue';
+import { pause } from '@paddock/runtime/pause';
+import { type Recording, recordPods } from './record-pods.ts';
+
+export interface Following extends Recording {
+  readonly cluster: Cluster;
+  /** Who we are, unique per process and start. */
+  readonly holder: string;
+  /** How long the lease on following lasts, and how often it is renewed. */
+  readonly leaseMs: number;
+  readonly renewMs: number;
+  /** How often it is looked whether pods are to be followed in other namespaces. */
+  readonly namespacesMs: number;
+  /** How long after its creation a pod may take to start, and after its term to go, before it counts as stuck. */
+  readonly stuckAfterMs: number;
+}
+
+/** Follows the pods of this environment while we hold the lease on that. What two followers write at once does no harm (C8). */
+export async function followPods(parts: Following, signal: AbortSignal): Promise<void> {
+  const { db, holder, events, leaseMs, renewMs } = parts;
+  const lease = { db, name: 'follow-pods', holder, leaseMs, renewMs, onError: events.followFailed };
+  await holdLease(lease, (held) => followNamespaces(parts, held), signal);
+}
+
+/** One watch per namespace, each begun when the namespace is first needed. Ends with the first watch that fails. */
+async function followNamespaces(parts: Following, signal: AbortSignal): Promise<void> {
+  const instance = await findInstance(parts.db);
+  const failure = new AbortController();
+  const stop = AbortSignal.any([signal, failure.signal]);
+  const watches = new Map<string, Promise<void>>();
+  try {
+    while (!stop.aborted) {
+      for (const namespace of await findNamespaces(parts.db)) {
+        if (watches.has(namespace)) continue;
+        const watch = followNamespace(parts, { namespace, instance }, stop).catch((error: unknown) => failure.abort(error));
+        watches.set(namespace, watch);
+      }
+      await noteStuckPods(parts);
+      await pause(parts.namespacesMs, stop);
+    }
+  } finally {
+    failure.abort();
+    await Promise.all(watches.values());
+  }
+  if (!signal.aborted) throw failure.signal.reason;
+}
+
+/** Has pods diagnosed of which only time tells that they are stuck (C8). */
+export async function noteStuckPods({ db, events, stuckAfterMs }: Following): Promise<number> {
+  const stuck = await db.transaction().execute(async (trx) => {
+    const marked = await markStuckPods(trx, stuckAfterMs);
+    await enqueue(
+      trx,
+      marked.map(({ podName }) => diagnoseTask(podName)),
+    );
+    return marked;
+  });
+  for (const pod of stuck) events.podStuck(pod);
+  return stuck.length;
+}
+
+async function followNamespace(parts: Following, where: { namespace: string; instance: string }, signal: AbortSignal): Promise<void> {
+  const { db, cluster, events } = parts;
+  let known: readonly string[] = [];
+  await watchPods(
+    cluster,
+    {
+      ...where,
+      beforeList: async () => {
+        known = await findKnownPods(db, where.namespace);
+      },
+      onList: (pods) => takeList(parts, where.namespace, pods, known),
+      onChanges: (changes) => takeChanges(parts, changes),
+      onInterrupted: (failure, retryInMs) => events.watchInterrupted(where.namespace, failure, retryInMs),
+    },
+    signal,
+  );
+}
+
+/**
+ * Takes over what a complete list says, and what it does not: of the pods that were `known` before it was asked for, those that are missing
+ * are gone, whatever any clock says (C8). Their worker is no supply any more, but its row goes on until GitHub has said what became of the
+ * runner (A3).
+ */
+export async function takeList(parts: Following, namespace: string, pods: readonly ObservedPod[], known: readonly string[]): Promise<void> {
+  const { withoutRow } = await recordPods(parts, pods);
+  parts.events.podsWithoutRow(namespace, withoutRow);
+  const present = new Set(pods.map(({ name }) => name));
+  await takeAbsence(
+    parts,
+    known.filter((name) => !present.has(name)),
+  );
+}
+
+/**
+ * Takes over changes: of each pod the newest says all that those before it said. Only a deleted one may be shown as it was before that, so
+ * it counts where it has ended, or where nothing else is known.
+ */
+export async function takeChanges(parts: Following, changes: readonly PodEvent[]): Promise<void> {
+  const newest = new Map<string, ObservedPod>();
+  for (const { type, pod } of changes) {
+    const isOld = type === 'deleted' && pod.phase !== 'Succeeded' && pod.phase !== 'Failed' && newest.has(pod.uid);
+    if (!isOld) newest.set(pod.uid, pod);
+  }
+  await recordPods(parts, [...newest.values()]);
+  const deleted = changes.filter(({ type }) => type === 'deleted');
+  await takeAbsence(
+    parts,
+    deleted.map(({ pod }) => pod.name),
+  );
+}
+
+async function takeAbsence({ db, events }: Following, podNames: readonly string[]): Promise<void> {
+  if (podNames.length === 0) return;
+  await markPodsDeleted(db, podNames);
+  const vanished = await db.transaction().execute(async (trx) => {
+    const workers = await stopVanishedWorkers(trx, podNames);
+    await enqueue(
+      trx,
+      workers.map(({ podName }) => stopTask(podName)),
+    );
+    return workers;
+  });
+  for (const worker of vanished) events.podVanished(worker);
+}

@@ -1,0 +1,45 @@
+import type { PodState } from '@paddock/db/workers/worker-pods';
+import type { ObservedPod } from '@paddock/kube/observed-pod';
+import { podFailure } from '@paddock/kube/pod-failure';
+
+/**
+ * What a pod says of its worker. Succeeded and Failed count as an end only once no container runs any more: the phase of a pod on a lost
+ * node may say Failed while its runner still works (A3, P2).
+ */
+export function podState(pod: ObservedPod): PodState {
+  const failure = podFailure(pod);
+  const phase = phaseOf(pod);
+  return {
+    podName: pod.name,
+    podUid: pod.uid,
+    podCreatedAt: pod.createdAt,
+    node: pod.nodeName ?? null,
+    phase,
+    runningAt: pod.runningAt ?? null,
+    endedAt: pod.endedAt ?? null,
+    exitCode: pod.runner.exitCode ?? null,
+    isUnschedulable: pod.phase === 'Pending' && pod.unschedulable !== undefined,
+    terminatingAt: pod.deletionTimestamp ?? null,
+    stuckReason: phase === 'pending' ? (failure?.reason ?? null) : null,
+    failureReason: pod.phase === 'Failed' ? (failure?.reason ?? null) : null,
+    message: failure?.message ?? null,
+  };
+}
+
+function phaseOf({ phase, containersTerminated, runningAt }: ObservedPod): PodState['phase'] {
+  const alive = runningAt === undefined ? 'pending' : 'running';
+  switch (phase) {
+    case 'Pending':
+      return 'pending';
+    case 'Running':
+      return 'running';
+    case 'Unknown':
+      return alive;
+    case 'Succeeded':
+      return containersTerminated ? 'succeeded' : alive;
+    case 'Failed':
+      return containersTerminated ? 'failed' : alive;
+    default:
+      return phase satisfies never;
+  }
+}

@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { noteFailure, poolBreaker } from '@paddock/db/matching/breakers';
+import { listPods } from '@paddock/kube/pods';
+import { findInstance } from '@paddock/db/instance';
+import { waitFor } from '@paddock/testing/wait-for';
+import { takeList } from './follow-pods.ts';
+import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+
+let world: SchedulerWorld;
+beforeAll(async () => {
+  world = await startSchedulerWorld({ playRunners: false });
+});
+afterAll(() => world.stop());
+beforeEach(() => world.reset());
+
+test.each([
+  ['closes the breaker of its pool if it had a job', new Date(), 0],
+  ['says nothing of its pool if nobody has heard of its job', null, 1],
+])('a runner that ends well %s (C11)', async (_name, assignedAt, left) => {
+  const instance = await findInstance(world.db);
+  const list = async () => (await listPods(world.cluster, { namespace: 'runners', instance })).pods;
+  const jobId = await world.queueJob();
+  await world.match();
+  await world.runTasks();
+  const name = (await world.workers()).find((worker) => worker.made_for_job_id === jobId)?.pod_name ?? '';
+  await waitFor('the pod to run', async () => (await list()).some((pod) => pod.name === name && pod.phase === 'Running'));
+  await world.db.updateTable('workers').set({ assigned_at: assignedAt }).execute();
+  await noteFailure(world.parts, { subject: poolBreaker('linux'), failureClass: 'no_job', message: 'none' });
+  world.kube.endPod({ namespace: 'runners', name, end: 'succeeded' });
+  const pod = await waitFor('the pod to end', async () => (await list()).find((one) => one.name === name && one.phase === 'Succeeded'));
+  await takeList({ ...world.parts, ...FOLLOWING }, 'runners', [pod], []);
+  expect((await world.workers()).map(({ status }) => status)).toEqual(['completed']);
+  expect(await world.db.selectFrom('breakers').selectAll().execute()).toHaveLength(left);
+});

@@ -1,0 +1,112 @@
+import { adoptWorkers } from '@paddock/db/workers/adopt-workers';
+import { noteFailure, noteSuccess, type Noting, poolBreaker } from '@paddock/db/matching/breakers';
+import type { Database } from '@paddock/db/schema/tables';
+import { type PodTransition, type RecordedPods, recordPodStates } from '@paddock/db/workers/worker-pods';
+import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
+import { diagnoseTask, removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
+import type { ObservedPod } from '@paddock/kube/observed-pod';
+import { enqueue } from '@paddock/queue/enqueue';
+import type { Transaction } from 'kysely';
+import type { SchedulerEvents } from '../events.ts';
+import { podState } from './pod-state.ts';
+import { podToAdopt } from './pod-to-adopt.ts';
+
+export interface Recording extends Noting {
+  readonly events: SchedulerEvents;
+  /** How long an unexplained end stands against one waiting job (C3). */
+  readonly unexplainedGraceMs: number;
+}
+
+/**
+ * Writes what pods say into their workers' rows, and in the same transaction what follows: the Secret of an ended worker goes; what failed or
+ * does not start is diagnosed. Most changes have no consequences, and one statement holds the rows that provisioning writes to for a shorter
+ * time. A pod of ours without a row is adopted; `withoutRow` are the names of those that could not be.
+ */
+export async function recordPods(parts: Recording, pods: readonly ObservedPod[]): Promise<{ withoutRow: readonly string[] }> {
+  if (pods.length === 0) return { withoutRow: [] };
+  const { db, unexplainedGraceMs, events } = parts;
+  const states = pods.map(podState);
+  const { changed, unknown } = states.some(({ phase, stuckReason }) => phase === 'succeeded' || phase === 'failed' || stuckReason !== null)
+    ? await db.transaction().execute((trx) => recordWithFollowUps(trx, states, unexplainedGraceMs))
+    : await recordPodStates(db, states, unexplainedGraceMs);
+  for (const transition of changed) {
+    events.podChanged(transition);
+    await noteHealth(parts, transition);
+  }
+  if (unknown.length === 0) return { withoutRow: [] };
+  const names = new Set(unknown);
+  return adoptPods(
+    parts,
+    pods.filter(({ name }) => names.has(name)),
+  );
+}
+
+/**
+ * Gives pods rows and records at once what they say, ends included (E6). An end that nobody saw says nothing of the pool's health today, but
+ * is unexplained like any other: after a restore, jobs that look as if they waited have been run by such pods.
+ */
+async function adoptPods({ db, events, unexplainedGraceMs }: Recording, pods: readonly ObservedPod[]): Promise<{ withoutRow: string[] }> {
+  const read = pods.map((pod) => ({ name: pod.name, worker: podToAdopt(pod), state: podState(pod) }));
+  const readable = read.flatMap(({ worker, state }) => (worker === undefined ? [] : [{ worker, state }]));
+  const { adopted, changed, unknown } = await db.transaction().execute(async (trx) => {
+    const names = await adoptWorkers(
+      trx,
+      readable.map(({ worker }) => worker),
+    );
+    const states = readable.map(({ state }) => state);
+    return { adopted: new Set(names), ...(await recordWithFollowUps(trx, states, unexplainedGraceMs)) };
+  });
+  for (const { worker } of readable) if (adopted.has(worker.podName)) events.podAdopted(worker);
+  for (const transition of changed) events.podChanged(transition);
+  return { withoutRow: [...unknown, ...read.filter(({ worker }) => worker === undefined).map(({ name }) => name)] };
+}
+
+async function recordWithFollowUps(
+  trx: Transaction<Database>,
+  states: Parameters<typeof recordPodStates>[1],
+  unexplainedGraceMs: number,
+): Promise<RecordedPods> {
+  const recorded = await recordPodStates(trx, states, unexplainedGraceMs);
+  await enqueue(trx, recorded.changed.flatMap(followUps));
+  return recorded;
+}
+
+/** What the cluster does to a pod says nothing of its pool. */
+const NOBODYS_FAULT = new Set(['evicted', 'node_lost']);
+
+/** What keeps a pod from starting and is its pool's doing. A lack of nodes is no failure: the matcher has a gate for that (C4). */
+const POOLS_FAULT = new Set(['image_pull', 'container_config', 'crash_loop']);
+
+/**
+ * Pods that do not start and runners that fail before they have had a job speak against their pool, those that end well speak for it (C11). One
+ * whose job nobody has heard of says nothing: it may have had none.
+ */
+async function noteHealth(
+  parts: Noting,
+  { podName, pool, status, failedIdle, hadJob, failureReason, newlyStuck, isWatched }: PodTransition,
+): Promise<void> {
+  const subject = poolBreaker(pool);
+  const reason = failureReason ?? 'unknown';
+  if (newlyStuck !== null && POOLS_FAULT.has(newlyStuck)) {
+    await noteFailure(parts, { subject, failureClass: newlyStuck, message: `the pod ${podName} does not start: ${newlyStuck}` });
+  }
+  if (failedIdle && !NOBODYS_FAULT.has(reason)) {
+    await noteFailure(parts, { subject, failureClass: reason, message: `the runner ${podName} failed before it had a job: ${reason}` });
+  }
+  if (isWatched && status === 'completed' && hadJob) await noteSuccess(parts.db, [subject]);
+}
+
+/** The jobs that an unexplained end may have run are asked about at once: until GitHub has answered, it stands against one of them (C3). */
+function followUps({ podName, status, unexplained, wasStopped, newlyStuck }: PodTransition) {
+  switch (status) {
+    case 'pending':
+    case 'running':
+      return newlyStuck === null ? [] : [diagnoseTask(podName)];
+    case 'completed':
+      return [removeSecretTask(podName), ...(unexplained ? [lookUpJobsTask] : [])];
+    case 'failed':
+      return [removeSecretTask(podName), ...(wasStopped ? [] : [diagnoseTask(podName)])];
+    default:
+      return status satisfies never;
+  }
+}

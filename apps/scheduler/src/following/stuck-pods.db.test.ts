@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { findInstance } from '@paddock/db/instance';
+import type { ObservedPod } from '@paddock/kube/observed-pod';
+import { listPods } from '@paddock/kube/pods';
+import { examplePools } from '@paddock/testing/demand-rows';
+import { waitFor } from '@paddock/testing/wait-for';
+import { minutesAgo } from '@paddock/testing/worker-rows';
+import { noteStuckPods, takeChanges, takeList } from './follow-pods.ts';
+import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+
+let world: SchedulerWorld;
+let instance: string;
+beforeAll(async () => {
+  world = await startSchedulerWorld({ playRunners: false });
+  instance = await findInstance(world.db);
+});
+afterAll(() => world.stop());
+beforeEach(() => world.reset());
+
+const parts = () => ({ ...world.parts, ...FOLLOWING });
+const list = async () => (await listPods(world.cluster, { namespace: 'runners', instance })).pods;
+const relist = async () => takeList(parts(), 'runners', await list(), []);
+const diagnoses = async () =>
+  (await world.db.selectFrom('tasks').select('subject_id').where('kind', '=', 'diagnose-pod').execute()).map((task) => task.subject_id);
+const breakers = () => world.db.selectFrom('breakers').select(['subject_type', 'failure_class', 'failures']).execute();
+
+/** A worker of a pool whose pods start as the annotation says, seen once that is what they do. */
+async function startWorker(start: string | undefined, isSo: (pod: ObservedPod) => boolean) {
+  const annotations = start === undefined ? {} : { 'test.paddock/start': start };
+  await world.putPools(examplePools({ pools: [{ template: { metadata: { annotations } } }] }));
+  await world.queueJob();
+  await world.match();
+  await world.runTasks();
+  const pod = await waitFor('the pod to be as wanted', async () => (await list()).find(isSo));
+  await relist();
+  return pod;
+}
+
+async function row(podName: string) {
+  return world.db.selectFrom('workers').selectAll().where('pod_name', '=', podName).executeTakeFirstOrThrow();
+}
+
+const seen = (pod: ObservedPod, changed: Partial<ObservedPod> = {}) =>
+  takeChanges(parts(), [{ type: 'modified', pod: { ...pod, ...changed }, resourceVersion: '1' }]);
+const age = (podName: string, column: 'pod_created_at' | 'terminating_at') =>
+  world.db
+    .updateTable('workers')
+    .set({ [column]: minutesAgo(10) })
+    .where('pod_name', '=', podName)
+    .execute();
+
+describe('a pod that does not start (C8, P5)', () => {
+  test.each([
+    ['image-pull-error', 'image_pull', 'Back-off pulling image', [{ subject_type: 'pool', failure_class: 'image_pull', failures: 1 }]],
+    ['unschedulable', 'unschedulable', '0/1 nodes are available: 1 Insufficient cpu.', []],
+  ])(
+    'for %s says so in its row at once, is diagnosed once, and counts against its pool if that is at fault',
+    async (start, reason, why, counted) => {
+      const pod = await startWorker(start, ({ waitingReason, unschedulable }) => (waitingReason ?? unschedulable) !== undefined);
+      expect(await row(pod.name)).toMatchObject({ status: 'pending', stuck_reason: reason, failure_info: { version: 1 } });
+      expect((await row(pod.name)).stuck_at).not.toBeNull();
+      expect(await diagnoses()).toEqual([pod.name]);
+      await world.runTasks();
+      expect((await row(pod.name)).failure_info).toMatchObject({
+        version: 2,
+        reason,
+        message: expect.stringContaining(why),
+        events: expect.arrayContaining([expect.objectContaining({ type: 'Warning' })]),
+      });
+      const before = await row(pod.name);
+      await relist();
+      await seen(pod, { resourceVersion: '2' });
+      expect(await row(pod.name)).toEqual(before);
+      expect(await diagnoses()).toEqual([]);
+      expect(await breakers()).toEqual(counted);
+    },
+  );
+
+  test('for another reason than before is diagnosed anew', async () => {
+    const pod = await startWorker('image-pull-error', ({ waitingReason }) => waitingReason === 'ImagePullBackOff');
+    await world.runTasks();
+    await seen(pod, { waitingReason: 'CreateContainerConfigError' });
+    expect((await row(pod.name)).stuck_reason).toBe('container_config');
+    expect(await diagnoses()).toEqual([pod.name]);
+  });
+
+  test('and then does is as if nothing had been', async () => {
+    const pod = await startWorker('image-pull-error', ({ waitingReason }) => waitingReason === 'ImagePullBackOff');
+    await world.runTasks();
+    const { waitingReason, ...rest } = pod;
+    await seen({ ...rest, phase: 'Running', runningAt: new Date() });
+    expect(waitingReason).toBeDefined();
+    expect(await row(pod.name)).toMatchObject({ status: 'running', stuck_reason: null, stuck_at: null, failure_info: null });
+  });
+
+  test('and says nothing of why is found by its age, once, and shows its events (C8)', async () => {
+    const pod = await startWorker('never', ({ nodeName }) => nodeName !== undefined);
+    expect(await noteStuckPods(parts())).toBe(0);
+    await age(pod.name, 'pod_created_at');
+    expect(await Promise.all([noteStuckPods(parts()), noteStuckPods(parts())])).toEqual(expect.arrayContaining([0, 1]));
+    expect(await diagnoses()).toEqual([pod.name]);
+    await world.runTasks();
+    await relist();
+    expect(await noteStuckPods(parts())).toBe(0);
+    expect(await row(pod.name)).toMatchObject({
+      status: 'pending',
+      stuck_reason: 'slow_start',
+      failure_info: { version: 2, reason: 'slow_start', events: [expect.objectContaining({ reason: 'Scheduled' })] },
+    });
+    await seen(pod, { phase: 'Running', runningAt: new Date() });
+    expect(await row(pod.name)).toMatchObject({ status: 'running', stuck_reason: null, failure_info: null });
+  });
+});
+
+describe('a pod that is deleted and does not go (A3, P2)', () => {
+  test('ends no row, is said to be stuck after its term and diagnosed once, whatever its node says meanwhile', async () => {
+    const pod = await startWorker(undefined, ({ phase }) => phase === 'Running');
+    const deleted = { deletionTimestamp: new Date(Date.now() + 30_000) };
+    await seen(pod, deleted);
+    expect((await row(pod.name)).terminating_at).toEqual(deleted.deletionTimestamp);
+    expect(await noteStuckPods(parts())).toBe(0);
+    await age(pod.name, 'terminating_at');
+    expect(await noteStuckPods(parts())).toBe(1);
+    await world.runTasks();
+    await seen(pod, { ...deleted, phase: 'Unknown' });
+    expect(await noteStuckPods(parts())).toBe(0);
+    expect(await row(pod.name)).toMatchObject({
+      status: 'running',
+      completed_at: null,
+      stuck_reason: 'terminating',
+      failure_info: { version: 2, reason: 'terminating' },
+    });
+  });
+
+  test('and fails at last ends its row with why it failed', async () => {
+    const pod = await startWorker(undefined, ({ phase }) => phase === 'Running');
+    await seen(pod, { deletionTimestamp: new Date() });
+    await age(pod.name, 'terminating_at');
+    await noteStuckPods(parts());
+    await seen(pod, { phase: 'Failed', containersTerminated: true, disruption: 'DeletionByTaintManager' });
+    expect(await row(pod.name)).toMatchObject({ status: 'failed', stop_reason: 'node_lost', stuck_reason: null });
+  });
+});
+
+test('what is diagnosed while it recovers is not written over a worker that does well (D6)', async () => {
+  const pod = await startWorker('image-pull-error', ({ waitingReason }) => waitingReason === 'ImagePullBackOff');
+  await world.db.updateTable('workers').set({ stuck_reason: null, failure_info: null }).execute();
+  await world.runTasks();
+  expect((await row(pod.name)).failure_info).toBeNull();
+});

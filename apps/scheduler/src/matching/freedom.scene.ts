@@ -1,0 +1,285 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { currentPoolsDocument } from '@paddock/db/jobs/pools-documents';
+import { reconsiderJobs } from '@paddock/db/jobs/reconsider-jobs';
+import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
+import { findInstance } from '@paddock/db/instance';
+import { findKnownPods } from '@paddock/db/workers/worker-pods';
+import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
+import { listPods } from '@paddock/kube/pods';
+import type { JobTruth } from '@paddock/simulators/github/control';
+import { examplePools } from '@paddock/testing/demand-rows';
+import { waitFor } from '@paddock/testing/wait-for';
+import { sql } from 'kysely';
+import { takeList } from '../following/follow-pods.ts';
+import { setStopScene } from '../stopping/stop.scene.ts';
+import { APP_ID, NAMESPACE, startSchedulerWorld } from '../scheduler.scene.ts';
+
+/** No cap is large, so that all of them bind now and then. A runner of `large` fits every job of `linux`. */
+export const CAPS = { entity: 4, linux: 5, large: 3, gpu: 3, gpuRepository: 1 };
+
+/** One worker of `linux` is kept idle for an organisation, one for a repository. */
+const WARM = ['acme', 'sam/one'].map((scope) => ({ scope, workers: 1 }));
+
+const LINUX = { name: 'linux', labels: ['self-hosted', 'linux'], maxWorkers: CAPS.linux };
+const LARGE = { name: 'large', labels: ['self-hosted', 'linux', 'large'], maxWorkers: CAPS.large };
+const GPU = {
+  name: 'gpu',
+  labels: ['linux', 'gpu'],
+  registration: 'repository' as const,
+  maxWorkers: CAPS.gpu,
+  maxWorkersPerRepository: CAPS.gpuRepository,
+};
+const entity = { maxWorkers: CAPS.entity };
+
+/** What is configured: everything, or a part of it, so that runners made before get jobs of no pool and no account of ours. */
+const DOCUMENTS = {
+  all: examplePools({ pools: [{ ...LINUX, warm: WARM }, LARGE, GPU], entities: { '*': entity } }),
+  some: examplePools({ pools: [LINUX, GPU], entities: { acme: entity, globex: entity } }),
+};
+
+export const LABELS = [['linux'], ['self-hosted', 'linux'], ['linux', 'large'], ['large'], ['gpu']] as const;
+const REPOSITORIES = { acme: ['api', 'web'], globex: ['core'], sam: ['one', 'two'] } as const;
+/** A job that takes so long ends only when it is cancelled. */
+export const ENDLESS_MS = 600_000;
+export const ACCOUNTS = ['acme', 'globex', 'sam'] as const;
+export type AccountKey = (typeof ACCOUNTS)[number];
+
+export type Freedom = Awaited<ReturnType<typeof startFreedom>>;
+
+/**
+ * GitHub, doing as it likes with two organisations and a personal account; its deliveries go the way of ingress; the scheduler's parts work
+ * when told. What the reconciler would do is done by hand in `heal`.
+ */
+export async function startFreedom(seed: number) {
+  const world = await startSchedulerWorld({ githubSeed: seed });
+  const { db, gitHub, cluster } = world;
+  const following = {
+    ...world.parts,
+    holder: 'test',
+    unexplainedGraceMs: 600_000,
+    leaseMs: 8_000,
+    renewMs: 2_000,
+    namespacesMs: 50,
+    stuckAfterMs: 300_000,
+  };
+  const instance = await findInstance(db);
+
+  // Deliveries arrive at any time, but not between a pass and the look at what it left.
+  let turn: Promise<unknown> = Promise.resolve();
+  const alone = <T>(act: () => Promise<T>): Promise<T> => {
+    const result = turn.then(act);
+    turn = result.catch(() => undefined);
+    return result;
+  };
+  const record = (event: string, guid: string, body: string) =>
+    alone(async () => {
+      const parsed = parseDelivery(event, JSON.parse(body));
+      const pools = await currentPoolsDocument(db);
+      if (parsed.kind === 'malformed' || pools === undefined) throw new Error(`The delivery ${event} ${guid} cannot be recorded.`);
+      await recordDeliveries(db, [{ guid, appId: APP_ID, parsed, payload: body, payloadRepaired: false }], pools);
+    });
+  const refusals: unknown[] = [];
+  const receive = async (request: IncomingMessage): Promise<void> => {
+    let body = '';
+    for await (const chunk of request.setEncoding('utf8')) body += String(chunk);
+    await record(String(request.headers['x-github-event']), String(request.headers['x-github-delivery']), body);
+  };
+  const ingress = createServer((request, response) => {
+    receive(request).then(
+      () => response.writeHead(200).end(),
+      (error: unknown) => {
+        refusals.push(error);
+        response.writeHead(500).end();
+      },
+    );
+  });
+  ingress.listen(0, '127.0.0.1');
+  await once(ingress, 'listening');
+  await gitHub.setApp(APP_ID, { webhookUrl: `http://127.0.0.1:${(ingress.address() as AddressInfo).port}/` });
+
+  const logins = { acme: 'acme', globex: 'globex', sam: 'sam' };
+  const installations: Record<AccountKey, number | undefined> = { acme: world.installationId, globex: undefined, sam: undefined };
+  await gitHub.addRepository({ owner: 'acme', name: 'web' });
+  const entityIds = {
+    acme: world.entityId,
+    globex: (await gitHub.addOrganization({ login: 'globex' })).id,
+    sam: (await gitHub.addUser({ login: 'sam' })).id,
+  };
+  for (const account of ['globex', 'sam'] as const) {
+    for (const name of REPOSITORIES[account]) await gitHub.addRepository({ owner: account, name });
+    installations[account] = (await gitHub.install({ appId: APP_ID, account, announce: false })).id;
+  }
+  await world.putPools(DOCUMENTS.all);
+  const stops = await setStopScene(world);
+  for (const account of ACCOUNTS) {
+    const installation_id = installations[account] ?? 0;
+    const type = account === 'sam' ? 'User' : 'Organization';
+    const known = { entity_id: entityIds[account], app_id: APP_ID, installation_id, login: account, entity_type: type } as const;
+    await db
+      .insertInto('installations')
+      .values({ ...known, stated_at: new Date(0) })
+      .execute();
+  }
+
+  const accountOf = (login: string): AccountKey => {
+    const found = ACCOUNTS.find((account) => logins[account] === login);
+    if (found === undefined) throw new Error(`No account is named ${login} now.`);
+    return found;
+  };
+  const repositoryOf = (account: AccountKey, nth: number) => {
+    const names = REPOSITORIES[account];
+    return `${logins[account]}/${names[nth % names.length]}`;
+  };
+  const install = async (account: AccountKey) => {
+    installations[account] ??= (await gitHub.install({ appId: APP_ID, account: logins[account] })).id;
+  };
+  const rename = async (account: AccountKey, name: string) => {
+    if (logins[account] === name) return;
+    await gitHub.renameAccount(logins[account], name);
+    logins[account] = name;
+  };
+  const activePods = async () =>
+    (await listPods(cluster, { namespace: NAMESPACE, instance })).pods.filter((pod) => !pod.containersTerminated);
+
+  const endless = new Set<number>();
+
+  /** What GitHub and time did that makes a worker one too many. */
+  const excuses = { cancelled: 0, graceEnded: 0 };
+
+  return {
+    world,
+    refusals,
+    excuses,
+    alone,
+    activePods,
+    install,
+    async queue(account: AccountKey, nth: number, labels: readonly string[], durationMs: number) {
+      const { id } = await gitHub.queueJob({ repo: repositoryOf(account, nth), labels, durationMs });
+      if (durationMs === ENDLESS_MS) endless.add(id);
+    },
+    async rerun(jobId: number) {
+      const { id } = await gitHub.rerunJob(jobId);
+      if (endless.has(jobId)) endless.add(id);
+    },
+    /** Cancels those endless jobs that run. */
+    async endEndless() {
+      const { jobs } = await gitHub.truth();
+      for (const { id, status } of jobs) if (status === 'in_progress' && endless.has(id)) await gitHub.cancelJob(id);
+    },
+    async cancel(jobId: number) {
+      const { runnerName } = await gitHub.cancelJob(jobId);
+      // Whatever was made for it before we heard of it.
+      if (runnerName === null) excuses.cancelled += 1;
+    },
+    /** The jobs of runners that ended with nobody knowing why are not heard of in time. */
+    async endGrace() {
+      const { numUpdatedRows } = await db
+        .updateTable('workers')
+        .set({ unexplained_until: new Date(0) })
+        .where('unexplained_until', '>', sql<Date>`now()`)
+        .executeTakeFirst();
+      excuses.graceEnded += Number(numUpdatedRows);
+    },
+    async uninstall(account: AccountKey) {
+      const id = installations[account];
+      if (id !== undefined) await gitHub.uninstall(id);
+      installations[account] = undefined;
+    },
+    /** The installation sees one of the account's repositories only, or all again. */
+    async select(account: AccountKey, nth: number | 'all') {
+      const id = installations[account];
+      if (id !== undefined) await gitHub.selectRepositories(id, nth === 'all' ? 'all' : [repositoryOf(account, nth)]);
+    },
+    rename: (account: AccountKey) => rename(account, logins[account] === account ? `${account}-renamed` : account),
+    /** Gives the account its first name again, and looks where the App is installed: names that change within a second tell too little. */
+    async restoreName(account: AccountKey) {
+      await rename(account, account);
+      await gitHub.settled();
+      await db.updateTable('installations').set({ login: account }).where('entity_id', '=', entityIds[account]).execute();
+    },
+    /** As if the pauses of all open breakers were over. */
+    endPauses: () =>
+      db
+        .updateTable('breakers')
+        .set({ paused_until: new Date(0), trial_until: null })
+        .where('pauses', '>', 0)
+        .execute(),
+    retireIdle: (podNames: readonly string[]) => Promise.all(podNames.map((podName) => stops.askToStop(podName))),
+    /** No runner comes up just then: what takes a minute outside of tests takes longer than that. */
+    async letTimePass() {
+      await waitFor('runners to connect', async () => {
+        const { runners } = await gitHub.truth();
+        const live = await db.selectFrom('workers').select('pod_name').where('status', 'in', ['pending', 'running']).execute();
+        const started = new Set((await activePods()).map(({ name }) => name).filter((name) => live.some((row) => row.pod_name === name)));
+        return !runners.some(({ name, state }) => state === 'registered' && started.has(name));
+      });
+      await stops.letTimePass(20);
+    },
+    /** Pool, account and scope of all that is to be kept idle; a repository that had no job while the configuration named it is not known. */
+    async warmPlaces(): Promise<string[]> {
+      const known = await db.selectFrom('warm_repositories').select('repo_id').where('full_name', '=', 'sam/one').execute();
+      return [`linux ${entityIds.acme} 0`, ...known.map(({ repo_id: id }) => `linux ${entityIds.sam} ${id}`)].toSorted();
+    },
+    /** Puts a configuration in force, and looks at the jobs that no pool served before, as ingress does. */
+    configure: (document: keyof typeof DOCUMENTS) =>
+      alone(async () => {
+        await world.putPools(DOCUMENTS[document]);
+        const pools = await currentPoolsDocument(db);
+        if (pools !== undefined) await reconsiderJobs(db, pools, 24);
+      }),
+    /** The cluster's list of pods, as the follower takes it. */
+    async followPods() {
+      const known = await findKnownPods(db, NAMESPACE);
+      const { pods } = await listPods(cluster, { namespace: NAMESPACE, instance });
+      await takeList(following, NAMESPACE, pods, known);
+    },
+    /** Asks GitHub to deliver again what never got through (E1). */
+    async redeliver() {
+      const { deliveries } = await gitHub.truth();
+      const { octokit } = world.github.asApp(APP_ID);
+      for (const attempts of Map.groupBy(deliveries, ({ guid }) => guid).values()) {
+        if (attempts.some(({ statusCode }) => statusCode === 200)) continue;
+        await octokit.request('POST /app/hook/deliveries/{delivery_id}/attempts', { delivery_id: attempts.at(-1)?.id ?? 0 });
+      }
+      await gitHub.settled();
+    },
+    /** What a look at the job at GitHub says of it, for events that were never made (E2, E4). */
+    async lookUp(job: JobTruth) {
+      const action = job.status === 'queued' || job.status === 'waiting' ? 'queued' : job.status;
+      const [login = ''] = job.repo.split('/');
+      const account = accountOf(login);
+      const owner = { id: entityIds[account], login, type: account === 'sam' ? 'User' : 'Organization' };
+      const body = {
+        action,
+        workflow_job: {
+          id: job.id,
+          run_id: job.runId,
+          run_attempt: job.attempt,
+          name: job.name,
+          labels: job.labels,
+          conclusion: job.conclusion,
+          runner_name: job.runnerName,
+        },
+        repository: { id: job.repositoryId, full_name: job.repo, private: true, owner },
+        installation: { id: installations[account] },
+      };
+      await record('workflow_job', `look-up of ${job.id} ${job.status}`, JSON.stringify(body));
+    },
+    /** Asks for the stop of a worker whose runner works, or at least could. */
+    async askToStop(nth: number) {
+      const { runners } = await gitHub.truth();
+      const busy = runners.filter(({ state }) => state === 'busy');
+      const connected = busy.length > 0 ? busy : runners.filter(({ state }) => state === 'idle');
+      const runner = connected[nth % Math.max(connected.length, 1)];
+      if (runner !== undefined) await stops.askToStop(runner.name);
+    },
+    async stop() {
+      await world.stop();
+      ingress.closeAllConnections();
+      ingress.close();
+      await once(ingress, 'close');
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { examplePools } from '@paddock/testing/demand-rows';
+import { sql } from 'kysely';
+import { describeAccess } from './look-up-access.ts';
+import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+
+const LIST = 'actions/list-self-hosted-runner-groups-for-org';
+
+let world: SchedulerWorld;
+beforeAll(async () => {
+  world = await startSchedulerWorld({ kubelet: false });
+  const { entityId, installationId } = world;
+  await world.db
+    .insertInto('installations')
+    .values({
+      entity_id: entityId,
+      app_id: APP_ID,
+      installation_id: installationId,
+      login: 'acme',
+      entity_type: 'Organization',
+      stated_at: new Date(),
+    })
+    .execute();
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  await world.reset();
+  await world.db.deleteFrom('unserved_keys').execute();
+  await world.putPools(examplePools({ pools: [{ runnerGroup: 'Ours' }] }));
+});
+
+/** Two workers in a row, idle for long although a job of theirs waits. */
+async function goUnserved(): Promise<void> {
+  await world.queueJob();
+  for (let round = 0; round < 3; round += 1) {
+    await world.match();
+    await world.db
+      .updateTable('workers')
+      .set({ status: 'failed', completed_at: new Date() })
+      .where('stopping_at', 'is not', null)
+      .where('status', '=', 'pending')
+      .execute();
+    await world.db
+      .updateTable('workers')
+      .set({ stopping_at: sql`now()`, stop_reason: 'not_assigned' })
+      .where('status', '=', 'pending')
+      .execute();
+  }
+}
+
+const accesses = async () => (await world.db.selectFrom('unserved_keys').select('access').execute()).map(({ access }) => access);
+const tasks = () => world.db.selectFrom('tasks').select('id').where('kind', '=', 'look-up-access').execute();
+const makeGroup = (visibility: 'selected') =>
+  world.github
+    .asInstallation(APP_ID, world.installationId)
+    .octokit.request('POST /orgs/{org}/actions/runner-groups', { org: 'acme', name: 'ours', visibility });
+
+describe('the access of an unserved key’s runner group (C11)', () => {
+  test('is asked for once, and kept for whoever has to correct it (P4, P5)', async () => {
+    await makeGroup('selected');
+    await goUnserved();
+    expect(await tasks()).toHaveLength(1);
+    const before = (await world.gitHub.report()).calls[LIST] ?? 0;
+    await world.runTasks();
+    expect(await accesses()).toEqual([
+      expect.stringMatching(/^The runner group ours takes jobs only of repositories that were selected for it/),
+    ]);
+    expect((await world.gitHub.report()).calls[LIST]).toBe(before + 1);
+    await world.match();
+    expect(await tasks()).toEqual([]);
+  });
+
+  test('waits while GitHub limits us, and is asked for again (D4)', async () => {
+    await goUnserved();
+    await world.gitHub.failNext({ path: 'runner-groups$', status: 429, headers: { 'retry-after': '600' } });
+    await world.runTasks();
+    expect([await accesses(), (await tasks()).length]).toEqual([[null], 1]);
+    await world.makeDue();
+    await world.runTasks();
+    expect(await accesses()).not.toEqual([null]);
+  });
+
+  test('that GitHub refuses to tell is recorded and said (C9)', async () => {
+    await goUnserved();
+    await world.gitHub.failNext({ path: 'runner-groups$', status: 403 });
+    await world.runTasks();
+    expect(await accesses()).toEqual([expect.stringMatching(/^GitHub does not tell: /)]);
+    const events = await world.db.selectFrom('installation_events').select('event').execute();
+    expect(events).toEqual([{ event: 'auth_attempt.other_error' }]);
+  });
+
+  test('is not asked for when the key is served again', async () => {
+    await goUnserved();
+    await world.db.deleteFrom('unserved_keys').execute();
+    await world.runTasks();
+    expect(await tasks()).toEqual([]);
+  });
+});
+
+const group = { name: 'Ours', visibility: 'all', allowsPublicRepositories: true, workflows: null } as const;
+test.each([
+  [undefined, 'There is no runner group named Ours'],
+  [group, 'takes jobs of all repositories and workflows'],
+  [{ ...group, allowsPublicRepositories: false }, 'only of repositories that are not public'],
+  [{ ...group, visibility: 'private' as const }, 'only of private repositories'],
+  [
+    { ...group, visibility: 'selected' as const, workflows: ['acme/ci/.github/workflows/a.yml@main'] },
+    'selected for it, and only of the workflows acme/ci',
+  ],
+  [{ ...group, workflows: [] }, 'only of the workflows (none)'],
+])('what a runner group’s access means: %j (C11)', (access, expected) => {
+  expect(describeAccess('Ours', access)).toContain(expected);
+});

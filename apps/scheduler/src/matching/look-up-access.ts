@@ -1,0 +1,61 @@
+import { recordAuthFailure } from '@paddock/db/accounts/auth-failures';
+import { findUnservedKey, saveUnservedAccess, type UnservedKeyPlace } from '@paddock/db/matching/unserved-keys';
+import { classifyGitHubError } from '@paddock/github/errors';
+import { findRunnerGroupAccess, type RunnerGroupAccess } from '@paddock/github/runner-groups';
+import type { Handler } from '@paddock/queue/kind';
+import { done, type Outcome, snooze } from '@paddock/queue/outcome';
+import type { Registering } from '../provisioning/registering.ts';
+
+const RATE_LIMITED_MS = 60_000;
+
+/**
+ * Asks GitHub once what access the runner group of a key gives to whose idle runners it gives no job, and writes the answer down for
+ * whoever has to correct it (C11). What GitHub refuses to tell is written down as well.
+ */
+export function createLookUpAccess({ db, github }: Pick<Registering, 'db' | 'github'>): Handler {
+  return async (task, signal) => {
+    const demandKey = Number(task.subject.id);
+    const key = await findUnservedKey(db, demandKey);
+    if (key === undefined) return done({ ended: 'the key is served again, or its account is gone' });
+    const write = async (access: string): Promise<Outcome> => {
+      await saveUnservedAccess(db, demandKey, access);
+      return done({ access });
+    };
+    if (key.scopeRepoId !== 0) return write('Its runners are registered at the repository itself: no runner group stands between.');
+    if (key.runnerGroup === null) return write('Its pool is not in the configuration any more.');
+    const client = github.asInstallation(key.appId, key.installationId, { signal });
+    try {
+      return await write(describeAccess(key.runnerGroup, await findRunnerGroupAccess(client, key.login, key.runnerGroup)));
+    } catch (error) {
+      const failure = classifyGitHubError(error);
+      if (failure.kind === 'rate_limited') return snooze(failure.retryAfterMs ?? RATE_LIMITED_MS, failure.message);
+      if (!['not_found', 'unauthorized', 'forbidden'].includes(failure.kind)) throw error;
+      await recordAuthFailure(db, 'scheduler', { ...failureOf(key), ...failure, httpStatus: failure.status ?? 0 });
+      return write(`GitHub does not tell: ${failure.message}`);
+    }
+  };
+}
+
+const failureOf = ({ appId, installationId, entityId, entityType, login }: UnservedKeyPlace) => ({
+  appId,
+  installationId,
+  entityId,
+  entityType,
+  entityName: login,
+  jobId: null,
+  deliveryGuid: null,
+});
+
+/** What a group's access says to whoever wonders why its runners get no jobs. */
+export function describeAccess(name: string, access: RunnerGroupAccess | undefined): string {
+  if (access === undefined) return `There is no runner group named ${name}: the runners are in the default group.`;
+  const limits = [
+    ...(access.visibility === 'selected' ? ['repositories that were selected for it'] : []),
+    ...(access.visibility === 'private' ? ['private repositories'] : []),
+    ...(access.visibility === 'all' && !access.allowsPublicRepositories ? ['repositories that are not public'] : []),
+    ...(access.workflows === null ? [] : [`the workflows ${access.workflows.join(', ') || '(none)'}`]),
+  ];
+  if (limits.length === 0)
+    return `The runner group ${access.name} takes jobs of all repositories and workflows: nothing is wrong with its access.`;
+  return `The runner group ${access.name} takes jobs only of ${limits.join(', and only of ')}: see whether the waiting job is one of them.`;
+}

@@ -1,0 +1,69 @@
+import { countWaitingByReason } from '@paddock/db/matching/demand-keys';
+import { listen, type ListenOptions } from '@paddock/db/connection/listen';
+import { queueEventChannel } from '@paddock/db/connection/schema-name';
+import type { MatchingSettings } from '@paddock/db/matching/matching-rules';
+import type { Database } from '@paddock/db/schema/tables';
+import { findForgottenWorkers } from '@paddock/db/workers/workers';
+import { enqueue } from '@paddock/queue/enqueue';
+import { loop } from '@paddock/runtime/loop';
+import { pause } from '@paddock/runtime/pause';
+import { createWake } from '@paddock/runtime/wake';
+import type { Kysely } from 'kysely';
+import type { SchedulerEvents } from '../events.ts';
+import { matchOnce } from './match.ts';
+import { WORKER_TASK, provisionTask } from '@paddock/domain/tasks/worker-tasks';
+
+export interface Matching {
+  readonly db: Kysely<Database>;
+  /** For the listener's own connection; from `clientConfig`. */
+  readonly config: ListenOptions['config'];
+  readonly schema: string;
+  readonly tickMs: number;
+  readonly forgottenAfterMs: number;
+  readonly settings: MatchingSettings;
+  readonly events: SchedulerEvents;
+}
+
+/** Matches demand with supply whenever a notification says that something changed, and every `tickMs` without one (C1). */
+export async function runMatching(parts: Matching, signal: AbortSignal): Promise<void> {
+  const { db, config, schema, tickMs, forgottenAfterMs, settings, events } = parts;
+  const wake = createWake();
+  const match = async (): Promise<void> => {
+    const began = performance.now();
+    const matched = await matchOnce(db, settings);
+    const tookMs = performance.now() - began;
+    events.matched(matched, tookMs / 1_000);
+    if (matched.hasMore) return wake.ring();
+    events.waiting(await countWaitingByReason(db));
+    await pause(Math.min(REST * tookMs, tickMs), signal);
+  };
+  const reprovision = async (): Promise<void> => {
+    const podNames = await reprovisionForgotten(db, forgottenAfterMs);
+    if (podNames.length > 0) events.reprovisioned(podNames);
+  };
+  await Promise.all([
+    listen({ config, channels: [queueEventChannel(schema)], onWake: () => wake.ring(), onError: events.listenFailed }, signal),
+    loop(match, { wake, intervalMs: tickMs, onError: events.matchFailed }, signal),
+    loop(reprovision, { wake: createWake(), intervalMs: tickMs, onError: events.matchFailed }, signal),
+  ]);
+}
+
+/**
+ * After a pass so many times its duration belongs to others: under load every delivery asks for a pass, and what asks meanwhile shares the
+ * next one. A few milliseconds while little waits.
+ */
+const REST = 3;
+
+const MOST_FORGOTTEN = 250;
+
+/**
+ * Enqueues the provisioning of workers that wait for a pod while no task of theirs is left, as after the fourth crash of an executor: such a
+ * row would count as supply for ever, and its job would never run (P1). Returns their names.
+ */
+export async function reprovisionForgotten(db: Kysely<Database>, olderThanMs: number): Promise<string[]> {
+  return db.transaction().execute(async (trx) => {
+    const forgotten = await findForgottenWorkers(trx, { kind: WORKER_TASK.provisionWorker, olderThanMs, limit: MOST_FORGOTTEN });
+    await enqueue(trx, forgotten.map(provisionTask));
+    return forgotten.map(({ podName }) => podName);
+  });
+}

@@ -1,0 +1,142 @@
+import { recordAuthFailure } from '@paddock/db/accounts/auth-failures';
+import {
+  type BreakerSubject,
+  githubBreaker,
+  holdBack,
+  installationBreaker,
+  noteFailure,
+  poolBreaker,
+  repositoryBreaker,
+} from '@paddock/db/matching/breakers';
+import type { Database } from '@paddock/db/schema/tables';
+import { clearRegistrationStarted, type WorkerToProvision } from '@paddock/db/workers/workers';
+import type { GitHub } from '@paddock/github/connect';
+import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
+import { done, type Outcome, snooze } from '@paddock/queue/outcome';
+import type { Kysely } from 'kysely';
+import { failWorker } from './fail-worker.ts';
+import type { Registering } from './registering.ts';
+import { repairInstallation, type Standing } from './repair-installation.ts';
+
+const LOOK_AGAIN_MS = 1_000;
+const REFUSED_MS = 60_000;
+const RATE_LIMITED_MS = 60_000;
+
+/**
+ * What a failed call of GitHub's means for a worker's task, with everything that follows from it written down: the row ends where nobody can
+ * know whether its runner was registered; a breaker counts what speaks against GitHub, the account, the repository or the pool. `marked`: the row says that
+ * its registration has begun.
+ */
+export async function afterGitHubFailure(
+  parts: Registering,
+  worker: WorkerToProvision,
+  failure: GitHubFailure,
+  marked: boolean,
+): Promise<Outcome> {
+  const { db, runnerGroups, events } = parts;
+  events.githubFailed(worker, failure);
+  const subject = faultOf(failure, worker.pool);
+  if (subject !== undefined) await noteFailure(parts, { subject, failureClass: failure.kind, message: failure.message });
+  if (failure.kind === 'conflict' || (marked && mayHaveRegistered(failure))) {
+    const message = `It is not known whether GitHub registered the runner: ${failure.message}`;
+    await failWorker(db, worker.podName, { reason: 'registration_interrupted', message });
+    return done({ ended: 'registration_interrupted' });
+  }
+  if (marked) await clearRegistrationStarted(db, worker.podName);
+  switch (failure.kind) {
+    case 'rate_limited': {
+      const { retryAfterMs: waitMs = RATE_LIMITED_MS, message } = failure;
+      await holdBack(db, { subject: installationBreaker(worker.entityId), failureClass: failure.kind, message }, waitMs);
+      return snooze(waitMs, message);
+    }
+    case 'not_found':
+    case 'unauthorized':
+    case 'forbidden':
+      runnerGroups.forget(worker.login);
+      await noteRefusal(db, worker, failure);
+      return afterRefusal(parts, worker, failure);
+    case 'outdated':
+      return snooze(LOOK_AGAIN_MS, `GitHub is asked with new credentials after: ${failure.message}`);
+    case 'invalid':
+      runnerGroups.forget(worker.login);
+      throw new Error(`GitHub refused to register the runner ${worker.podName}: ${failure.message}`);
+    case 'unavailable':
+    case 'timeout':
+    case 'network':
+    case 'unknown':
+      throw new Error(`GitHub could not be asked to register the runner ${worker.podName}: ${failure.message}`);
+    default:
+      return failure.kind satisfies never;
+  }
+}
+
+/** Only the call for the JIT config registers anything, and only when it was not refused. */
+function mayHaveRegistered({ kind, operation, neverSent = false }: GitHubFailure): boolean {
+  if (neverSent || (!operation.endsWith('/generate-jitconfig') && operation !== 'unknown')) return false;
+  return kind === 'unavailable' || kind === 'timeout' || kind === 'network' || kind === 'unknown';
+}
+
+/** Keeps what later explains why an installation stopped working (C9). */
+async function noteRefusal(db: Kysely<Database>, worker: WorkerToProvision, failure: GitHubFailure): Promise<void> {
+  await recordAuthFailure(db, 'scheduler', {
+    operation: failure.operation,
+    httpStatus: failure.status ?? 0,
+    message: failure.message,
+    appId: worker.appId,
+    installationId: worker.installationId,
+    entityId: worker.entityId,
+    entityType: worker.entityType,
+    entityName: worker.login,
+    jobId: worker.madeForJobId,
+    deliveryGuid: worker.deliveryGuid,
+  });
+}
+
+/** Whom a refusal speaks against is not in it: an account that works well does not wait for one of its repositories. */
+async function afterRefusal(parts: Registering, worker: WorkerToProvision, failure: GitHubFailure): Promise<Outcome> {
+  const standing = await standingOf(parts.db, parts.github, worker);
+  const isRepositorys = isAboutRepository(failure, worker) && standing !== 'gone' && standing !== 'suspended';
+  const subject = isRepositorys ? repositoryBreaker(worker.scopeRepoId) : installationBreaker(worker.entityId);
+  await noteFailure(parts, { subject, failureClass: failure.kind, message: failure.message });
+  return standing === 'renewed'
+    ? snooze(LOOK_AGAIN_MS, `the installation was found anew after: ${failure.message}`)
+    : snooze(REFUSED_MS, failure.message);
+}
+
+/** A token is refused, or not given, for the whole installation. */
+const isAboutRepository = ({ kind, operation }: GitHubFailure, { scopeRepoId }: WorkerToProvision): boolean =>
+  scopeRepoId !== 0 && kind !== 'unauthorized' && REPOSITORY_CALL.test(operation);
+
+const REPOSITORY_CALL = /^[A-Z]+ (?:\/api\/v3)?\/(?:repos|repositories)\//;
+
+/** Undefined: GitHub could not be asked. That changes nothing: the refusal before it says why. */
+async function standingOf(db: Kysely<Database>, github: GitHub, worker: WorkerToProvision): Promise<Standing | undefined> {
+  try {
+    return await repairInstallation(db, github, worker);
+  } catch (error) {
+    if (classifyGitHubError(error).operation === 'unknown') throw error;
+    return undefined;
+  }
+}
+
+/** What a failure of GitHub's speaks against; undefined: nothing but this call, or it has to be found out. */
+function faultOf({ kind }: GitHubFailure, pool: string): BreakerSubject | undefined {
+  switch (kind) {
+    case 'invalid':
+      return poolBreaker(pool);
+    case 'unavailable':
+    case 'timeout':
+    case 'network':
+    case 'unknown':
+      return githubBreaker;
+    case 'not_found':
+    case 'unauthorized':
+    case 'forbidden':
+    case 'outdated':
+    case 'conflict':
+    case 'rate_limited':
+      return undefined;
+    default:
+      return kind satisfies never;
+  }
+}

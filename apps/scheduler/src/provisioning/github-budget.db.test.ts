@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { look, type Seen } from './evidence.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+
+let world: SchedulerWorld;
+let seen: Seen;
+beforeAll(async () => {
+  world = await startSchedulerWorld({ kubelet: false });
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  await world.reset();
+  seen = await look(world);
+});
+
+const JIT = '/generate-jitconfig$';
+const reasons = () => world.db.selectFrom('demand_keys').select(['waiting', 'wait_reason']).execute();
+
+describe('GitHub’s limits (C4, P4)', () => {
+  test('one rate-limited answer holds back everybody else of the account until one trial went well (D4)', async () => {
+    await world.queueJob();
+    await world.match();
+    await world.gitHub.failNext({ path: JIT, status: 429, headers: { 'retry-after': '600' } });
+    await world.runTasks();
+    for (let n = 0; n < 3; n += 1) await world.queueJob();
+    await world.match();
+    await world.makeDue();
+    await world.runTasks();
+    expect(await seen.runners()).toEqual([]);
+    expect((await seen.tasks()).map(({ attempt }) => attempt)).toEqual([0]);
+    expect(await reasons()).toEqual([{ waiting: 4, wait_reason: 'github_budget' }]);
+    await world.settle();
+    expect(await seen.runners()).toHaveLength(4);
+    expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
+  });
+
+  test('no more workers are reserved than registrations are left, and the key says so (P5)', async () => {
+    await world.gitHub.setRateLimit({
+      caller: { installationId: world.installationId },
+      resource: 'actions_runner_registration',
+      remaining: 4,
+      resetInMs: 3_600_000,
+    });
+    await world.queueJob();
+    await world.settle();
+    for (let n = 0; n < 9; n += 1) await world.queueJob();
+    await world.settle();
+    expect(await seen.runners()).toHaveLength(4);
+    expect(await reasons()).toEqual([{ waiting: 10, wait_reason: 'github_budget' }]);
+  });
+});

@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { findWorkerToProvision, saveRegistration } from '@paddock/db/workers/workers';
+import type { Task } from '@paddock/queue/task';
+import { examplePools } from '@paddock/testing/demand-rows';
+import { waitFor } from '@paddock/testing/wait-for';
+import { failWorker } from './fail-worker.ts';
+import { reprovisionForgotten } from '../matching/match-loop.ts';
+import { look, type Seen } from './evidence.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { putSecret, startPod } from './start-pod.ts';
+
+// Without a kubelet: pods stay Pending, so that what is left behind can be looked at.
+let world: SchedulerWorld;
+let seen: Seen;
+beforeAll(async () => {
+  world = await startSchedulerWorld({ kubelet: false });
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  await world.reset();
+  seen = await look(world);
+});
+
+const JIT = '/generate-jitconfig$';
+
+const taskFor = (podName: string, leaseLeft: number): Task => ({
+  id: 'a task',
+  kind: 'provision-worker',
+  subject: { type: 'worker', id: podName, name: null },
+  payload: {},
+  attempt: 1,
+  maxAttempts: 5,
+  crashes: 0,
+  deliveryGuid: null,
+  fence: 1,
+  leaseLeft: () => leaseLeft,
+});
+
+describe('provisioning', () => {
+  test('asks GitHub once and the cluster five times when all goes well, a token apart (P4)', async () => {
+    const calls = async (): Promise<Record<string, number>> => ({ ...(await world.gitHub.report()).calls, ...world.kube.report().calls });
+    await world.queueJob();
+    await world.settle();
+    const before = await calls();
+    await world.queueJob();
+    await world.settle();
+    const made = Object.entries(await calls()).flatMap(([call, count]) =>
+      count === before[call] ? [] : [[call, count - (before[call] ?? 0)]],
+    );
+    expect(Object.fromEntries(made)).toEqual({
+      'actions/generate-runner-jitconfig-for-org': 1,
+      'get pods': 1,
+      'get secrets': 1,
+      'create secrets': 1,
+      'create pods': 1,
+      'patch secrets': 1,
+    });
+  });
+
+  test('registers with the pool’s whole label set, whatever labels the job has (C2)', async () => {
+    await world.queueJob({ row: { job_labels: '["linux"]' } });
+    await world.settle();
+    expect((await seen.alive())[0]).toMatchObject({ job_labels: ['linux'], registered_labels: ['linux', 'self-hosted'] });
+  });
+
+  test('a runner of that name at GitHub ends the row, not the registration (C6)', async () => {
+    await world.queueJob();
+    await world.gitHub.failNext({ path: JIT, status: 409 });
+    await world.settle();
+    expect(await seen.failures()).toEqual(['registration_interrupted']);
+    await seen.expectOneWorker();
+  });
+
+  test('a registration whose JIT config was lost ends the row; another worker is made beside what is left at GitHub (C6)', async () => {
+    await world.queueJob();
+    world.kube.failNext({ method: 'POST', path: '/secrets$', status: 500 });
+    await world.settle();
+    expect(await seen.failures()).toEqual(['registration_interrupted']);
+    expect(await seen.runners()).toHaveLength(2); // the first one is the sweep's to remove, after its grace
+    await seen.expectOneWorker();
+  });
+
+  test('a Secret that is there is used without another registration (C6)', async () => {
+    await world.queueJob();
+    world.kube.failNext({ method: 'POST', path: '/pods$', status: 500 });
+    await world.settle();
+    expect(await seen.runners()).toHaveLength(1);
+    expect(await seen.failures()).toEqual([]);
+    await seen.expectOneWorker();
+  });
+
+  test('a run that stalls in its registration makes nothing more once its successor has ended the row (C6, D6)', async () => {
+    await world.queueJob();
+    await world.match();
+    await world.gitHub.failNext({ path: JIT, hang: true });
+    const stalled = world.runTasks('stalled');
+    await waitFor('the registration to be begun', async () => (await world.workers())[0]?.registration_started_at !== null);
+    // Its lease is over; whoever comes next starts again from the top.
+    await world.db
+      .updateTable('tasks')
+      .set({ locked_at: new Date(0) })
+      .execute();
+    await world.runTasks('successor');
+    expect(await seen.failures()).toEqual(['registration_interrupted']);
+    await stalled;
+    await world.settle();
+    expect(await seen.failures()).toEqual(['registration_interrupted']);
+    await seen.expectOneWorker();
+  });
+
+  test('a run that wakes up with a JIT config after its successor has ended the row makes no pod, and takes its Secret back (C6)', async () => {
+    await world.queueJob();
+    await world.match();
+    const [row] = await world.workers();
+    const worker = await findWorkerToProvision(world.db, row?.pod_name ?? '');
+    const [pool] = examplePools().pools;
+    if (worker === undefined || pool === undefined) throw new Error('there is no worker');
+    await failWorker(world.db, worker.podName, { reason: 'registration_interrupted', message: 'by its successor' });
+    const task = taskFor(worker.podName, 1);
+    await putSecret(world.parts, worker, 'a JIT config', task);
+    expect(await startPod(world.parts, worker, pool, { task, isWatched: false })).toMatchObject({ outcome: 'done' });
+    expect(seen.pods()).toEqual([]);
+    expect(seen.secrets()).toEqual([]);
+    expect(await saveRegistration(world.db, worker.podName, { runnerId: 1, labels: [] })).toBe(false);
+  });
+
+  test('with too little of the lease left no outside call is begun (C6)', async () => {
+    await world.queueJob();
+    await world.match();
+    const [worker] = await world.workers();
+    const task = taskFor(worker?.pod_name ?? '', 0.3);
+    const before = world.kube.report().calls;
+    await expect(world.kinds['provision-worker']?.handler(task, new AbortController().signal)).rejects.toThrow('Only 30 % of the lease');
+    expect(world.kube.report().calls).toEqual(before);
+    expect((await world.workers())[0]?.registration_started_at).toBeNull();
+  });
+
+  test('a row that is wanted no more ends before anybody asks GitHub (C3)', async () => {
+    const jobId = await world.queueJob();
+    await world.match();
+    await world.db.updateTable('jobs').set({ wants_worker: false }).where('job_id', '=', jobId).execute();
+    await world.settle();
+    expect(await seen.failures()).toEqual(['unwanted']);
+    expect(await seen.runners()).toEqual([]);
+    expect(await seen.tasks()).toEqual([]);
+  });
+
+  test('a cluster that is away costs no registration and no attempt (C6, D4)', async () => {
+    await world.queueJob();
+    world.kube.failNext({ path: '', times: 1_000 });
+    await world.settle(8);
+    expect(await seen.runners()).toEqual([]);
+    expect((await seen.tasks()).map(({ attempt }) => attempt)).toEqual([0]);
+    world.kube.clearFaults();
+    await world.settle();
+    await seen.expectOneWorker();
+  });
+
+  test('a rate limit waits as long as GitHub says, without an attempt (D4)', async () => {
+    await world.queueJob();
+    await world.match();
+    await world.gitHub.failNext({ path: JIT, status: 429, headers: { 'retry-after': '77' } });
+    await world.runTasks();
+    const [task] = await seen.tasks();
+    const waitMs = (task?.due_at.getTime() ?? 0) - Date.now();
+    expect(waitMs).toBeGreaterThan(70_000);
+    expect(waitMs).toBeLessThan(78_000);
+    expect(task?.attempt).toBe(0);
+    expect((await seen.alive())[0]?.registration_started_at).toBeNull();
+  });
+
+  test.each([
+    [404, 'auth_attempt.404', 'auth_404'],
+    [403, 'auth_attempt.other_error', 'auth_other_error'],
+  ])('a refusal with %i is recorded with all that explains it, and backed off (C9, P5)', async (status, event, outcome) => {
+    const jobId = await world.queueJob();
+    await world.match();
+    await world.gitHub.failNext({ path: JIT, status });
+    await world.runTasks();
+    const recorded = await world.db.selectFrom('installation_events').selectAll().execute();
+    expect(recorded).toEqual([
+      expect.objectContaining({
+        source: 'scheduler',
+        event,
+        outcome,
+        job_id: jobId,
+        installation_id: world.installationId,
+        payload: {
+          operation: 'POST /orgs/acme/actions/runners/generate-jitconfig',
+          http_status: status,
+          message: expect.any(String),
+          app_id: 1001,
+          installation_id: world.installationId,
+          entity: { id: expect.any(Number), name: 'acme', type: 'Organization' },
+          job_id: jobId,
+        },
+      }),
+    ]);
+    const [task] = await seen.tasks();
+    expect((task?.due_at.getTime() ?? 0) - Date.now()).toBeGreaterThan(50_000);
+    await world.settle();
+    await seen.expectOneWorker();
+  });
+
+  test('uses the installation as it is known now, not as it was when the job came (A12)', async () => {
+    await world.queueJob({ row: { installation_id: 1, entity_name: 'acme-before' } });
+    const [job] = await world.db.selectFrom('jobs').selectAll().execute();
+    const installation = {
+      installation_id: world.installationId,
+      login: 'acme',
+      entity_type: 'Organization',
+      stated_at: new Date(),
+    } as const;
+    await world.db
+      .insertInto('installations')
+      .values({ ...installation, entity_id: job?.entity_id ?? 0, app_id: 1001 })
+      .execute();
+    await world.settle();
+    await seen.expectOneWorker();
+    expect(await seen.failures()).toEqual([]);
+    await world.db.deleteFrom('installations').execute();
+  });
+
+  test('a pool that goes before its worker is registered ends the worker, and says why the job waits (P5)', async () => {
+    await world.queueJob();
+    await world.match();
+    await world.putPools(examplePools({ pools: [{ name: 'other' }] }));
+    await world.runTasks();
+    await world.match();
+    expect(await seen.failures()).toEqual(['pool_unknown']);
+    expect(await world.db.selectFrom('demand_keys').select('wait_reason').execute()).toEqual([{ wait_reason: 'pool_unknown' }]);
+  });
+
+  test('the last failed run ends the worker, so that its job gets another (P1)', async () => {
+    await world.queueJob();
+    await world.gitHub.failNext({ path: JIT, status: 422, times: 5 });
+    await world.settle(20);
+    expect(await seen.failures()).toEqual(['provisioning_failed']);
+    await seen.expectOneWorker();
+  });
+
+  test('a worker whose task is gone is provisioned again (P1)', async () => {
+    await world.queueJob();
+    await world.match();
+    await world.db.deleteFrom('tasks').execute();
+    expect(await reprovisionForgotten(world.db, 60_000)).toEqual([]);
+    expect(await reprovisionForgotten(world.db, 0)).toHaveLength(1);
+    expect(await reprovisionForgotten(world.db, 0)).toEqual([]);
+    await world.settle();
+    await seen.expectOneWorker();
+  });
+
+  test('many workers at once, on two executors, make one pod each (C5, C6)', async () => {
+    for (let n = 0; n < 20; n += 1) await world.queueJob();
+    await Promise.all([world.match(), world.match()]);
+    await Promise.all([world.runTasks('one'), world.runTasks('two')]);
+    const live = await seen.alive();
+    expect(live).toHaveLength(20);
+    expect(new Set(seen.pods())).toEqual(new Set(live.map((worker) => worker.pod_name)));
+    expect(await seen.runners()).toHaveLength(20);
+  });
+});

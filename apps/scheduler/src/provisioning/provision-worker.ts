@@ -1,0 +1,115 @@
+import { clusterBreaker, noteFailure, passBreakers, poolBreaker, registrationBreakers, UNWATCHED } from '@paddock/db/matching/breakers';
+import { findWorkerToProvision, type WorkerToProvision } from '@paddock/db/workers/workers';
+import { KubeError } from '@paddock/kube/errors';
+import type { ObservedPod } from '@paddock/kube/observed-pod';
+import { findPod } from '@paddock/kube/pods';
+import { secretExists } from '@paddock/kube/secrets';
+import type { Handler } from '@paddock/queue/kind';
+import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
+import type { Task } from '@paddock/queue/task';
+import { type FailReason, failWorker } from './fail-worker.ts';
+import { requireLease } from './lease.ts';
+import { registerRunner } from './register-runner.ts';
+import type { Registering } from './registering.ts';
+import { adoptSecret, afterKubeFailure, finishPod, putSecret, type Starting, startPod, tryPod } from './start-pod.ts';
+
+export type Provisioning = Registering & Starting;
+
+/**
+ * Makes a reserved worker real, from the top at every run (C6):
+ *
+ *   wanted? ─► pod there? ──────────────────────────────► Secret's owner ─► done
+ *                 │ no                                          ▲
+ *                 ▼                                             │
+ *              Secret there? ───────────────────────────► pod ──┘
+ *                 │ no                                     ▲
+ *                 ▼                                        │
+ *              registration begun before? ─► no: JIT ─► Secret
+ *                 │ yes
+ *                 ▼
+ *              the row ends; the matcher reserves another. No run ever deletes a registration: a stalled one's runner may be live.
+ */
+export function createProvisionWorker(parts: Provisioning): Handler {
+  return async (task, signal) => {
+    const worker = await findWorkerToProvision(parts.db, task.subject.id);
+    if (worker === undefined) return poison(`there is no worker named ${task.subject.id}`);
+    try {
+      return await provision(parts, worker, task, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const outcome = await afterKubeFailure(parts, worker, error);
+      if (outcome !== undefined) return outcome;
+      if (task.attempt >= task.maxAttempts) await giveUp(parts, worker, error);
+      throw error;
+    }
+  };
+}
+
+async function provision(parts: Provisioning, worker: WorkerToProvision, task: Task, signal: AbortSignal): Promise<Outcome> {
+  const { status, podUid, stoppingAt } = worker;
+  if (status === 'completed' || status === 'failed') return done({ ended: status });
+  if (podUid !== null) return adoptSecret(parts, worker, podUid, task);
+  if (stoppingAt !== null) return done({ ended: 'stopping' });
+
+  const there = await lookAtCluster(parts, worker, task);
+  if ('away' in there) {
+    await noteFailure(parts, { subject: clusterBreaker(worker.cluster), failureClass: 'away', message: there.away });
+    return snooze(CLUSTER_AWAY_MS, there.away);
+  }
+  if (there.pod !== undefined) return finishPod(parts, worker, { uid: there.pod.uid, isNew: false }, task);
+
+  const pool = worker.poolToday;
+  if (pool === undefined) return fail(parts, worker, 'pool_unknown', `The pool ${worker.pool} is not in the configuration any more.`);
+  // A Secret that is there is from a run that did not come to its end.
+  let isWatched = true;
+  if (!there.secret) {
+    if (worker.registrationStartedAt !== null) {
+      return fail(parts, worker, 'registration_interrupted', 'A registration was begun, and its JIT config is lost.');
+    }
+    const passage = worker.isWatched ? await passBreakers(parts.db, breakersOf(worker)) : UNWATCHED;
+    if (passage.waitMs > 0) return snooze(passage.waitMs, `held back after failures: ${passage.message}`);
+    ({ isWatched } = passage);
+    if (isWatched) await tryPod(parts, worker, pool, task);
+    const registered = await registerRunner(parts, worker, pool, { task, isWatched }, signal);
+    if ('instead' in registered) return registered.instead;
+    await putSecret(parts, worker, registered.jitConfig, task);
+  }
+  return startPod(parts, worker, pool, { task, isWatched });
+}
+
+const breakersOf = (worker: WorkerToProvision) => [
+  ...registrationBreakers(worker),
+  poolBreaker(worker.pool),
+  clusterBreaker(worker.cluster),
+];
+
+const CLUSTER_AWAY_MS = 10_000;
+
+/** Also proves that the cluster answers, before a JIT config is asked for that could then not be used. */
+async function lookAtCluster(
+  { cluster }: Provisioning,
+  { namespace, podName }: WorkerToProvision,
+  task: Task,
+): Promise<{ pod: ObservedPod | undefined; secret: boolean } | { away: string }> {
+  requireLease(task);
+  const place = { namespace, name: podName };
+  try {
+    const [pod, secret] = await Promise.all([findPod(cluster, place), secretExists(cluster, place)]);
+    return { pod, secret };
+  } catch (error) {
+    if (error instanceof KubeError && ['network', 'timeout', 'unavailable'].includes(error.failure.kind)) return { away: error.message };
+    throw error;
+  }
+}
+
+async function fail({ db, events }: Provisioning, worker: WorkerToProvision, reason: FailReason, message: string): Promise<Outcome> {
+  const ended = await failWorker(db, worker.podName, { reason, message });
+  if (ended) events.failed(worker, reason);
+  return done({ ended: reason });
+}
+
+/** The last run that the queue allows has failed: the worker ends with it, and the matcher makes another. */
+async function giveUp(parts: Provisioning, worker: WorkerToProvision, error: unknown): Promise<void> {
+  const message = error instanceof Error ? error.message : String(error);
+  await fail(parts, worker, 'provisioning_failed', `The worker could not be started: ${message}`);
+}

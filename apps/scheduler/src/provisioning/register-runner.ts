@@ -1,0 +1,82 @@
+import { holdBack, noteSuccess, registrationBreakers, repositoryBreaker } from '@paddock/db/matching/breakers';
+import { noteRegistrationBudget } from '@paddock/db/matching/registration-budgets';
+import { clearRegistrationStarted, markRegistrationStarted, saveRegistration, type WorkerToProvision } from '@paddock/db/workers/workers';
+import type { Pool } from '@paddock/domain/pools/pools-document';
+import { classifyGitHubError } from '@paddock/github/errors';
+import { DEFAULT_RUNNER_GROUP_ID } from '@paddock/github/runner-groups';
+import { createJitConfig } from '@paddock/github/runners';
+import { done, type Outcome, snooze } from '@paddock/queue/outcome';
+import type { Task } from '@paddock/queue/task';
+import { afterGitHubFailure } from './after-github-failure.ts';
+import { hasLease, requireLease } from './lease.ts';
+import type { Registering } from './registering.ts';
+import { scopeOf } from '../scope-of.ts';
+
+/** Either the JIT config, which is a secret and stays in this run's memory, or how the task ends without one. */
+export type Registered = { readonly jitConfig: string } | { readonly instead: Outcome };
+
+/**
+ * Registers the worker's runner at GitHub, once: the mark in its row lets one run ask, ever. An answer that leaves open whether GitHub has
+ * registered the runner ends the row; a refusal takes the mark back (C6). `isWatched`: something failed lately that a registration would prove
+ * to work again.
+ */
+export async function registerRunner(
+  parts: Registering,
+  worker: WorkerToProvision,
+  pool: Pool,
+  { task, isWatched }: { task: Task; isWatched: boolean },
+  signal: AbortSignal,
+): Promise<Registered> {
+  const { db, github, runnerGroups, events } = parts;
+  const correlation = worker.deliveryGuid === null ? {} : { correlationId: worker.deliveryGuid };
+  const client = github.asInstallation(worker.appId, worker.installationId, { signal, ...correlation });
+  let marked = false;
+  let jit: { runnerId: number; jitConfig: string };
+  try {
+    requireLease(task);
+    const scope = await scopeOf(worker, client);
+    if (scope === undefined) return { instead: await awaitRepository(db, worker) };
+    const runnerGroupId =
+      scope.kind === 'repository' ? DEFAULT_RUNNER_GROUP_ID : await runnerGroups.ensure(client, scope.owner, groupOf(pool));
+    requireLease(task);
+    marked = await markRegistrationStarted(db, worker.podName, { hasPassed: worker.isWatched });
+    if (!marked) return { instead: snooze(LOOK_AGAIN_MS, NOT_MARKED) };
+    // The process may have stood still over the mark: whoever has taken over does not count on a registration that comes only now.
+    if (!hasLease(task)) {
+      await clearRegistrationStarted(db, worker.podName);
+      return { instead: snooze(LOOK_AGAIN_MS, 'too little of the lease was left to register a runner') };
+    }
+    jit = await createJitConfig(client, scope, { name: worker.podName, labels: pool.labels, runnerGroupId });
+  } catch (error) {
+    const failure = classifyGitHubError(error);
+    if (failure.operation === 'unknown' && !marked) throw error;
+    return { instead: await afterGitHubFailure(parts, worker, failure, marked) };
+  }
+  await noteBudget(parts, worker);
+  const saved = await saveRegistration(db, worker.podName, { runnerId: jit.runnerId, labels: pool.labels });
+  if (!saved) return { instead: done({ ended: 'the worker ended while it was being registered' }) };
+  events.registered(worker);
+  if (isWatched) await noteSuccess(db, registrationBreakers(worker));
+  return { jitConfig: jit.jitConfig };
+}
+
+async function awaitRepository(db: Registering['db'], { scopeRepoId }: WorkerToProvision): Promise<Outcome> {
+  const message = `GitHub knows no repository ${scopeRepoId}`;
+  await holdBack(db, { subject: repositoryBreaker(scopeRepoId), failureClass: 'not_found', message }, GONE_REPOSITORY_MS);
+  return snooze(GONE_REPOSITORY_MS, message);
+}
+
+const LOOK_AGAIN_MS = 1_000;
+const NOT_MARKED = 'the worker ended, another run has begun its registration, or a breaker has opened meanwhile';
+const GONE_REPOSITORY_MS = 15 * 60_000;
+/** With fewer registrations left than this, what is left is written down after each, for the matcher to heed. */
+const SCARCE = 1_000;
+
+const groupOf = ({ runnerGroup, publicRepositories }: Pool) =>
+  ({ name: runnerGroup, visibility: 'all', allowsPublicRepositories: publicRepositories }) as const;
+
+async function noteBudget({ db, github }: Registering, { installationId }: WorkerToProvision): Promise<void> {
+  const budget = github.budgetOf(installationId, 'actions_runner_registration');
+  if (budget === undefined || budget.remaining >= SCARCE) return;
+  await noteRegistrationBudget(db, { installationId, remaining: budget.remaining, resetAt: new Date(budget.resetAt) });
+}

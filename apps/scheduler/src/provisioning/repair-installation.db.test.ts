@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { look, type Seen } from './evidence.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+
+let world: SchedulerWorld;
+let seen: Seen;
+beforeAll(async () => {
+  world = await startSchedulerWorld({ kubelet: false });
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  await world.reset();
+  await world.db.deleteFrom('installations').execute();
+  seen = await look(world);
+});
+
+const installations = () => world.db.selectFrom('installations').select(['installation_id', 'login']).execute();
+const events = async () => (await world.db.selectFrom('installation_events').select('event').execute()).map(({ event }) => event);
+const dueInMs = async () => ((await seen.tasks())[0]?.due_at.getTime() ?? 0) - Date.now();
+
+describe('an installation that is refused is looked up as the App (A12)', () => {
+  test('installed anew, and nobody told us: the job gets its worker a second later, and the refusal stays on record (C9, P5)', async () => {
+    const sam = await world.addUser('sam', ['tool']);
+    await world.queueJobOf(sam, 'tool');
+    await world.gitHub.uninstall(sam.installationId);
+    const { id } = await world.gitHub.install({ appId: 1001, account: 'sam', announce: false });
+    await world.match();
+    await world.runTasks();
+    expect(await events()).toEqual(['auth_attempt.404']);
+    expect(await installations()).toEqual([{ installation_id: id, login: 'sam' }]);
+    expect(await dueInMs()).toBeLessThan(2_000);
+    await world.settle();
+    await seen.expectOneWorker();
+  });
+
+  test('renamed, and nobody told us (P5)', async () => {
+    const alex = await world.addUser('alex', ['tool']);
+    await world.queueJobOf(alex, 'tool');
+    await world.gitHub.renameAccount('alex', 'alexandra');
+    await world.match();
+    await world.runTasks();
+    expect(await installations()).toEqual([{ installation_id: alex.installationId, login: 'alexandra' }]);
+    await world.settle();
+    await seen.expectOneWorker();
+  });
+
+  test('gone: after three refusals it is asked for once per pause, and that costs no attempt (C9, C11, P4)', async () => {
+    const kim = await world.addUser('kim', ['tool']);
+    for (let n = 0; n < 5; n += 1) await world.queueJobOf(kim, 'tool');
+    await world.gitHub.uninstall(kim.installationId);
+    await world.match();
+    const refusals: number[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      await world.makeDue();
+      await world.runTasks();
+      refusals.push((await events()).length);
+      await world.db
+        .updateTable('breakers')
+        .set({ paused_until: new Date(0) })
+        .execute();
+    }
+    // Those that were begun side by side before the third refusal, then one trial each time.
+    expect(refusals[0]).toBeGreaterThanOrEqual(3);
+    expect(refusals[0]).toBeLessThanOrEqual(5);
+    expect(refusals.map((count) => count - (refusals[0] ?? 0))).toEqual([0, 1, 2]);
+    expect((await seen.tasks()).map(({ attempt }) => attempt)).toEqual([0, 0, 0, 0, 0]);
+    expect(await installations()).toEqual([]);
+  });
+
+  test('suspended: it is not called gone, and works again once it is not (C9)', async () => {
+    const lee = await world.addUser('lee', ['tool']);
+    await world.queueJobOf(lee, 'tool');
+    await world.gitHub.suspend(lee.installationId);
+    await world.match();
+    await world.runTasks();
+    expect(await events()).toEqual(['auth_attempt.other_error']);
+    await world.gitHub.unsuspend(lee.installationId);
+    await world.settle();
+    await seen.expectOneWorker();
+  });
+});

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { examplePools } from '@paddock/testing/demand-rows';
+import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+
+let world: SchedulerWorld;
+beforeAll(async () => {
+  world = await startSchedulerWorld({ kubelet: false });
+});
+afterAll(() => world.stop());
+beforeEach(() => world.reset());
+
+const scopes = async () => (await world.gitHub.truth()).runners.map(({ scope }) => scope).toSorted((a, b) => a.localeCompare(b));
+
+const kimsScopes = async () => (await scopes()).filter((scope) => scope.startsWith('kim/'));
+
+describe('where a runner registers', () => {
+  test('each repository of a personal account gets a runner of its own (C2)', async () => {
+    const sam = await world.addUser('sam', ['one', 'two']);
+    await world.queueJobOf(sam, 'one');
+    await world.queueJobOf(sam, 'two');
+    await world.settle();
+    expect((await scopes()).filter((scope) => scope.startsWith('sam/'))).toEqual(['sam/one', 'sam/two']);
+    expect((await world.workers()).map((worker) => worker.repo_full_name)).toEqual(expect.arrayContaining(['sam/one', 'sam/two']));
+  });
+
+  test('an idle worker of one repository is no supply for another, which gets its own (C2, C3, P1)', async () => {
+    const pat = await world.addUser('pat', ['first', 'second']);
+    await world.queueJobOf(pat, 'first');
+    await world.settle();
+    await world.db.updateTable('jobs').set({ wants_worker: false }).execute();
+    await world.queueJobOf(pat, 'second');
+    await world.settle();
+    expect((await scopes()).filter((scope) => scope.startsWith('pat/'))).toEqual(['pat/first', 'pat/second']);
+  });
+
+  test('the first worker that the account’s cap allows again is for the repository that has none (C4, P1)', async () => {
+    await world.putPools(examplePools({ entities: { '*': { maxWorkers: 2 } } }));
+    const kim = await world.addUser('kim', ['busy', 'quiet']);
+    for (let n = 0; n < 6; n += 1) await world.queueJobOf(kim, 'busy');
+    await world.settle();
+    expect(await kimsScopes()).toEqual(['kim/busy', 'kim/busy']);
+
+    await world.queueJobOf(kim, 'quiet');
+    await world.settle();
+    const states = await world.db.selectFrom('demand_keys').select(['waiting', 'wait_reason']).orderBy('waiting').execute();
+    expect(states).toEqual([
+      { waiting: 1, wait_reason: 'at_entity_cap' },
+      { waiting: 6, wait_reason: 'at_entity_cap' },
+    ]);
+
+    // The first worker to end makes room: for the repository that has none, although older jobs wait in the other.
+    const [first] = await world.workers();
+    await world.db
+      .updateTable('workers')
+      .set({ status: 'completed', completed_at: new Date() })
+      .where('pod_name', '=', first?.pod_name ?? '')
+      .execute();
+    await world.settle();
+    expect(await kimsScopes()).toEqual(['kim/busy', 'kim/busy', 'kim/quiet']);
+    expect((await world.workers()).filter(({ status }) => status === 'pending')).toHaveLength(2);
+  });
+
+  test('a repository’s long matrix takes what a repository’s cap allows, and no more (C4)', async () => {
+    await world.putPools(
+      examplePools({ pools: [{ registration: 'repository', maxWorkersPerRepository: 2 }], entities: { '*': { maxWorkers: 3 } } }),
+    );
+    const lee = await world.addUser('lee', ['matrix', 'single']);
+    for (let n = 0; n < 5; n += 1) await world.queueJobOf(lee, 'matrix');
+    await world.queueJobOf(lee, 'single');
+    await world.settle();
+    expect((await scopes()).filter((scope) => scope.startsWith('lee/'))).toEqual(['lee/matrix', 'lee/matrix', 'lee/single']);
+    const reasons = await world.db.selectFrom('demand_keys').select(['waiting', 'wait_reason']).orderBy('waiting').execute();
+    expect(reasons.map((row) => row.waiting)).toEqual([1, 5]);
+    expect(reasons[0]?.wait_reason).toBeNull();
+    expect(['at_repository_cap', 'at_entity_cap']).toContain(reasons[1]?.wait_reason);
+  });
+
+  test('a pool can register at repositories of an organisation; the name is found although the job’s row is gone (A12, C2)', async () => {
+    await world.putPools(examplePools({ pools: [{ registration: 'repository' }] }));
+    const jobId = await world.queueJob({ row: { scope_repo_id: world.apiRepositoryId } });
+    await world.match();
+    await world.db.deleteFrom('jobs').where('job_id', '=', jobId).execute();
+    await world.db.updateTable('workers').set({ registration_started_at: null }).execute();
+    await world.runTasks();
+    expect(await scopes()).toContain('acme/api');
+  });
+
+  test('a repository that was renamed meanwhile is found under its old name (A12)', async () => {
+    await world.putPools(examplePools({ pools: [{ registration: 'repository' }] }));
+    await world.queueJob({ row: { scope_repo_id: world.apiRepositoryId } });
+    await world.gitHub.renameRepository('acme/api', 'api-renamed');
+    await world.settle();
+    expect(await scopes()).toContain('acme/api-renamed');
+    await world.gitHub.renameRepository('acme/api-renamed', 'api');
+  });
+
+  test('a runner group is made once, and its id used from then on (C7, P4)', async () => {
+    await world.putPools(examplePools({ pools: [{ runnerGroup: 'Paddock' }] }));
+    await world.queueJob();
+    await world.settle();
+    await world.queueJob();
+    await world.settle();
+    const { calls } = await world.gitHub.report();
+    const groupCalls = Object.entries(calls).filter(([name]) => name.includes('runner-group'));
+    expect(groupCalls.map(([, count]) => count)).toEqual([1, 1]);
+    expect((await world.workers()).every((worker) => worker.registered_at !== null)).toBe(true);
+  });
+});

@@ -1,0 +1,145 @@
+import { type BreakerSubject, clusterBreaker, noteFailure, type Noting, noteSuccess, poolBreaker } from '@paddock/db/matching/breakers';
+import { isPending, savePod, type WorkerToProvision } from '@paddock/db/workers/workers';
+import type { Pool } from '@paddock/domain/pools/pools-document';
+import type { Cluster } from '@paddock/kube/connect';
+import { KubeError, type KubeFailure } from '@paddock/kube/errors';
+import type { WorkerIdentity } from '@paddock/kube/labels';
+import { createPod } from '@paddock/kube/pods';
+import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
+import { createSecret, deleteSecret, setSecretOwner } from '@paddock/kube/secrets';
+import { done, type Outcome, snooze } from '@paddock/queue/outcome';
+import type { Task } from '@paddock/queue/task';
+import type { SchedulerEvents } from '../events.ts';
+import { requireLease } from './lease.ts';
+
+export interface Starting extends Noting {
+  readonly cluster: Cluster;
+  readonly events: SchedulerEvents;
+}
+
+/** Puts the JIT config where only the worker's pod reads it. One that is there already is ours: one run only ever gets a JIT config. */
+export async function putSecret({ cluster }: Starting, worker: WorkerToProvision, jitConfig: string, task: Task): Promise<void> {
+  requireLease(task);
+  await createSecret(cluster, runnerSecret({ name: worker.podName, namespace: worker.namespace, ...identityOf(worker), jitConfig }));
+}
+
+/**
+ * Asks the cluster whether it would take the worker's pod, and makes nothing: while something has failed lately, no registration is spent on
+ * a pod that would be refused (C11). Throws KubeError. A cluster that cannot say so beforehand, for one of its webhooks does not, is taken to
+ * agree.
+ */
+export async function tryPod({ cluster }: Starting, worker: WorkerToProvision, pool: Pool, task: Task): Promise<void> {
+  requireLease(task);
+  try {
+    await createPod(cluster, podOf(worker, pool), { dryRun: true });
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.failure.reason !== 'BadRequest') throw error;
+  }
+}
+
+const podOf = (worker: WorkerToProvision, pool: Pool) =>
+  runnerPod({ ...pool, namespace: worker.namespace, name: worker.podName, ...identityOf(worker) });
+
+/** Creates the worker's pod on its Secret, then makes it the Secret's owner. */
+export async function startPod(
+  parts: Starting,
+  worker: WorkerToProvision,
+  pool: Pool,
+  { task, isWatched }: { task: Task; isWatched: boolean },
+): Promise<Outcome> {
+  const { db, cluster } = parts;
+  const place = { namespace: worker.namespace, name: worker.podName };
+  // A run that stalled may wake up here after its successor has ended the row: a pod would be one too many.
+  if (!(await isPending(db, worker.podName))) {
+    await deleteSecret(cluster, place);
+    return done({ ended: 'the worker ended before its pod was made' });
+  }
+  requireLease(task);
+  const { uid, outcome } = await createPod(cluster, podOf(worker, pool));
+  if (isWatched) {
+    await noteSuccess(db, [poolBreaker(pool.name)], POD_REFUSED);
+    await noteSuccess(db, [clusterBreaker(worker.cluster)]);
+  }
+  return finishPod(parts, worker, { uid, isNew: outcome === 'created' }, task);
+}
+
+/** The pod is there: written down first, since from now on only its own status may end the row. */
+export async function finishPod(
+  parts: Starting,
+  worker: WorkerToProvision,
+  { uid, isNew }: { uid: string; isNew: boolean },
+  task: Task,
+): Promise<Outcome> {
+  const seconds = await savePod(parts.db, worker.podName, uid);
+  if (isNew) parts.events.podCreated(worker, seconds);
+  return adoptSecret(parts, worker, uid, task);
+}
+
+/** The last step, when the pod already starts: from now on the Secret goes with it, whatever becomes of us. */
+export async function adoptSecret({ cluster }: Starting, worker: WorkerToProvision, podUid: string, task: Task): Promise<Outcome> {
+  requireLease(task);
+  const place = { namespace: worker.namespace, name: worker.podName };
+  const secret = await setSecretOwner(cluster, { ...place, podName: worker.podName, podUid });
+  return done({ podUid, secret });
+}
+
+/**
+ * What a failure of the cluster means for the worker's task; undefined: it is an ordinary one, to be tried again. A worker whose pod is
+ * refused (quota, Pod Security, policies, a bad template) or cannot be made just now waits with the cluster's own words as the reason, and
+ * keeps its registration: it needs no other once the cause is gone.
+ */
+export async function afterKubeFailure(parts: Starting, worker: WorkerToProvision, error: unknown): Promise<Outcome | undefined> {
+  if (!(error instanceof KubeError)) return undefined;
+  const { failure } = error;
+  parts.events.clusterFailed(worker, failure);
+  const fault = faultOf(failure, worker);
+  await noteFailure(parts, { ...fault, message: failure.message });
+  return failure.kind === 'unknown' ? undefined : snooze(failure.retryAfterMs ?? LOOK_AGAIN_MS, failure.message);
+}
+
+const LOOK_AGAIN_MS = 30_000;
+/** The pool's failures of which a created pod is the contrary. */
+const POD_REFUSED = 'pod_refused';
+
+/** A namespace that is not there is a 404 of the creation, and of the pool; whatever is not about this pod is of the cluster. */
+function faultOf({ kind }: KubeFailure, worker: WorkerToProvision): { subject: BreakerSubject; failureClass: string } {
+  switch (kind) {
+    case 'invalid':
+    case 'forbidden':
+    case 'not_found':
+      return { subject: poolBreaker(worker.pool), failureClass: POD_REFUSED };
+    case 'too_many_requests':
+      return { subject: clusterBreaker(worker.cluster), failureClass: 'busy' };
+    case 'unauthorized':
+      return { subject: clusterBreaker(worker.cluster), failureClass: 'unauthorized' };
+    case 'unavailable':
+    case 'timeout':
+    case 'network':
+    case 'exists':
+    case 'conflict':
+    case 'gone':
+    case 'unknown':
+      return { subject: clusterBreaker(worker.cluster), failureClass: 'away' };
+    default:
+      return kind satisfies never;
+  }
+}
+
+function identityOf(worker: WorkerToProvision): WorkerIdentity {
+  return {
+    instance: worker.instance,
+    pool: worker.pool,
+    entityId: worker.entityId,
+    scopeRepoId: worker.scopeRepoId,
+    cluster: worker.cluster,
+    ...(worker.madeForJobId === null ? {} : { madeForJobId: worker.madeForJobId }),
+    ...(worker.deliveryGuid === null ? {} : { deliveryGuid: worker.deliveryGuid }),
+    account: {
+      type: worker.entityType,
+      name: worker.login,
+      appId: worker.appId,
+      installationId: worker.installationId,
+      ...(worker.entityType === 'Organization' || worker.repoFullName === null ? {} : { repoFullName: worker.repoFullName }),
+    },
+  };
+}

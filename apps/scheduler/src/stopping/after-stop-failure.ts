@@ -1,0 +1,53 @@
+import { recordAuthFailure } from '@paddock/db/accounts/auth-failures';
+import { noteStopHeldUp, type WorkerToStop } from '@paddock/db/workers/stopping-workers';
+import type { StopRules } from '@paddock/domain/workers/stop-steps';
+import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
+import { KubeError } from '@paddock/kube/errors';
+import { type Outcome, snooze } from '@paddock/queue/outcome';
+import type { SchedulerEvents } from '../events.ts';
+import { type Looking, RefusedAccountError, UnseenRepositoryError } from './stop-looks.ts';
+
+interface Failing extends Pick<Looking, 'db'> {
+  readonly events: SchedulerEvents;
+  readonly stopRules: Pick<StopRules, 'retryMs'>;
+}
+
+/** GitHub refuses the account: nothing that passes within minutes. */
+const REFUSED_MS = 15 * 60_000;
+
+/**
+ * What a failed call means for a worker that is to be stopped: it stays, and the row says why. GitHub and the cluster may be away for as
+ * long as they like; what is neither's failure is thrown on.
+ */
+export async function afterStopFailure(parts: Failing, worker: WorkerToStop, error: unknown): Promise<Outcome> {
+  const { db, events, stopRules } = parts;
+  if (error instanceof KubeError) {
+    events.stopFailed(worker, error.failure);
+    await noteStopHeldUp(db, worker.podName, error.message);
+    return snooze(error.failure.retryAfterMs ?? stopRules.retryMs, error.message);
+  }
+  if (error instanceof UnseenRepositoryError || error instanceof RefusedAccountError) {
+    await noteStopHeldUp(db, worker.podName, error.message);
+    return snooze(REFUSED_MS, error.message);
+  }
+  const failure = classifyGitHubError(error);
+  if (failure.operation === 'unknown') throw error;
+  events.stopFailed(worker, failure);
+  await noteStopHeldUp(db, worker.podName, failure.message);
+  if (!isRefusal(failure)) return snooze(failure.retryAfterMs ?? stopRules.retryMs, failure.message);
+  await recordAuthFailure(db, 'scheduler', {
+    operation: failure.operation,
+    httpStatus: failure.status ?? 0,
+    message: failure.message,
+    appId: worker.appId,
+    installationId: worker.installationId,
+    entityId: worker.entityId,
+    entityType: worker.entityType,
+    entityName: worker.login,
+    jobId: worker.madeForJobId,
+    deliveryGuid: worker.deliveryGuid,
+  });
+  return snooze(REFUSED_MS, failure.message);
+}
+
+const isRefusal = ({ kind }: GitHubFailure): boolean => kind === 'unauthorized' || kind === 'forbidden' || kind === 'not_found';

@@ -1,0 +1,203 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { requestStops } from '@paddock/db/workers/request-stops';
+import { stopTask } from '@paddock/domain/tasks/worker-tasks';
+import { callJson, objectPath } from '@paddock/kube/call';
+import { deletePod } from '@paddock/kube/pods';
+import { JIT_CONFIG_KEY } from '@paddock/kube/runner-pod';
+import { enqueue } from '@paddock/queue/enqueue';
+import { playRunner } from '@paddock/simulators/github/play-runner';
+import { examplePools } from '@paddock/testing/demand-rows';
+import { waitFor } from '@paddock/testing/wait-for';
+import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { setStopScene, type StopScene } from './stop.scene.ts';
+
+/** Runners are not played: pods run until they are ended, their logs stay empty, and GitHub never calls a runner online. */
+let world: SchedulerWorld;
+let scene: StopScene;
+beforeAll(async () => {
+  world = await startSchedulerWorld({ playRunners: false });
+  scene = await setStopScene(world);
+});
+afterAll(() => world.stop());
+beforeEach(() => world.reset());
+afterEach(() => scene.cancelAll());
+
+/** A worker whose runner never came online, and whose pod is in the given state. */
+async function startWorker(phase: 'Running' | 'Pending' = 'Running'): Promise<string> {
+  const podName = await scene.makeWorker(() => world.queueJob());
+  await waitFor(`the pod to be ${phase}`, async () => (await scene.pod(podName))?.phase === phase);
+  await scene.follow();
+  return podName;
+}
+
+const startsWith = (start: string) =>
+  world.putPools(examplePools({ pools: [{ template: { metadata: { annotations: { 'test.paddock/start': start } } } }] }));
+
+/** As if somebody else had deleted it: nobody follows pods meanwhile. */
+async function loosePod(podName: string): Promise<void> {
+  await deletePod(world.cluster, { namespace: NAMESPACE, name: podName });
+  await waitFor('the pod to go', async () => (await scene.pod(podName)) === undefined);
+}
+
+const deletions = () => world.kube.report().calls['delete pods'] ?? 0;
+const logReads = () => world.kube.report().calls['get pods/log'] ?? 0;
+
+/** Connects the worker's runner from outside of its pod, as if its node were cut off from the cluster and not from GitHub. */
+async function connectRunner(podName: string): Promise<() => Promise<unknown>> {
+  const stop = new AbortController();
+  const secret = await callJson(world.cluster, { method: 'GET', path: objectPath(NAMESPACE, 'secrets', podName) });
+  const encoded = (secret as { data: Record<string, string> }).data[JIT_CONFIG_KEY] ?? '';
+  const ended = playRunner(Buffer.from(encoded, 'base64').toString(), stop.signal);
+  await waitFor('the runner to be online', async () => (await scene.runner(podName))?.state === 'idle');
+  return async () => {
+    stop.abort();
+    return ended;
+  };
+}
+
+describe('a pod that runs', () => {
+  test('without its runner ever coming online: deregistered, the log read again, the pod deleted, the row ended failed (E5, A3)', async () => {
+    const podName = await startWorker();
+    await scene.askToStop(podName, 'not_registered');
+    const before = deletions();
+    await world.runTasks();
+    await scene.letTimePass();
+    await world.runTasks();
+    expect(await scene.runner(podName)).toBeUndefined();
+    expect(deletions()).toBe(before);
+    expect(await scene.pod(podName)).toMatchObject({ phase: 'Running' });
+
+    await scene.letEnd(podName);
+    expect(deletions()).toBe(before + 1);
+    const row = await scene.row(podName);
+    expect(row).toMatchObject({ status: 'failed', stop_reason: 'not_registered', failure_info: { version: 1 } });
+    // Pods tell whole seconds.
+    expect(row.completed_at?.getTime()).toBeGreaterThanOrEqual(row.running_at?.getTime() ?? Infinity);
+    const breakers = await world.db.selectFrom('breakers').select(['subject_id', 'failure_class', 'failures']).execute();
+    expect(breakers).toEqual([{ subject_id: 'linux', failure_class: 'not_registered', failures: 1 }]);
+  });
+
+  test('and changes while it is to be deleted: it is decided again (409)', async () => {
+    const podName = await startWorker();
+    await scene.askToStop(podName, 'not_registered');
+    world.kube.failNext({ method: 'DELETE', path: '/pods/', status: 409, reason: 'Conflict', times: 2 });
+    await scene.letEnd(podName);
+    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_reason: 'not_registered' });
+  });
+
+  test('although it was missing from a list: the worker is supply again', async () => {
+    const podName = await startWorker();
+    await world.db.updateTable('workers').set({ pod_gone_at: new Date() }).execute();
+    await scene.askToStop(podName, 'pod_gone');
+    await world.runTasks();
+    expect(await scene.row(podName)).toMatchObject({ status: 'running', stopping_at: null, pod_gone_at: null, assigned_at: null });
+  });
+});
+
+describe('a pod that does not start', () => {
+  test('is deleted without a log, with its runner deregistered first (E5)', async () => {
+    await startsWith('image-pull-error');
+    const podName = await startWorker('Pending');
+    const before = logReads();
+    await scene.askToStop(podName, 'pending_timeout');
+    await scene.letEnd(podName);
+    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_reason: 'pending_timeout', running_at: null });
+    expect(await scene.runner(podName)).toBeUndefined();
+    expect(logReads()).toBe(before);
+  });
+
+  test('but has started by the time that anybody looks: it is kept', async () => {
+    const podName = await startWorker('Running');
+    await scene.askToStop(podName, 'pending_timeout');
+    await world.runTasks();
+    expect(await scene.row(podName)).toMatchObject({ status: 'running', stopping_at: null, assigned_at: null });
+  });
+});
+
+describe('a worker without a pod (A3)', () => {
+  test('which is gone, and GitHub does not know the runner: it ends at once, when its pod went', async () => {
+    const podName = await startWorker();
+    await loosePod(podName);
+    for (const { id } of (await world.gitHub.truth()).runners.filter(({ name }) => name === podName)) {
+      const { octokit } = world.github.asInstallation(1001, world.installationId);
+      await octokit.request('DELETE /orgs/{org}/actions/runners/{runner_id}', { org: 'acme', runner_id: id });
+    }
+    await scene.follow();
+    const { pod_gone_at: goneAt } = await scene.row(podName);
+    await world.runTasks();
+    expect(await scene.row(podName)).toMatchObject({
+      status: 'failed',
+      stop_reason: 'pod_gone',
+      completed_at: goneAt,
+      pod_deleted_at: goneAt,
+    });
+    expect(world.kube.report().secretsLeft).not.toContain(`runners/${podName}`);
+  });
+
+  test('which is gone, and GitHub calls the runner offline: it ends after ten minutes of that, and not before', async () => {
+    const podName = await startWorker();
+    await loosePod(podName);
+    await scene.follow();
+    await world.runTasks();
+    await scene.letTimePass(9);
+    await world.runTasks();
+    expect((await scene.row(podName)).status).toBe('running');
+    await scene.letTimePass(2);
+    await world.runTasks();
+    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_reason: 'pod_gone' });
+  });
+
+  test('which is gone, but GitHub calls the runner online: it may work on a node that is cut off, and goes on until GitHub says otherwise (P2)', async () => {
+    const podName = await startWorker();
+    await scene.cancelAll();
+    const disconnect = await connectRunner(podName);
+    await loosePod(podName);
+    await scene.follow();
+    await scene.letEnd(podName, { attempts: 4, minutes: 60 });
+    expect(await scene.row(podName)).toMatchObject({ status: 'running', stop_held_by: expect.stringContaining('online') });
+    expect((await scene.runner(podName))?.state).toBe('idle');
+
+    await disconnect();
+    await waitFor('GitHub to call it offline', async () => (await scene.runner(podName))?.state === 'offline');
+    await scene.letEnd(podName, { minutes: 11 });
+    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_reason: 'pod_gone' });
+  });
+
+  test('which was never made: deregistered, then ended', async () => {
+    world.kube.setQuota(0);
+    const podName = await scene.makeWorker(() => world.queueJob());
+    expect(await scene.runner(podName)).toBeDefined();
+    await scene.askToStop(podName, 'surplus');
+    await scene.letEnd(podName);
+    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_reason: 'surplus', pod_uid: null });
+    expect(await scene.runner(podName)).toBeUndefined();
+    expect(world.kube.report().secretsLeft).not.toContain(`runners/${podName}`);
+  });
+
+  test('which was never registered: ended without asking anybody', async () => {
+    await world.queueJob();
+    await world.match();
+    await world.db.deleteFrom('tasks').execute();
+    const [worker] = await world.workers();
+    const podName = worker?.pod_name ?? '';
+    await world.db.transaction().execute(async (trx) => {
+      await requestStops(trx, [{ podName, reason: 'drained' }]);
+      await enqueue(trx, [stopTask(podName)]);
+    });
+    const { calls } = await world.gitHub.report();
+    await world.runTasks();
+    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_reason: 'drained' });
+    expect((await world.gitHub.report()).calls).toEqual(calls);
+  });
+});
+
+test('a pod that cannot be deleted: the row goes on and says why, and the pod is never forced', async () => {
+  const podName = await startWorker();
+  world.kube.failNext({ method: 'DELETE', path: '/pods/', status: 500, times: 1_000 });
+  await scene.askToStop(podName, 'not_registered');
+  await scene.letEnd(podName, { attempts: 6 });
+  expect(await scene.row(podName)).toMatchObject({ status: 'running', stop_held_by: expect.any(String) });
+  world.kube.clearFaults();
+  await scene.letEnd(podName);
+  expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_held_by: null });
+});

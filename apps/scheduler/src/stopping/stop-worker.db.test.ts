@@ -1,0 +1,143 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { waitFor } from '@paddock/testing/wait-for';
+import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { setStopScene, type StopScene } from './stop.scene.ts';
+
+let world: SchedulerWorld;
+let scene: StopScene;
+beforeAll(async () => {
+  world = await startSchedulerWorld();
+  scene = await setStopScene(world);
+});
+afterAll(() => world.stop());
+beforeEach(() => world.reset());
+afterEach(() => scene.cancelAll());
+
+const KEPT = { status: 'running', stopping_at: null, stop_reason: null, assigned_at: expect.any(Date) };
+
+describe('an idle worker', () => {
+  test('is called idle twice, then deregistered, and ends; its registration, its Secret and its pod’s work are gone (E5)', async () => {
+    const podName = await scene.idleWorker();
+    await scene.askToStop(podName, 'surplus');
+    await world.runTasks();
+    expect((await scene.row(podName)).idle_since).not.toBeNull();
+    expect((await scene.runner(podName))?.state).toBe('idle');
+
+    await scene.letTimePass();
+    await world.runTasks();
+    expect((await scene.row(podName)).registration_gone_at).not.toBeNull();
+    expect(await scene.runner(podName)).toBeUndefined();
+
+    await waitFor('its row to end', async () => {
+      await scene.letEnd(podName);
+      return (await scene.row(podName)).completed_at !== null;
+    });
+    await world.runTasks();
+    expect(await scene.row(podName)).toMatchObject({ stop_reason: 'surplus', unexplained_until: null, stop_held_by: null });
+    expect(world.kube.report().secretsLeft).not.toContain(`runners/${podName}`);
+  });
+
+  test('that gets a job between the two readings is kept (C3)', async () => {
+    const podName = await scene.idleWorker();
+    await scene.askToStop(podName);
+    await world.runTasks();
+    const job = await world.gitHub.queueJob({ repo: 'acme/api', labels: ['linux'], durationMs: 600_000 });
+    await scene.letTimePass();
+    await world.runTasks();
+    expect(await scene.row(podName)).toMatchObject({ ...KEPT, assigned_job_id: null });
+    await scene.expectWorking(podName, job.id);
+  });
+
+  test('that is wanted again is left alone, and so is one that was not asked for', async () => {
+    const podName = await scene.idleWorker();
+    await scene.askToStop(podName);
+    await world.db.updateTable('workers').set({ stopping_at: null, stop_reason: null }).execute();
+    const { calls } = await world.gitHub.report();
+    await world.runTasks();
+    expect((await world.gitHub.report()).calls).toEqual(calls);
+    expect((await scene.runner(podName))?.state).toBe('idle');
+  });
+});
+
+describe('a working runner is never stopped (P2)', () => {
+  test('whose job is bound: nobody is asked', async () => {
+    const { podName, jobId } = await scene.busyWorker();
+    await scene.askToStop(podName);
+    await world.db.updateTable('workers').set({ assigned_at: new Date(), assigned_job_id: jobId }).execute();
+    await world.runTasks();
+    expect(await scene.row(podName)).toMatchObject(KEPT);
+    await scene.expectWorking(podName, jobId);
+  });
+
+  test('that GitHub calls busy: it is assigned, job unknown (C3)', async () => {
+    const { podName, jobId } = await scene.busyWorker();
+    await scene.askToStop(podName);
+    await world.runTasks();
+    expect(await scene.row(podName)).toMatchObject({ ...KEPT, assigned_job_id: null });
+    await scene.expectWorking(podName, jobId);
+  });
+
+  test('that GitHub calls idle: its job is found at GitHub, bound, and looked up (E5)', async () => {
+    const { podName, jobId } = await scene.busyWorker();
+    await world.gitHub.setRunnerFaults({ busyLies: true });
+    await scene.askToStop(podName);
+    await scene.letEnd(podName);
+    expect(await scene.row(podName)).toMatchObject({ ...KEPT, assigned_job_id: jobId });
+    const job = await world.db.selectFrom('jobs').selectAll().where('job_id', '=', jobId).executeTakeFirstOrThrow();
+    expect(job.lookup_due_at).not.toBeNull();
+    await world.gitHub.setRunnerFaults({ busyLies: false });
+    await scene.expectWorking(podName, jobId);
+  });
+
+  test('that GitHub calls idle, with a job that we have never heard of: its log shows it (E5)', async () => {
+    const { podName, jobId } = await scene.busyWorker();
+    await world.db.deleteFrom('jobs').execute();
+    await world.gitHub.setRunnerFaults({ busyLies: true });
+    await scene.askToStop(podName);
+    await scene.letEnd(podName);
+    expect(await scene.row(podName)).toMatchObject({ ...KEPT, assigned_job_id: null });
+    await scene.expectWorking(podName, jobId);
+  });
+
+  test('whose log cannot be read: it stays, the row says why, and once the log can be read it is decided', async () => {
+    const { podName, jobId } = await scene.busyWorker();
+    await world.db.deleteFrom('jobs').execute();
+    await world.gitHub.setRunnerFaults({ busyLies: true });
+    world.kube.failNext({ path: '/log$', status: 500, times: 1_000 });
+    await scene.askToStop(podName);
+    await scene.letEnd(podName, { attempts: 5 });
+    const held = await scene.row(podName);
+    expect(held).toMatchObject({ stop_held_by: expect.stringContaining('log cannot be read'), stop_held_since: expect.any(Date) });
+    await scene.expectWorking(podName, jobId);
+
+    world.kube.clearFaults();
+    await scene.letEnd(podName);
+    expect(await scene.row(podName)).toMatchObject({ ...KEPT, stop_held_by: null });
+    await scene.expectWorking(podName, jobId);
+  });
+
+  test('that GitHub refuses to remove: it is assigned (422)', async () => {
+    const podName = await scene.idleWorker();
+    await world.gitHub.failNext({ method: 'DELETE', path: '/actions/runners/', status: 422 });
+    await scene.askToStop(podName);
+    await scene.letEnd(podName);
+    expect(await scene.row(podName)).toMatchObject({ ...KEPT, deregistration_started_at: null });
+    expect((await scene.runner(podName))?.state).toBe('idle');
+  });
+
+  test('whose account refuses us: it stays, and the refusal is recorded (C9)', async () => {
+    const { podName, jobId } = await scene.busyWorker();
+    await world.gitHub.failNext({ path: '/actions/runners', status: 403, times: 1_000 });
+    await scene.askToStop(podName);
+    await world.runTasks();
+    expect((await scene.row(podName)).stop_held_by).toEqual(expect.any(String));
+    const events = await world.db.selectFrom('installation_events').select(['event', 'source']).execute();
+    expect(events).toEqual([{ event: 'auth_attempt.other_error', source: 'scheduler' }]);
+    // For a while no worker of the account asks again.
+    const { calls } = await world.gitHub.report();
+    await world.makeDue();
+    await world.runTasks();
+    expect((await world.gitHub.report()).calls).toEqual(calls);
+    await scene.expectWorking(podName, jobId);
+  });
+});

@@ -1,0 +1,159 @@
+import { noteFailure, type Noting, poolBreaker } from '@paddock/db/matching/breakers';
+import { markRegistrationsGone } from '@paddock/db/workers/registrations';
+import {
+  endStoppedWorker,
+  findWorkerToStop,
+  keepForJob,
+  keepWorker,
+  markDeregistering,
+  mayStop,
+  noteStopHeldUp,
+  type WorkerToStop,
+} from '@paddock/db/workers/stopping-workers';
+import { describeStop } from '@paddock/domain/workers/stop-reasons';
+import { nextStopStep, type StopEvidence, type StopRules, type StopStep } from '@paddock/domain/workers/stop-steps';
+import { removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
+import { deleteRunner } from '@paddock/github/runners';
+import { deletePod } from '@paddock/kube/pods';
+import { enqueue } from '@paddock/queue/enqueue';
+import type { Handler } from '@paddock/queue/kind';
+import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
+import type { Task } from '@paddock/queue/task';
+import { afterStopFailure } from './after-stop-failure.ts';
+import type { SchedulerEvents } from '../events.ts';
+import { requireLease } from '../provisioning/lease.ts';
+import { type Looking, lookAt, placeOf, type Seen } from './stop-looks.ts';
+
+export interface Stopping extends Looking, Noting {
+  readonly events: SchedulerEvents;
+  readonly stopRules: StopRules;
+}
+
+/**
+ * Ends a worker that is to be stopped, or keeps it, from the top at every attempt (E5): `nextStopStep` says what to look at next and, when
+ * enough is seen, what to do. Between attempts nothing is remembered but the row, and whatever waits is a snooze. A worker is kept as soon
+ * as anything shows that a job runs on it.
+ */
+export function createStopWorker(parts: Stopping): Handler {
+  return async (task, signal) => {
+    const worker = await findWorkerToStop(parts.db, task.subject.id);
+    if (worker === undefined) return poison(`there is no worker named ${task.subject.id}`);
+    const { appId, installationId, deliveryGuid } = worker;
+    const correlation = deliveryGuid === null ? {} : { correlationId: deliveryGuid };
+    const seen: Seen = { client: parts.github.asInstallation(appId, installationId, { signal, ...correlation }) };
+    let evidence: StopEvidence = { worker: asEvidence(worker) };
+    try {
+      for (;;) {
+        const step = nextStopStep(evidence, parts.stopRules);
+        if (!('look' in step)) return await act(step, parts, worker, { seen, task });
+        evidence = await lookAt(step.look, parts, worker, { evidence, seen, signal });
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      return afterStopFailure(parts, worker, error);
+    }
+  };
+}
+
+function asEvidence({ status, podUid, stopReason, ...row }: WorkerToStop): StopEvidence['worker'] {
+  const { isStopping, isAssigned, registrationBegun, deregistration, deregisteredForMs, wasOnline } = row;
+  return {
+    hasEnded: status === 'completed' || status === 'failed',
+    hadPod: podUid !== null,
+    reason: stopReason,
+    // Old readings are none: an attempt that needs one takes it.
+    idleForMs: null,
+    offlineForMs: null,
+    isStopping,
+    isAssigned,
+    registrationBegun,
+    deregistration,
+    deregisteredForMs,
+    wasOnline,
+  };
+}
+
+type Act = Exclude<StopStep, { look: unknown }>;
+
+async function act(step: Act, parts: Stopping, worker: WorkerToStop, { seen, task }: { seen: Seen; task: Task }): Promise<Outcome> {
+  const { db, events } = parts;
+  const { podName } = worker;
+  switch (step.act) {
+    case 'leave':
+      return done({ left: step.why });
+    case 'keep':
+      return keep(parts, worker, { isAssigned: step.assigned, why: step.why });
+    case 'bind':
+      await keepForJob(db, { worker: podName, jobId: seen.jobId ?? 0 });
+      events.workerKept(worker, 'GitHub says that a job runs on it');
+      return done({ kept: 'a job runs on it', jobId: seen.jobId });
+    case 'deregister':
+      return deregister(parts, worker, seen, task);
+    case 'delete_pod':
+      return deleteStoppedPod(parts, worker, seen, task);
+    case 'end':
+      return end(parts, worker);
+    case 'wait':
+      await noteStopHeldUp(db, podName, step.heldUp ? step.why : null);
+      return snooze(step.forMs, step.why);
+    default:
+      return step satisfies never;
+  }
+}
+
+async function keep({ db, events }: Stopping, worker: WorkerToStop, { isAssigned, why }: { isAssigned: boolean; why: string }) {
+  await keepWorker(db, worker.podName, { isAssigned });
+  events.workerKept(worker, why);
+  return done({ kept: why });
+}
+
+const LOOK_AGAIN_MS = 1_000;
+
+async function deregister(parts: Stopping, worker: WorkerToStop, { client, scope, runner }: Seen, task: Task): Promise<Outcome> {
+  const { db, events, stopRules } = parts;
+  if (!(await markDeregistering(db, worker.podName))) return snooze(LOOK_AGAIN_MS, CHANGED);
+  if (scope !== undefined && runner !== undefined) {
+    // A run that has stood still may act on what is long over: whoever has taken over looks anew.
+    requireLease(task);
+    const result = await deleteRunner(client, scope, runner.id);
+    if (result === 'busy') return keep(parts, worker, { isAssigned: true, why: 'GitHub refuses to remove its runner: it is busy' });
+    events.runnerDeregistered(worker);
+  }
+  await markRegistrationsGone(db, [worker.podName]);
+  return snooze(stopRules.lastLookMs, 'the last look at its log comes later');
+}
+
+const CHANGED = 'the worker has changed meanwhile';
+/** A pod that is being deleted is looked at again; those that read nothing end within a second. */
+const DELETED_MS = 5_000;
+/** Ends that speak against the pool (C11): its image, its template, what it asks of a node. */
+const POOLS_FAULT = new Set(['pending_timeout', 'not_registered']);
+
+async function deleteStoppedPod(parts: Stopping, worker: WorkerToStop, { pod }: Seen, task: Task): Promise<Outcome> {
+  const { db, cluster, events } = parts;
+  if (pod === undefined || !(await mayStop(db, worker.podName))) return snooze(LOOK_AGAIN_MS, CHANGED);
+  requireLease(task);
+  const result = await deletePod(cluster, { ...placeOf(worker), uid: pod.uid, resourceVersion: pod.resourceVersion });
+  if (result === 'changed') return snooze(LOOK_AGAIN_MS, 'the pod has changed since it was looked at');
+  if (result === 'deleted') {
+    events.stoppedPodDeleted(worker);
+    const { stopReason } = worker;
+    if (stopReason !== null && POOLS_FAULT.has(stopReason)) {
+      const message = `the runner ${worker.podName} never had a job: ${describeStop(stopReason)}`;
+      await noteFailure(parts, { subject: poolBreaker(worker.pool), failureClass: stopReason, message });
+    }
+  }
+  return snooze(DELETED_MS, 'its pod is being deleted');
+}
+
+async function end({ db, events }: Stopping, worker: WorkerToStop): Promise<Outcome> {
+  const { podName, stopReason } = worker;
+  const ended = await db.transaction().execute(async (trx) => {
+    const isOver = await endStoppedWorker(trx, podName, { hadPod: worker.podUid !== null, message: describeStop(stopReason) });
+    if (isOver) await enqueue(trx, [removeSecretTask(podName)]);
+    return isOver;
+  });
+  if (!ended) return snooze(LOOK_AGAIN_MS, CHANGED);
+  events.workerStopped(worker);
+  return done({ ended: stopReason });
+}

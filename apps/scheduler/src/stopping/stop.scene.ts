@@ -1,0 +1,123 @@
+import { expect } from '@jest/globals';
+import { findInstance } from '@paddock/db/instance';
+import { requestStops } from '@paddock/db/workers/request-stops';
+import { findKnownPods } from '@paddock/db/workers/worker-pods';
+import type { StopReason } from '@paddock/domain/workers/stop-reasons';
+import { stopTask } from '@paddock/domain/tasks/worker-tasks';
+import { readJobInLog } from '@paddock/kube/job-begun';
+import { findPod, listPods } from '@paddock/kube/pods';
+import { enqueue } from '@paddock/queue/enqueue';
+import { waitFor } from '@paddock/testing/wait-for';
+import { sql } from 'kysely';
+import { takeList } from '../following/follow-pods.ts';
+import { FOLLOWING, NAMESPACE, type SchedulerWorld } from '../scheduler.scene.ts';
+
+export type StopScene = Awaited<ReturnType<typeof setStopScene>>;
+
+/** What tests about the ends of workers do and look at. */
+export async function setStopScene(world: SchedulerWorld) {
+  const { db, gitHub, cluster } = world;
+  const instance = await findInstance(db);
+  const following = { ...world.parts, ...FOLLOWING };
+  const row = (podName: string) => db.selectFrom('workers').selectAll().where('pod_name', '=', podName).executeTakeFirstOrThrow();
+  const pod = (podName: string) => findPod(cluster, { namespace: NAMESPACE, name: podName });
+  const runner = async (podName: string) => (await gitHub.truth()).runners.find(({ name }) => name === podName);
+  const follow = async () => {
+    const known = await findKnownPods(db, NAMESPACE);
+    const { pods } = await listPods(cluster, { namespace: NAMESPACE, instance });
+    await takeList(following, NAMESPACE, pods, known);
+  };
+
+  /** GitHub says that a runner is busy before the runner has read of it: until its log shows the job nothing could prove it. */
+  const waitForWork = async (podName: string) => {
+    const place = { namespace: NAMESPACE, name: podName };
+    await waitFor('the runner to work', async () => (await runner(podName))?.state === 'busy');
+    await waitFor('its log to show the job', async () => (await readJobInLog(cluster, place, AbortSignal.timeout(60_000))) === 'job_begun');
+  };
+
+  /** Makes the worker of one more waiting job, whose pod is there. */
+  const makeWorker = async (queue: () => Promise<number>): Promise<string> => {
+    const jobId = await queue();
+    await world.match();
+    await world.runTasks();
+    const { pod_name: podName } = await db
+      .selectFrom('workers')
+      .select('pod_name')
+      .where('made_for_job_id', '=', jobId)
+      .executeTakeFirstOrThrow();
+    return podName;
+  };
+
+  return {
+    row,
+    pod,
+    runner,
+    follow,
+    makeWorker,
+    /** A worker whose job was cancelled before its runner came; nobody has told us. */
+    async idleWorker(): Promise<string> {
+      const podName = await makeWorker(async () => {
+        const jobId = await world.queueJob();
+        await gitHub.cancelJob(jobId);
+        return jobId;
+      });
+      await waitFor('the runner to wait for a job', async () => (await runner(podName))?.state === 'idle');
+      await follow();
+      return podName;
+    },
+    /** A worker whose runner has a job that lasts until it is cancelled; nobody has told us. */
+    async busyWorker(): Promise<{ podName: string; jobId: number }> {
+      let jobId = 0;
+      const podName = await makeWorker(async () => (jobId = await world.queueJob({ durationMs: 600_000 })));
+      await waitForWork(podName);
+      await follow();
+      return { podName, jobId };
+    },
+    async askToStop(podName: string, reason: StopReason = 'idle'): Promise<void> {
+      await db.transaction().execute(async (trx) => {
+        await requestStops(trx, [{ podName, reason }]);
+        await enqueue(trx, [stopTask(podName)]);
+      });
+    },
+    /** As if so much time had gone by since whatever the row says, and since GitHub refused an account. */
+    async letTimePass(minutes = 1): Promise<void> {
+      const earlier = (column: string) => sql<Date>`${sql.ref(column)} - ${minutes} * interval '1 minute'`;
+      const columns = ['idle_since', 'offline_since', 'registration_gone_at', 'deregistration_started_at', 'stopping_at'] as const;
+      await db
+        .updateTable('workers')
+        .set(Object.fromEntries(columns.map((column) => [column, earlier(column)])))
+        .where('status', 'in', ['pending', 'running'])
+        .execute();
+      await db
+        .updateTable('installation_events')
+        .set({ received_at: earlier('received_at') })
+        .where('event', 'like', 'auth_attempt%')
+        .execute();
+      await world.makeDue();
+    },
+    /** Runs what is due, time and again as if all waits were over, until the worker has ended or nothing is left to do. */
+    async letEnd(podName: string, { attempts = 12, minutes = 1 } = {}): Promise<void> {
+      for (let attempt = 0; attempt < attempts; attempt += 1) {
+        await world.runTasks();
+        await follow();
+        const { status, stopping_at } = await row(podName);
+        if (status === 'completed' || status === 'failed' || stopping_at === null) return;
+        await this.letTimePass(minutes);
+      }
+    },
+    async job(jobId: number) {
+      return (await gitHub.truth()).jobs.find(({ id }) => id === jobId);
+    },
+    /** Nobody has touched the job, its runner or its pod. */
+    async expectWorking(podName: string, jobId: number): Promise<void> {
+      expect(await this.job(jobId)).toMatchObject({ status: 'in_progress', killed: false });
+      expect((await runner(podName))?.state).toBe('busy');
+      expect(await pod(podName)).toMatchObject({ phase: 'Running' });
+      expect((await pod(podName))?.deletionTimestamp).toBeUndefined();
+    },
+    async cancelAll(): Promise<void> {
+      for (const { id, status } of (await gitHub.truth()).jobs) if (status !== 'completed') await gitHub.cancelJob(id);
+      await waitFor('the jobs to end', async () => (await gitHub.truth()).jobs.every(({ status }) => status === 'completed'));
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import type { KnownInstallation } from '@paddock/domain/accounts/compare-installations';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { appendEvents } from '../deliveries/installation-events.ts';
+import { type InstallationToStore, lockInstallations, storeInstallations } from './installations.ts';
+import type { Database, EntityType } from '../schema/tables.ts';
+
+export interface AppInstallation extends KnownInstallation {
+  readonly entityType: EntityType;
+}
+
+/** What our rows say of an App's installations, deleted ones included. */
+export async function findAppInstallations(db: Kysely<Database>, appId: number): Promise<AppInstallation[]> {
+  const { rows } = await sql<AppInstallation>`
+    select entity_id as "entityId", entity_type as "entityType", installation_id as "installationId", login, repository_selection as selection,
+      suspended_at is not null as "isSuspended", deleted_at is not null as "isDeleted"
+    from installations where app_id = ${appId}`.execute(db);
+  return rows;
+}
+
+/**
+ * Writes what GitHub said when it was asked about installations, with an event for each (A12): as a statement of the moment of asking, so
+ * that a delivery of a later change stands.
+ */
+export async function repairInstallations(trx: Transaction<Database>, statements: readonly InstallationToStore[]): Promise<void> {
+  if (statements.length === 0) return;
+  await lockInstallations(trx);
+  await storeInstallations(trx, statements);
+  await appendEvents(
+    trx,
+    statements.map((statement) => ({
+      source: 'reconciler',
+      event: statement.isDeleted ? 'discovered.uninstalled' : 'discovered.installed',
+      outcome: 'ok',
+      appId: statement.appId,
+      installationId: statement.installationId,
+      account: statement.account,
+      repoId: null,
+      jobId: null,
+      deliveryGuid: null,
+      payload: JSON.stringify(statement),
+      payloadRepaired: false,
+    })),
+  );
+}

@@ -1,0 +1,116 @@
+import type { Account } from '@paddock/domain/deliveries/payload-fields';
+import { CompiledQuery, sql, type Transaction } from 'kysely';
+import { preparedText } from '../connection/prepared.ts';
+import type { Database } from '../schema/tables.ts';
+
+/** GitHub's statement about an installation as a whole. `statedAt` is the payload's own instant, null the time of its arrival. */
+export interface InstallationToStore {
+  readonly appId: number;
+  readonly account: Account;
+  readonly installationId: number;
+  readonly repositorySelection: string | null;
+  readonly suspendedAt: string | null;
+  readonly isDeleted: boolean;
+  readonly statedAt: string | null;
+}
+
+/**
+ * Brings installations up to date. Of one account and App a later installation replaces an earlier one, a deletion is final, and otherwise
+ * the later statement counts; one of the same instant is taken too, for GitHub states a suspension and its end within one second. So
+ * whoever calls leaves out repeated deliveries. `statements` are applied in their order.
+ */
+export async function storeInstallations(trx: Transaction<Database>, statements: readonly InstallationToStore[]): Promise<void> {
+  const sorted = statements.toSorted((a, b) => a.account.id - b.account.id || a.appId - b.appId);
+  for (const { appId, account, installationId, repositorySelection, suspendedAt, isDeleted, statedAt } of sorted) {
+    await sql`
+      insert into installations as e (entity_id, app_id, installation_id, login, entity_type, repository_selection, suspended_at, deleted_at, stated_at)
+      values (${account.id}, ${appId}, ${installationId}, ${account.login}, ${account.type}, ${repositorySelection}, ${suspendedAt}::timestamptz,
+        case when ${isDeleted}::boolean then now() end, coalesce(${statedAt}::timestamptz, now()))
+      on conflict (entity_id, app_id) do update set
+        installation_id = excluded.installation_id,
+        login = case when excluded.stated_at >= e.stated_at then excluded.login else e.login end,
+        entity_type = excluded.entity_type,
+        repository_selection = coalesce(excluded.repository_selection,
+          case when e.installation_id = excluded.installation_id then e.repository_selection end),
+        suspended_at = excluded.suspended_at,
+        deleted_at = excluded.deleted_at,
+        stated_at = greatest(e.stated_at, excluded.stated_at),
+        updated_at = now()
+      where excluded.installation_id > e.installation_id
+        or (excluded.installation_id = e.installation_id and e.deleted_at is null
+          and (excluded.deleted_at is not null or excluded.stated_at >= e.stated_at))`.execute(trx);
+  }
+}
+
+/**
+ * Keeps others from writing installations until the transaction ends. A transaction takes this before any row: its jobs' mentions and its
+ * statements are two passes over the accounts, and two such transactions would wait for each other.
+ */
+export async function lockInstallations(trx: Transaction<Database>): Promise<void> {
+  await sql`lock table installations in share row exclusive mode`.execute(trx);
+}
+
+/** An account's login and installation, as any other delivery mentions them in passing. */
+export interface InstallationMention {
+  readonly appId: number;
+  readonly account: Account;
+  readonly installationId: number;
+  /** When GitHub said so; null: now. */
+  readonly statedAt: string | null;
+}
+
+/**
+ * Learns installations from what mentions them: an App that was installed before Paddock, a reinstallation, a new name. A row made so is
+ * dated 1970, so that whatever GitHub states of the installation itself replaces it. Where nothing is new, no row is locked.
+ */
+export async function noteInstallations(trx: Transaction<Database>, mentions: readonly InstallationMention[]): Promise<void> {
+  if (mentions.length > 0) await trx.executeQuery(CompiledQuery.raw(NOTE_INSTALLATIONS, [mentionsParameter(mentions)]));
+}
+
+/** The value of `mentions` below: of each account and App what was said last, which is most often a single row of a whole batch. */
+export function mentionsParameter(mentions: readonly InstallationMention[]): string {
+  const newest = new Map<string, InstallationMention>();
+  for (const mention of mentions) {
+    const key = `${mention.account.id} ${mention.appId}`;
+    const known = newest.get(key);
+    if (known === undefined || isNewer(mention, known)) newest.set(key, mention);
+  }
+  return JSON.stringify(
+    [...newest.values()].map(({ appId, account, installationId, statedAt }) => ({
+      entity_id: account.id,
+      app_id: appId,
+      installation_id: installationId,
+      login: account.login,
+      entity_type: account.type,
+      stated_at: statedAt,
+    })),
+  );
+}
+
+function isNewer(a: InstallationMention, b: InstallationMention): boolean {
+  if (a.installationId !== b.installationId) return a.installationId > b.installationId;
+  return b.statedAt !== null && (a.statedAt === null || a.statedAt > b.statedAt);
+}
+
+/** The same as a query for other statements, which may have a condition of their own for writing anything. */
+export const notingInstallations = (mentions: `$${number}`, condition = 'true'): string => `
+    insert into installations as e (entity_id, app_id, installation_id, login, entity_type, stated_at)
+    select m.entity_id, m.app_id, m.installation_id, m.login, m.entity_type, to_timestamp(0)
+    from json_to_recordset(${mentions}::json) as m(
+      entity_id bigint, app_id bigint, installation_id bigint, login text, entity_type entity_type_enum, stated_at timestamptz)
+    left join lateral (
+      select installation_id, login, stated_at from installations where entity_id = m.entity_id and app_id = m.app_id limit 1
+    ) known on true
+    where ${condition} and (known.login is null or m.installation_id > known.installation_id
+      or (m.installation_id = known.installation_id and m.login <> known.login and coalesce(m.stated_at, now()) > known.stated_at))
+    order by m.entity_id, m.app_id
+    on conflict (entity_id, app_id) do update set
+      installation_id = excluded.installation_id,
+      login = excluded.login,
+      repository_selection = case when e.installation_id = excluded.installation_id then e.repository_selection end,
+      suspended_at = case when e.installation_id = excluded.installation_id then e.suspended_at end,
+      deleted_at = case when e.installation_id = excluded.installation_id then e.deleted_at end,
+      updated_at = now()
+    where excluded.installation_id >= e.installation_id`;
+
+const NOTE_INSTALLATIONS = preparedText(notingInstallations('$1'));

@@ -1,0 +1,14 @@
+import type { ParsedDelivery } from '@paddock/domain/deliveries/parse-delivery';
+
+/** One verified delivery. */
+export interface DeliveryToRecord {
+  readonly guid: string;
+  /** The App whose secret signed it. */
+  readonly appId: number;
+  readonly parsed: ParsedDelivery;
+  /** The whole body, JSON that JSONB can hold, as text or its UTF-8. */
+  readonly payload: string | Buffer;
+  readonly payloadRepaired: boolean;
+  /** What is stored instead of the body of a job that no pool serves. */
+  readonly reduced?: () => string;
+}

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
+import { waitFor } from '@paddock/testing/wait-for';
+import { putWorker } from '@paddock/testing/worker-rows';
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { connectDatabase, type DatabaseConnection } from '../connection/connect.ts';
+import { pools } from '../jobs/job-lives.scene.ts';
+import type { DeliveryToRecord } from './delivery-to-record.ts';
+import { recordDeliveries } from './record-deliveries.ts';
+
+const CONNECTIONS = 8;
+const JOBS = 64;
+
+function delivery(event: string, body: JsonObject): DeliveryToRecord {
+  const parsed = parseDelivery(event, body);
+  if (parsed.kind === 'malformed') throw new Error(parsed.problem);
+  return { guid: crypto.randomUUID(), appId: 1001, parsed, payload: JSON.stringify(body), payloadRepaired: false };
+}
+
+/** Three of a job and, of its account, one that tells of the installation. */
+function deliveriesOf(jobId: number, runner: string, account: JsonObject): DeliveryToRecord[] {
+  const ofJob = (action: 'queued' | 'in_progress' | 'completed') =>
+    delivery(
+      'workflow_job',
+      examplePayload('workflow_job', action, {
+        workflow_job: { id: jobId, labels: ['linux'], runner_name: action === 'queued' ? null : runner },
+        repository: { private: true, owner: account },
+        installation: { id: 51_000_001 },
+      }),
+    );
+  const installation = { id: 51_000_001, account, updated_at: '2026-01-01T00:00:00Z' };
+  return [
+    ofJob('queued'),
+    ofJob('in_progress'),
+    ofJob('completed'),
+    delivery('installation', examplePayload('installation', 'created', { installation })),
+  ];
+}
+
+describe('eight connections that write the same jobs', () => {
+  let database: TestDatabase;
+  let connections: DatabaseConnection[];
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const { url, schema } = database;
+    connections = Array.from({ length: CONNECTIONS }, () => connectDatabase({ url, schema, poolSize: 1, applicationName: 'writer' }));
+  });
+  afterAll(() => database.drop());
+
+  test('in random batches and orders do not deadlock, and every job and worker is as it should be (B6)', async () => {
+    const workers = await Promise.all(Array.from({ length: JOBS }, () => putWorker(database.db)));
+    // Jobs and their workers in opposite orders, over some accounts of which one has the workers. None is known yet.
+    const all = workers.flatMap((_worker, index) => {
+      const account = { id: 90_000_001 + (index % 4 === 3 ? index : 0), login: 'acme', type: 'Organization' };
+      return deliveriesOf(1_000 + index, workers.at(-1 - index)?.pod_name ?? '', account);
+    });
+    const seed = Date.now();
+    const plans = fc.sample(
+      fc.tuple(fc.shuffledSubarray([...all, ...all], { minLength: 2 * all.length }), fc.integer({ min: 8, max: 48 })),
+      {
+        seed,
+        numRuns: CONNECTIONS,
+      },
+    );
+    const failures: unknown[] = [];
+    await Promise.all(
+      connections.map(async ({ db }, index) => {
+        const [order = [], size = 1] = plans[index] ?? [];
+        for (let from = 0; from < order.length; from += size) {
+          await recordDeliveries(db, order.slice(from, from + size), pools).catch((error: unknown) => failures.push(error));
+        }
+      }),
+    );
+    expect({ seed, failures }).toEqual({ seed, failures: [] });
+
+    const jobs = await database.db.selectFrom('jobs').select(['job_id', 'status', 'entity_id']).orderBy('job_id').execute();
+    expect(jobs.map(({ job_id: jobId, status }) => [jobId, status])).toEqual(workers.map((_worker, index) => [1_000 + index, 'completed']));
+    const bound = await database.db.selectFrom('workers').select('assigned_job_id').where('assigned_job_id', 'is not', null).execute();
+    const expected = jobs.filter((job) => job.entity_id === 90_000_001).map((job) => job.job_id);
+    expect(bound.map((worker) => worker.assigned_job_id ?? 0).toSorted((a, b) => a - b)).toEqual(expected);
+    const events = await database.db.selectFrom('installation_events').select('id').execute();
+    expect(events).toHaveLength(2 * CONNECTIONS * all.length);
+
+    // A connection tells of its deadlocks when it ends.
+    for (const connection of connections) await connection.close();
+    await waitFor('the end of the connections', async () => {
+      const { rows } = await sql`select from pg_stat_activity where application_name = 'writer' and datname = current_database()`.execute(
+        database.db,
+      );
+      return rows.length === 0;
+    });
+    const { rows } = await sql<{ deadlocks: number }>`select deadlocks from pg_stat_database where datname = current_database()`.execute(
+      database.db,
+    );
+    expect(rows).toEqual([{ deadlocks: 0 }]);
+  });
+});

@@ -1,0 +1,41 @@
+import { jobOutcomes, type JobResult } from '@paddock/domain/deliveries/job-outcomes';
+import type { Outcome } from '@paddock/domain/deliveries/outcomes';
+import type { JobStatement } from '@paddock/domain/deliveries/workflow-job-event';
+
+/** A delivery as far as its outcome depends on it. */
+type Placed = Pick<JobStatement, 'jobId' | 'status'> & Pick<JobResult, 'place'>;
+
+const BEFORE = [undefined, 'pending', 'running', 'completed', 'failed'] as const;
+
+/**
+ * For each delivery its outcome by what storing its job may come to: the statement picks one, and the rule itself stays in one place.
+ * `outcomes` has those of all results, one series after the other, and `choices` the position, from 1, at which a delivery's series begins;
+ * most deliveries of a batch share one.
+ */
+export function possibleOutcomes(batch: readonly Placed[]): { choices: number[]; outcomes: Outcome[] } {
+  const outcomes: Outcome[] = [];
+  const begins = new Map<string, number>();
+  const ofJobs = Map.groupBy(batch, ({ jobId }) => jobId);
+  const taken = new Map<number, number>();
+  const choices = batch.map(({ jobId, place }) => {
+    const arrived = ofJobs.get(jobId)?.map(({ status }) => status) ?? [];
+    const nth = taken.get(jobId) ?? 0;
+    taken.set(jobId, nth + 1);
+    const key = `${'ignored' in place ? place.ignored : ''} ${arrived.join(' ')} ${nth}`;
+    const known = begins.get(key);
+    if (known !== undefined) return known;
+    const begin = outcomes.length + 1;
+    begins.set(key, begin);
+    for (const before of BEFORE) {
+      for (const changed of [false, true]) outcomes.push(...jobOutcomes({ before, changed, place }, arrived).slice(nth, nth + 1));
+    }
+    return begin;
+  });
+  return { choices, outcomes };
+}
+
+/** The SQL that picks one, given (choice, before, changed) and `outcomes` as a parameter. */
+export const chosenOutcome = (outcomes: `$${number}`): string =>
+  `(${outcomes}::text[])[choice + changed::integer + case before ${BEFORE.flatMap((before, nth) =>
+    before === undefined ? [] : [`when '${before}' then ${2 * nth}`],
+  ).join(' ')} else 0 end]`;

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
+import { poolsDocument } from '@paddock/domain/pools/pools-document';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
+import type { DeliveryToRecord } from './delivery-to-record.ts';
+import { recordDeliveries } from './record-deliveries.ts';
+
+const POOL = { name: 'small', labels: ['self-hosted', 'k8s'], image: 'runner:1', namespace: 'runners' };
+const pools = { version: 1, document: poolsDocument.parse({ pools: [POOL], entities: { acme: {}, beta: {} } }) };
+const ACME = { id: 11, login: 'acme', type: 'Organization' };
+
+function delivery(event: string, body: JsonObject, more: Partial<DeliveryToRecord> = {}): DeliveryToRecord {
+  const parsed = parseDelivery(event, body);
+  if (parsed.kind === 'malformed') throw new Error(parsed.problem);
+  return { guid: crypto.randomUUID(), appId: 41, parsed, payload: JSON.stringify(body), payloadRepaired: false, ...more };
+}
+
+const jobBody = (action: 'queued' | 'in_progress' | 'completed' | 'waiting', id: number, labels = ['k8s'], owner: JsonObject = ACME) =>
+  examplePayload('workflow_job', action, {
+    workflow_job: { id, labels, runner_name: 'machine 1' },
+    repository: { id: 21, full_name: 'acme/api', private: true, owner },
+    installation: { id: 31 },
+  });
+
+const installationBody = (action: 'created' | 'suspend' | 'unsuspend' | 'deleted', installation: JsonObject) =>
+  examplePayload('installation', action, { installation: { id: 31, account: ACME, repository_selection: 'all', ...installation } });
+
+/** Twenty deliveries of ten jobs of three accounts. */
+const mixedBatch = () =>
+  Array.from({ length: 20 }, (_, index) => {
+    const owner = { ...ACME, id: 11 + (index % 3) };
+    return delivery('workflow_job', jobBody(index % 2 === 0 ? 'queued' : 'completed', 900 + ((index * 7) % 10), ['k8s'], owner));
+  });
+
+const reduced = () => '{"reduced":true}';
+
+describe('recordDeliveries', () => {
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+  beforeEach(async () => {
+    await database.db.deleteFrom('jobs').execute();
+    await database.db.deleteFrom('installation_events').execute();
+    await database.db.deleteFrom('installations').execute();
+  });
+
+  const record = (...batch: DeliveryToRecord[]) => recordDeliveries(database.db, batch, pools);
+  const events = () => database.db.selectFrom('installation_events').selectAll().orderBy('id').execute();
+  const installation = () => database.db.selectFrom('installations').selectAll().where('entity_id', '=', 11).executeTakeFirst();
+
+  test('writes one event for each delivery of a batch, in order, with its outcome, and one row for each job (A4, A9, B6)', async () => {
+    const queued = delivery('workflow_job', jobBody('queued', 900));
+    const outcomes = await record(
+      queued,
+      delivery('workflow_job', jobBody('queued', 901)),
+      delivery('workflow_job', jobBody('in_progress', 900)),
+      queued,
+      delivery('workflow_job', jobBody('queued', 902, ['windows'])),
+      delivery('workflow_job', jobBody('queued', 903, ['k8s'], { ...ACME, id: 12, login: 'stranger' })),
+      delivery('workflow_job', jobBody('waiting', 904)),
+      delivery('workflow_job', { ...jobBody('queued', 905), action: 'unheard' }),
+      delivery('ping', examplePayload('ping', undefined)),
+      delivery('push', examplePayload('push', undefined)),
+    );
+    expect(outcomes).toEqual([
+      'job_stored',
+      'job_stored',
+      'job_marked_running',
+      'job_already_exists',
+      'ignored_no_label',
+      'ignored_entity',
+      'job_waiting',
+      'ignored_action',
+      'ok',
+      'ignored_event',
+    ]);
+    const rows = await events();
+    expect(rows.map(({ outcome }) => outcome)).toEqual(outcomes);
+    expect(rows[0]).toMatchObject({
+      source: 'webhook',
+      event: 'workflow_job.queued',
+      app_id: 41,
+      installation_id: 31,
+      entity_type: 'Organization',
+      entity_id: 11,
+      entity_name: 'acme',
+      repo_id: 21,
+      job_id: 900,
+      delivery_guid: queued.guid,
+      payload: JSON.parse(String(queued.payload)),
+      payload_repaired: false,
+    });
+    const jobs = await database.db.selectFrom('jobs').select(['job_id', 'status', 'delivery_guid']).orderBy('job_id').execute();
+    expect(jobs).toEqual([
+      { job_id: 900, status: 'running', delivery_guid: queued.guid },
+      { job_id: 901, status: 'pending', delivery_guid: rows[1]?.delivery_guid },
+    ]);
+  });
+
+  test('a repeated delivery of any kind appends a row that says nothing changed (A4)', async () => {
+    const all = [
+      delivery('workflow_job', jobBody('queued', 900)),
+      delivery('workflow_job', jobBody('waiting', 904)),
+      delivery('installation', installationBody('created', {})),
+      delivery('ping', examplePayload('ping', undefined)),
+      delivery('workflow_job', jobBody('queued', 902, ['windows'])),
+    ];
+    await record(...all);
+    const again = ['job_already_exists', 'duplicate_delivery', 'duplicate_delivery', 'duplicate_delivery', 'ignored_no_label'];
+    expect(await record(...all)).toEqual(again);
+    expect(await events()).toHaveLength(10);
+    const ping = delivery('ping', examplePayload('ping', undefined));
+    expect(await record(ping, ping)).toEqual(['ok', 'duplicate_delivery']);
+  });
+
+  test('the payload is stored as its text says, big numbers too; that of a job without a pool is reduced (A4)', async () => {
+    await record(
+      delivery('workflow_job', jobBody('queued', 900), { reduced }),
+      delivery('workflow_job', jobBody('queued', 902, ['windows']), { reduced }),
+      delivery('ping', {}, { payload: '{"n":123456789012345678901234567890.5}', payloadRepaired: true }),
+    );
+    const rows = await database.db
+      .selectFrom('installation_events')
+      .select((eb) => [eb.cast<string>('payload', 'text').as('text'), 'payload_repaired'])
+      .orderBy('id')
+      .execute();
+    expect(rows[0]?.text).toContain('"head_sha"');
+    expect(rows[1]?.text).toBe('{"reduced": true}');
+    expect(rows[2]).toEqual({ text: '{"n": 123456789012345678901234567890.5}', payload_repaired: true });
+  });
+
+  test('all or nothing: a payload that JSONB refuses takes its batch with it (A9, B5)', async () => {
+    const bad = record(delivery('workflow_job', jobBody('queued', 900)), delivery('ping', {}, { payload: '{"n":1e999999}' }));
+    await expect(bad).rejects.toMatchObject({ code: expect.stringMatching(/^22/) });
+    expect(await events()).toEqual([]);
+    expect(await database.db.selectFrom('jobs').selectAll().execute()).toEqual([]);
+  });
+
+  test('installations follow what GitHub states, in the order of its instants, whatever the order of arrival (A12)', async () => {
+    const created = delivery('installation', installationBody('created', { updated_at: '2026-01-01T00:00:00Z' }));
+    const suspended = delivery(
+      'installation',
+      installationBody('suspend', { updated_at: '2026-01-02T00:00:00Z', suspended_at: '2026-01-02T00:00:00Z' }),
+    );
+    const resumed = delivery('installation', installationBody('unsuspend', { updated_at: '2026-01-02T00:00:00Z', suspended_at: null }));
+    await record(suspended);
+    await record(created);
+    expect(await installation()).toMatchObject({
+      installation_id: 31,
+      login: 'acme',
+      repository_selection: 'all',
+      suspended_at: new Date('2026-01-02T00:00:00Z'),
+      stated_at: new Date('2026-01-02T00:00:00Z'),
+    });
+    // GitHub states the end of a suspension with the same instant; the suspension, delivered again, must not bring it back.
+    await record(resumed);
+    await record(suspended);
+    expect(await installation()).toMatchObject({ suspended_at: null });
+  });
+
+  test('a deletion is final, until there is a new installation (A12)', async () => {
+    await record(delivery('installation', installationBody('created', { updated_at: 1_700_000_000 })));
+    await record(delivery('installation', installationBody('deleted', { updated_at: 1_700_000_000 })));
+    await record(delivery('installation', installationBody('unsuspend', { updated_at: 1_700_000_009 })));
+    expect((await installation())?.deleted_at).not.toBeNull();
+    await record(delivery('workflow_job', jobBody('queued', 900)));
+    expect((await installation())?.deleted_at).not.toBeNull();
+    await record(delivery('installation', installationBody('created', { id: 32, updated_at: 1_700_000_100 })));
+    expect(await installation()).toMatchObject({ installation_id: 32, deleted_at: null });
+    await record(delivery('installation', installationBody('deleted', { id: 31, updated_at: 1_700_000_200 })));
+    expect(await installation()).toMatchObject({ installation_id: 32, deleted_at: null });
+  });
+
+  test('an installation that Paddock was never told of is learnt from its jobs, and stated by what comes later (A12)', async () => {
+    await record(delivery('workflow_job', jobBody('queued', 900)), delivery('workflow_job', jobBody('queued', 901)));
+    const learnt = await installation();
+    expect(learnt).toMatchObject({ app_id: 41, installation_id: 31, login: 'acme', repository_selection: null, stated_at: new Date(0) });
+    await record(delivery('workflow_job', jobBody('in_progress', 900)));
+    expect(await installation()).toEqual(learnt);
+    await record(delivery('installation', installationBody('created', { updated_at: '2020-01-01T00:00:00Z' })));
+    expect(await installation()).toMatchObject({ repository_selection: 'all', stated_at: new Date('2020-01-01T00:00:00Z') });
+  });
+
+  test('a new name is learnt from installation_target and from jobs that began after it (A12)', async () => {
+    await record(delivery('installation', installationBody('created', { updated_at: '2026-01-01T00:00:00Z' })));
+    const account = { id: 11, login: 'beta', updated_at: '2026-01-02T00:00:00Z' };
+    await record(delivery('installation_target', { action: 'renamed', account, target_type: 'Organization', installation: { id: 31 } }));
+    expect(await installation()).toMatchObject({ login: 'beta', repository_selection: 'all' });
+    const times = { created_at: '2026-01-03T00:00:00Z', started_at: '2026-01-03T00:00:00Z' };
+    const later = jobBody('queued', 900, ['k8s'], { ...ACME, login: 'gamma' });
+    await record(delivery('workflow_job', { ...later, workflow_job: { ...(later['workflow_job'] as JsonObject), ...times } }));
+    expect(await installation()).toMatchObject({ login: 'gamma' });
+  });
+
+  test('batches of the same jobs and installations beside each other all succeed (B6)', async () => {
+    await Promise.all(Array.from({ length: 12 }, () => record(...mixedBatch())));
+    expect(await events()).toHaveLength(240);
+  });
+});

@@ -1,0 +1,48 @@
+import { roundsByRunner } from '@paddock/domain/deliveries/fold-job-statements';
+import type { Outcome } from '@paddock/domain/deliveries/outcomes';
+import type { Kysely } from 'kysely';
+import { lockInstallations } from '../accounts/installations.ts';
+import type { DeliveryToRecord } from './delivery-to-record.ts';
+import type { CurrentPools } from '../jobs/pools-documents.ts';
+import { addStored, bindRunners, type StoredJobs } from '../jobs/record-jobs.ts';
+import { isJobDelivery, statementOf, storeJobDeliveries } from './store-job-deliveries.ts';
+import { storeOtherDeliveries } from './store-other-deliveries.ts';
+import type { Database } from '../schema/tables.ts';
+
+/**
+ * Stores a batch of deliveries, all or none, in one transaction: jobs, the workers bound to them, installations, and one event for each
+ * delivery, repeated ones included (A4, A9, B6). Returns the outcomes in the order of the batch.
+ */
+export async function recordDeliveries(
+  db: Kysely<Database>,
+  batch: readonly DeliveryToRecord[],
+  pools: CurrentPools,
+): Promise<readonly Outcome[]> {
+  const ofJobs = batch.filter(isJobDelivery);
+  if (ofJobs.length === batch.length && ofJobs.every(({ parsed }) => parsed.job.runnerName === null)) {
+    // A single statement is its own transaction: a queued job, which somebody waits for, costs one round trip.
+    return (await storeJobDeliveries(db, ofJobs, pools)).map(({ outcome }) => outcome);
+  }
+  return db.transaction().execute(async (trx) => {
+    const outcomes: Outcome[] = [];
+    if (batch.some(({ parsed }) => parsed.kind === 'installation' || parsed.kind === 'account_name')) await lockInstallations(trx);
+    // Locks are taken in this order by everybody: jobs, installations, workers.
+    const stored: StoredJobs = new Map();
+    const stated = batch.flatMap((delivery, index) => (isJobDelivery(delivery) ? [{ ...statementOf(delivery), delivery, index }] : []));
+    for (const round of roundsByRunner(stated)) {
+      round.sort((a, b) => a.index - b.index);
+      const deliveries = round.map(({ delivery }) => delivery);
+      for (const [nth, row] of (await storeJobDeliveries(trx, deliveries, pools)).entries()) {
+        addStored(stored, row.jobId, row, row.place);
+        outcomes[round[nth]?.index ?? -1] = row.outcome;
+      }
+    }
+    const others = batch.flatMap((delivery, index) => (isJobDelivery(delivery) ? [] : [{ delivery, index }]));
+    const deliveries = others.map(({ delivery }) => delivery);
+    for (const [nth, outcome] of (await storeOtherDeliveries(trx, deliveries, pools)).entries()) {
+      outcomes[others[nth]?.index ?? -1] = outcome;
+    }
+    await bindRunners(trx, stated, stored, pools);
+    return outcomes;
+  });
+}

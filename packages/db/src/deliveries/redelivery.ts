@@ -1,0 +1,234 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { Database } from '../schema/tables.ts';
+
+/** A part of an App's delivery log that was listed; `cursor` says where the listing goes on below it, if it broke off there. */
+export interface ListedStretch {
+  newestAt: Date;
+  oldestAt: Date;
+  cursor: string | null;
+}
+
+/** What was listed of the App's log so far, newest first. */
+export async function listedStretches(db: Kysely<Database>, appId: number): Promise<ListedStretch[]> {
+  return db
+    .selectFrom('delivery_listings')
+    .select(['newest_at as newestAt', 'oldest_at as oldestAt', 'cursor'])
+    .where('app_id', '=', appId)
+    .orderBy('newest_at', 'desc')
+    .execute();
+}
+
+/** Writes down what is listed now. Two writers at once leave one of both sets, each of which is true. */
+export async function replaceListedStretches(
+  trx: Transaction<Database>,
+  appId: number,
+  stretches: readonly ListedStretch[],
+): Promise<void> {
+  await trx.deleteFrom('delivery_listings').where('app_id', '=', appId).execute();
+  if (stretches.length === 0) return;
+  await trx
+    .insertInto('delivery_listings')
+    .values(stretches.map(({ newestAt, oldestAt, cursor }) => ({ app_id: appId, newest_at: newestAt, oldest_at: oldestAt, cursor })))
+    .execute();
+}
+
+/** A delivery of which no attempt got through, as the log shows it. */
+export interface FailedDelivery {
+  guid: string;
+  /** The newest attempt: the one to be repeated. */
+  deliveryId: number;
+  event: string;
+  action: string | null;
+  installationId: number | null;
+  repositoryId: number | null;
+  firstFailedAt: Date;
+  lastFailedAt: Date;
+  lastStatusCode: number;
+}
+
+/** Remembers failed deliveries; of known ones the newest attempt counts. A new one is due at once. Returns how many were new. */
+export async function rememberFailedDeliveries(db: Kysely<Database>, appId: number, failed: readonly FailedDelivery[]): Promise<number> {
+  if (failed.length === 0) return 0;
+  // Sorted, so that two that write the same rows wait for each other instead of deadlocking.
+  const sorted = failed.toSorted((a, b) => (a.guid < b.guid ? -1 : 1));
+  const { rows } = await sql<{ isNew: boolean }>`
+    insert into unresolved_deliveries as known
+      (app_id, guid, delivery_id, event, action, installation_id, repository_id, first_failed_at, last_failed_at, last_status_code)
+    select ${appId}, f."guid", f."deliveryId", f."event", f."action", f."installationId", f."repositoryId",
+      f."firstFailedAt", f."lastFailedAt", f."lastStatusCode"
+    from jsonb_to_recordset(${JSON.stringify(sorted)}::jsonb) as f(
+      "guid" text, "deliveryId" bigint, "event" text, "action" text, "installationId" bigint, "repositoryId" bigint,
+      "firstFailedAt" timestamptz, "lastFailedAt" timestamptz, "lastStatusCode" integer)
+    on conflict (app_id, guid) do update set
+      delivery_id = excluded.delivery_id,
+      last_status_code = excluded.last_status_code,
+      last_failed_at = excluded.last_failed_at,
+      first_failed_at = least(excluded.first_failed_at, known.first_failed_at),
+      resolved_at = null
+      -- The log tells the time to the second, and two attempts may share one: their ids rise.
+      where (excluded.last_failed_at, excluded.delivery_id) > (known.last_failed_at, known.delivery_id)
+    returning (known.xmax = 0) as "isNew"`.execute(db);
+  return rows.filter(({ isNew }) => isNew).length;
+}
+
+/**
+ * Resolves deliveries that got through: by the log's word (`delivered`), unless they were found missing here all the same, or because their
+ * row is here. Returns how many.
+ */
+export async function resolveDeliveries(db: Kysely<Database>, appId: number, delivered: readonly string[]): Promise<number> {
+  const { rows } = await sql`
+    update unresolved_deliveries u set resolved_at = now()
+    where app_id = ${appId} and resolved_at is null and (
+      (guid = any(${delivered}::text[]) and not missing_here)
+      or exists (select from installation_events e where e.delivery_guid = u.guid and e.source = 'webhook'))
+    returning guid`.execute(db);
+  await sql`
+    delete from unresolved_deliveries
+    where app_id = ${appId} and resolved_at is not null
+      and (last_requested_at is null or last_requested_at < now() - interval '1 minute')`.execute(db);
+  return rows.length;
+}
+
+/**
+ * Our endpoint answers again: what failed before that is asked for at once. Left alone are deliveries whose last request has not shown its
+ * result in the log yet, and those whose body our endpoint itself refused (400), for it would refuse them again.
+ */
+export async function bringForwardRequests(
+  db: Kysely<Database>,
+  appId: number,
+  success: { id: number; deliveredAt: Date },
+): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    update unresolved_deliveries set next_request_at = now()
+    where app_id = ${appId} and resolved_at is null and next_request_at > now()
+      and (last_failed_at, delivery_id) < (${success.deliveredAt}::timestamptz, ${success.id}::bigint)
+      and requested_delivery_id is distinct from delivery_id and last_status_code <> 400`.execute(db);
+  return Number(numAffectedRows);
+}
+
+/** Has deliveries asked for that our own events lack, whatever GitHub says of them: at once, and until their rows are here. */
+export async function askForMissingDeliveries(db: Kysely<Database>, appId: number, missing: readonly FailedDelivery[]): Promise<void> {
+  await rememberFailedDeliveries(db, appId, missing);
+  await sql`
+    update unresolved_deliveries set missing_here = true, resolved_at = null, next_request_at = now()
+    where (app_id, guid) in (
+      select app_id, guid from unresolved_deliveries
+      where app_id = ${appId} and guid = any(${missing.map(({ guid }) => guid)}::text[]) and not missing_here
+      order by guid for update)`.execute(db);
+}
+
+export interface DueRedelivery {
+  guid: string;
+  deliveryId: number;
+  event: string;
+  action: string | null;
+  requests: number;
+}
+
+/** Longest pause between requests that is believed: GitHub's limits are over within the hour. */
+const LONGEST_PAUSE_MS = 3_600_000;
+
+/** Keeps what GitHub asked for: none of the App's deliveries is asked for again in the next `pauseMs` milliseconds. */
+export async function pauseRedeliveryRequests(db: Kysely<Database>, appId: number, pauseMs: number): Promise<void> {
+  await sql`
+    insert into redelivery_pauses as p (app_id, paused_until)
+    values (${appId}, now() + ${Math.min(pauseMs, LONGEST_PAUSE_MS)}::float8 * interval '1 millisecond')
+    on conflict (app_id) do update set paused_until = greatest(p.paused_until, excluded.paused_until)`.execute(db);
+}
+
+const isNotPaused = (appId: number) => sql`not exists (select from redelivery_pauses where app_id = ${appId} and paused_until > now())`;
+
+/**
+ * What is to be asked for now, jobs that wait first; never more than `perMinute` less what was asked for in the last minute.
+ * `earlyMs` lets a request be made that much before its time, so that a cycle which comes a moment early does not skip it.
+ */
+export async function findDueRedeliveries(
+  db: Kysely<Database>,
+  appId: number,
+  { perMinute, earlyMs }: { perMinute: number; earlyMs: number },
+): Promise<DueRedelivery[]> {
+  const { rows } = await sql<DueRedelivery>`
+    select guid, delivery_id as "deliveryId", event, action, requests from unresolved_deliveries
+    where app_id = ${appId} and resolved_at is null and next_request_at <= now() + ${earlyMs} * interval '1 millisecond' and ${isNotPaused(appId)}
+    order by case when event <> 'workflow_job' then 3 when action = 'queued' then 0 when action = 'completed' then 1 else 2 end,
+      first_failed_at, guid
+    limit greatest(0, ${perMinute}::integer - (
+      select count(*) from unresolved_deliveries where app_id = ${appId} and last_requested_at > now() - interval '1 minute'))`.execute(db);
+  return rows;
+}
+
+/** Notes that GitHub was asked to repeat a delivery; the next request is `waitMs` away. */
+export async function recordRedeliveryRequest(
+  db: Kysely<Database>,
+  appId: number,
+  { guid, deliveryId }: Pick<DueRedelivery, 'guid' | 'deliveryId'>,
+  waitMs: number,
+): Promise<void> {
+  await db
+    .updateTable('unresolved_deliveries')
+    .set({
+      requests: sql`requests + 1`,
+      last_requested_at: sql`now()`,
+      requested_delivery_id: deliveryId,
+      next_request_at: sql`now() + ${waitMs} * interval '1 millisecond'`,
+    })
+    .where('app_id', '=', appId)
+    .where('guid', '=', guid)
+    .execute();
+}
+
+/** True while more of the App's deliveries are due than a minute's requests allow. */
+export async function hasDueRedeliveries(db: Kysely<Database>, appId: number): Promise<boolean> {
+  const { rows } = await sql`
+    select from unresolved_deliveries where app_id = ${appId} and resolved_at is null and next_request_at <= now() and ${isNotPaused(appId)} limit 1`.execute(
+    db,
+  );
+  return rows.length > 0;
+}
+
+/** Repositories are looked at by discovery next, before all that are merely due: `lost` has rows of unresolved deliveries. */
+const handingOver = (lost: string) =>
+  sql.raw(`
+    insert into repositories as known (repo_id, entity_id, app_id, active_at, due_at)
+    select distinct on (l.repository_id) l.repository_id, i.entity_id, i.app_id, now(), now() - interval '1 day'
+    from ${lost} l join installations i on i.installation_id = l.installation_id where l.repository_id is not null
+    order by l.repository_id, i.entity_id
+    on conflict (repo_id) do update set active_at = now(), due_at = least(known.due_at, excluded.due_at)
+    returning repo_id`);
+
+/** While more than `most` deliveries are unresolved, their repositories go to discovery: it is faster than the requests. Returns how many. */
+export async function handOverUnresolved(db: Kysely<Database>, appId: number, most: number): Promise<number> {
+  const { rows } = await sql`
+    with lost as (
+      select * from unresolved_deliveries where app_id = ${appId} and resolved_at is null and event = 'workflow_job'
+        and (select count(*) from unresolved_deliveries where app_id = ${appId} and resolved_at is null) > ${most}
+    ) ${handingOver('lost')}`.execute(db);
+  return rows.length;
+}
+
+/**
+ * Gives up what GitHub can no longer repeat, with an event row that says so, and hands its repositories to discovery, in one statement.
+ * Returns how many.
+ */
+export async function giveUpRedeliveries(db: Kysely<Database>, appId: number, olderThanMs: number): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    with given_up as (
+      delete from unresolved_deliveries
+      where app_id = ${appId} and resolved_at is null and first_failed_at < now() - ${olderThanMs} * interval '1 millisecond'
+      returning *
+    ), handed_over as (${handingOver('given_up')})
+    insert into installation_events (source, event, outcome, app_id, installation_id, repo_id, delivery_guid, payload)
+    select 'reconciler', concat_ws('.', event, action), 'redelivery_given_up', app_id, installation_id, repository_id, guid,
+      jsonb_build_object('delivery_id', delivery_id, 'first_failed_at', first_failed_at, 'last_failed_at', last_failed_at,
+        'last_status_code', last_status_code, 'requests', requests)
+    from given_up`.execute(db);
+  return Number(numAffectedRows);
+}
+
+/** For how long the oldest failed delivery of any App has been unresolved, in seconds; 0 if there is none. */
+export async function oldestUnresolvedSeconds(db: Kysely<Database>): Promise<number> {
+  const { rows } = await sql<{ seconds: number | null }>`
+    select extract(epoch from now() - min(first_failed_at))::float8 as seconds
+    from unresolved_deliveries where resolved_at is null`.execute(db);
+  return Math.max(0, rows[0]?.seconds ?? 0);
+}

@@ -1,0 +1,69 @@
+import { type Kysely, sql } from 'kysely';
+import type { Database } from '../schema/tables.ts';
+
+const EVENTS = 'installation_events';
+const daysAgo = (days: number) => sql`now() - ${days} * interval '1 day'`;
+
+/** Up to which id the events have been dealt with; 0 before the first time. */
+export async function retiredUpTo(db: Kysely<Database>): Promise<number> {
+  const row = await db.selectFrom('retention_progress').select('reached_id').where('name', '=', EVENTS).executeTakeFirst();
+  return row?.reached_id ?? 0;
+}
+
+export interface RetiredEvents {
+  removed: number;
+  /** Where the next batch begins. */
+  reachedId: number;
+  /** What comes now is too young. */
+  isLast: boolean;
+}
+
+/**
+ * Removes the events older than `keepDays` among the next `batch` after the one named, in order of their ids, but keeps those of installations
+ * and of failed authentications for ever (E7). Ids rise with time, so nothing is read twice and no younger event is read but one.
+ */
+export async function retireEvents(
+  db: Kysely<Database>,
+  { afterId, keepDays, batch }: { afterId: number; keepDays: number; batch: number },
+): Promise<RetiredEvents> {
+  const { rows } = await sql<{ read: number; passed: number; reachedId: number | null; removed: number }>`
+    with next as materialized (
+      select id, event, received_at < ${daysAgo(keepDays)} as is_old from ${sql.table(EVENTS)}
+      where id > ${afterId} order by id limit ${batch}
+    ), old as (
+      select id, event from next where id < coalesce((select min(id) from next where not is_old), (select max(id) + 1 from next))
+    ), gone as (
+      delete from ${sql.table(EVENTS)} e using old
+      where e.id = old.id and not starts_with(old.event, 'installation') and not starts_with(old.event, 'auth_attempt.')
+        and old.event not in ('discovered.installed', 'discovered.uninstalled')
+      returning 1 as one
+    ), noted as (
+      insert into retention_progress as p (name, reached_id) select ${EVENTS}, max(id) from old having max(id) is not null
+      on conflict (name) do update set reached_id = greatest(p.reached_id, excluded.reached_id)
+    )
+    select (select count(*) from next) as read, (select count(*) from old) as passed, (select max(id) from old) as "reachedId",
+      (select count(*) from gone) as removed`.execute(db);
+  const { read = 0, passed = 0, reachedId, removed = 0 } = rows[0] ?? {};
+  return { removed, reachedId: reachedId ?? afterId, isLast: passed < read || read < batch };
+}
+
+/** Ended jobs that nobody may ask for any more: old, of no live worker, and of no run that goes on. */
+const isOver = (keepDays: number) => sql`
+  j.created_at < ${daysAgo(keepDays)} and j.updated_at < ${daysAgo(keepDays)} and j.status in ('completed', 'failed') and not j.wants_worker
+  and not exists (select from workers w
+    where w.status in ('pending', 'running') and (w.assigned_job_id = j.job_id or w.made_for_job_id = j.job_id))
+  and not exists (select from jobs other where other.run_id = j.run_id and other.status in ('pending', 'running'))`;
+
+/** Removes ended jobs that nothing has changed for `keepDays`, the oldest first, at most `batch`. Fewer than that: none is left (E7). */
+export async function retireJobs(db: Kysely<Database>, { keepDays, batch }: { keepDays: number; batch: number }): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from jobs where job_id = any (array(
+      select job_id from jobs j where ${isOver(keepDays)} order by j.created_at limit ${batch} for update of j skip locked))`.execute(db);
+  return Number(numAffectedRows);
+}
+
+/** How many jobs `retireJobs` would remove. */
+export async function countRetirableJobs(db: Kysely<Database>, keepDays: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) from jobs j where ${isOver(keepDays)}`.execute(db);
+  return rows[0]?.count ?? 0;
+}

@@ -1,0 +1,78 @@
+import { type DeliveredStatement, foldJobStatements } from '@paddock/domain/deliveries/fold-job-statements';
+import type { JobResult } from '@paddock/domain/deliveries/job-outcomes';
+import type { Outcome } from '@paddock/domain/deliveries/outcomes';
+import { placeJob } from '@paddock/domain/pools/place-job';
+import type { ParsedDelivery } from '@paddock/domain/deliveries/parse-delivery';
+import { CompiledQuery, type Kysely } from 'kysely';
+import { appendingEvents, EVENT_COLUMNS, EVENT_NAMES, jsonArray, toRow } from './installation-events.ts';
+import { type InstallationMention, mentionsParameter, notingInstallations } from '../accounts/installations.ts';
+import { jobParameters, type StoredJob, STORING_JOBS } from '../jobs/jobs.ts';
+import { chosenOutcome, possibleOutcomes } from './possible-outcomes.ts';
+import type { CurrentPools } from '../jobs/pools-documents.ts';
+import { preparedText } from '../connection/prepared.ts';
+import type { DeliveryToRecord } from './delivery-to-record.ts';
+import type { Database } from '../schema/tables.ts';
+
+/** A delivery that states something of a job. */
+export type JobDelivery = DeliveryToRecord & { readonly parsed: Extract<ParsedDelivery, { kind: 'job' }> };
+
+export const isJobDelivery = (delivery: DeliveryToRecord): delivery is JobDelivery => delivery.parsed.kind === 'job';
+
+export interface StoredJobDelivery extends StoredJob {
+  readonly place: JobResult['place'];
+  readonly outcome: Outcome;
+}
+
+// Installations are locked after the jobs: the count makes the one wait for the other.
+const STORE_JOB_DELIVERIES = preparedText(`with ${STORING_JOBS}, given as materialized (
+      select * from rows from (json_to_recordset($3::json) as (${EVENT_COLUMNS}, choice integer))
+        with ordinality as given(${EVENT_NAMES}, choice, position)
+    ), told as materialized (
+      select given.*, before, changed, worker, is_unbound, ${chosenOutcome('$5')} as outcome from given join stored using (job_id)
+    ), noted as (${notingInstallations('$6', '(select count(*) from told) > 0')}
+    ), appended as (${appendingEvents("select 'webhook' as source, * from told", '$4')})
+    select job_id as "jobId", before, changed, worker, is_unbound as "isUnbound", outcome from told order by position`);
+
+/**
+ * Stores deliveries of jobs, of which no job may have two runners among them: the jobs, what they mention of installations, and an event
+ * for each, in one statement and so in one round trip and one commit. Returns what came of each delivery, in order.
+ */
+export async function storeJobDeliveries(
+  db: Kysely<Database>,
+  batch: readonly JobDelivery[],
+  pools: CurrentPools,
+): Promise<StoredJobDelivery[]> {
+  const jobs = foldJobStatements(batch.map(statementOf)).map((facts) => ({ facts, decision: placeJob(pools.document, facts) }));
+  const places = new Map(jobs.map(({ facts, decision }) => [facts.jobId, decision]));
+  const placeOf = ({ parsed }: JobDelivery): JobResult['place'] => {
+    const place = places.get(parsed.job.jobId);
+    if (place === undefined) throw new Error(`Job ${parsed.job.jobId} is lost between its deliveries and their folding.`);
+    return place;
+  };
+  const { choices, outcomes } = possibleOutcomes(batch.map((delivery) => ({ ...delivery.parsed.job, place: placeOf(delivery) })));
+  const events = batch.map((delivery, index) => ({ ...eventOf(delivery), choice: choices[index] }));
+  const toStore = jobs.map(({ facts, decision }) => ({ facts, place: 'ignored' in decision ? undefined : decision }));
+  const payloads = batch.map((delivery) =>
+    'ignored' in placeOf(delivery) ? (delivery.reduced?.() ?? delivery.payload) : delivery.payload,
+  );
+  const mentions = mentionsParameter(batch.flatMap(mentionOf));
+  const values = [...jobParameters(toStore, pools.version), JSON.stringify(events), jsonArray(payloads), outcomes, mentions];
+  const { rows } = await db.executeQuery<Omit<StoredJobDelivery, 'place'>>(CompiledQuery.raw(STORE_JOB_DELIVERIES, values));
+  if (rows.length !== batch.length) throw new Error(`Of ${batch.length} deliveries ${rows.length} were stored.`);
+  return batch.flatMap((delivery, index) => {
+    const row = rows[index];
+    return row === undefined ? [] : [{ ...row, place: placeOf(delivery) }];
+  });
+}
+
+export const statementOf = ({ parsed, appId, guid }: JobDelivery): DeliveredStatement => ({ ...parsed.job, appId, deliveryGuid: guid });
+
+function eventOf({ parsed, appId, guid, payloadRepaired }: JobDelivery) {
+  const { event, installationId, account, repoId, job } = parsed;
+  return toRow({ event, appId, installationId, account, repoId, jobId: job.jobId, deliveryGuid: guid, payloadRepaired });
+}
+
+function mentionOf({ parsed, appId }: JobDelivery): InstallationMention[] {
+  const { account, installationId, completedAt, startedAt, queuedAt } = parsed.job;
+  return installationId === null ? [] : [{ appId, account, installationId, statedAt: completedAt ?? startedAt ?? queuedAt }];
+}

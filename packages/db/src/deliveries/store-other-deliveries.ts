@@ -1,0 +1,86 @@
+import type { Outcome } from '@paddock/domain/deliveries/outcomes';
+import { placeJob } from '@paddock/domain/pools/place-job';
+import type { Transaction } from 'kysely';
+import { appendEvents, findStoredDeliveries } from './installation-events.ts';
+import { type InstallationMention, noteInstallations, storeInstallations } from '../accounts/installations.ts';
+import type { CurrentPools } from '../jobs/pools-documents.ts';
+import type { DeliveryToRecord } from './delivery-to-record.ts';
+import type { Database } from '../schema/tables.ts';
+
+/** Stores deliveries that state nothing of a job's course. Returns what came of each, in order. */
+export async function storeOtherDeliveries(
+  trx: Transaction<Database>,
+  batch: readonly DeliveryToRecord[],
+  pools: CurrentPools,
+): Promise<readonly Outcome[]> {
+  if (batch.length === 0) return [];
+  const repeated = await findRepeated(trx, batch);
+  await storeInstallations(
+    trx,
+    batch.flatMap(({ parsed, appId }, index) =>
+      parsed.kind === 'installation' && repeated[index] !== true ? [{ ...parsed.statement, appId }] : [],
+    ),
+  );
+  await noteInstallations(trx, batch.flatMap(mentionOf));
+  const outcomes = batch.map((delivery, index) => outcomeOf(delivery, repeated[index] === true, pools));
+  await appendEvents(
+    trx,
+    batch.map(({ parsed, appId, guid, payload, payloadRepaired, reduced }, index) => {
+      const { event, installationId, account, repoId } = parsed;
+      const outcome = outcomes[index] ?? 'ok';
+      return {
+        source: 'webhook',
+        event,
+        outcome,
+        appId,
+        installationId,
+        account,
+        repoId,
+        jobId: parsed.kind === 'waiting_job' ? parsed.job.jobId : null,
+        deliveryGuid: guid,
+        payload: reduced !== undefined && REDUCED.has(outcome) ? reduced() : payload,
+        payloadRepaired,
+      };
+    }),
+  );
+  return outcomes;
+}
+
+const REDUCED: ReadonlySet<Outcome> = new Set<Outcome>(['ignored_no_label', 'ignored_entity', 'ignored_public_repository']);
+
+function mentionOf({ parsed, appId }: DeliveryToRecord): InstallationMention[] {
+  if (parsed.kind === 'account_name') return [{ appId, ...parsed.name }];
+  if (parsed.kind !== 'waiting_job') return [];
+  const { account, installationId, queuedAt } = parsed.job;
+  return installationId === null ? [] : [{ appId, account, installationId, statedAt: queuedAt }];
+}
+
+/** For each delivery of the batch: was it stored before, or does it come twice in this batch? */
+async function findRepeated(trx: Transaction<Database>, batch: readonly DeliveryToRecord[]): Promise<readonly boolean[]> {
+  const guids = batch.map(({ guid }) => guid);
+  const seen = await findStoredDeliveries(trx, guids);
+  return guids.map((guid) => {
+    const isRepeated = seen.has(guid);
+    seen.add(guid);
+    return isRepeated;
+  });
+}
+
+function outcomeOf({ parsed }: DeliveryToRecord, isRepeated: boolean, { document }: CurrentPools): Outcome {
+  switch (parsed.kind) {
+    case 'waiting_job': {
+      const decision = placeJob(document, parsed.job);
+      if ('ignored' in decision) return decision.ignored;
+      return isRepeated ? 'duplicate_delivery' : 'job_waiting';
+    }
+    case 'noted':
+      return isRepeated && parsed.outcome === 'ok' ? 'duplicate_delivery' : parsed.outcome;
+    case 'installation':
+    case 'account_name':
+      return isRepeated ? 'duplicate_delivery' : 'ok';
+    case 'job':
+      throw new Error('A delivery that states something of a job is stored with the job.');
+    default:
+      return parsed satisfies never;
+  }
+}

@@ -1,0 +1,26 @@
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../schema/tables.ts';
+
+export interface Binding {
+  readonly worker: string;
+  readonly jobId: number;
+}
+
+/**
+ * Makes workers known as assigned to the job that GitHub says they run (B7). A runner runs one job in its life, so a worker that is bound
+ * stays as it is; an end that nobody could explain is explained by it. Workers are locked in order of name, after any jobs.
+ */
+export async function bindWorkers(trx: Transaction<Database>, bindings: readonly Binding[]): Promise<void> {
+  if (bindings.length === 0) return;
+  await sql`
+    with binding as (
+      select worker, min(job_id) as job_id
+      from unnest(${bindings.map(({ worker }) => worker)}::text[], ${bindings.map(({ jobId }) => jobId)}::bigint[]) as given(worker, job_id)
+      group by worker
+    ), locked as (
+      select workers.pod_name, binding.job_id from workers join binding on binding.worker = workers.pod_name
+      where workers.assigned_job_id is null order by workers.pod_name for no key update of workers
+    )
+    update workers set assigned_job_id = locked.job_id, assigned_at = coalesce(workers.assigned_at, now()), unexplained_until = null
+    from locked where workers.pod_name = locked.pod_name and workers.assigned_job_id is null`.execute(trx);
+}

@@ -1,0 +1,115 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { isRefused } from '../accounts/refused-accounts.ts';
+import type { Database, EntityType, Status } from '../schema/tables.ts';
+
+/** A job about which GitHub is to be asked, with what is known of its account now. */
+export interface JobToLookUp {
+  readonly jobId: number;
+  readonly runId: number;
+  readonly runAttempt: number;
+  readonly repoId: number;
+  /** As a delivery last told it; the repository may have another name by now. */
+  readonly repoFullName: string;
+  readonly entityId: number;
+  readonly entityType: EntityType;
+  /** Today's login and installation where they are known, else those of the job's delivery (A12). */
+  readonly login: string;
+  readonly installationId: number;
+  readonly appId: number;
+  readonly status: Status;
+  readonly revision: number;
+  readonly wantsWorker: boolean;
+  /** The worker that is bound to it is alive. */
+  readonly hasWorker: boolean;
+  /** GitHub called it queued when it was asked before, long enough ago; the same for not knowing it. */
+  readonly wasQueued: boolean;
+  readonly wasGone: boolean;
+  /** Its time has come; otherwise an unexplained end is the reason. */
+  readonly isDue: boolean;
+}
+
+export interface LookUpQuery {
+  /** At most so many jobs whose time has come, those due longest first. */
+  readonly batch: number;
+  /** So many of the oldest waiting jobs of a key with an unexplained end. */
+  readonly perKey: number;
+  /** A second answer counts as one only if it comes so much later than the first, in milliseconds (A6). */
+  readonly secondLookMs: number;
+  /** For how long an account is left alone after GitHub refused us there, in milliseconds. */
+  readonly refusedPauseMs: number;
+}
+
+/**
+ * A worker's end that is not explained, and the waiting jobs of its key of which it may have run one. An answer counts if it is younger than
+ * the row's last change: that is PostgreSQL's own time, while the end is the node's.
+ */
+const unexplainedEnds = sql`
+  unexplained_until is not null and unexplained_until > now() and assigned_at is null`;
+const isUnanswered = sql`(looked_up_at is null or looked_up_at < ends.told_at)`;
+
+/** The jobs that GitHub is to be asked about now: those that are due, and the oldest that an unexplained end may have run (C3). */
+export async function findJobsToLookUp(
+  db: Kysely<Database>,
+  { batch, perKey, secondLookMs, refusedPauseMs }: LookUpQuery,
+): Promise<JobToLookUp[]> {
+  const { rows } = await sql<JobToLookUp>`
+    with due as (
+      select job_id from jobs where lookup_due_at <= now() and not ${isRefused('jobs.entity_id', refusedPauseMs)} order by lookup_due_at, job_id limit ${batch}
+    ), doubted as (
+      select oldest.job_id
+      from (select demand_key, max(updated_at) as told_at from workers
+        where ${unexplainedEnds} and not ${isRefused('workers.entity_id', refusedPauseMs)} group by demand_key) ends
+      cross join lateral (
+        select job_id, looked_up_at from jobs where demand_key = ends.demand_key and wants_worker order by created_at, job_id limit ${perKey}
+      ) oldest
+      where ${isUnanswered}
+    )
+    select j.job_id as "jobId", j.run_id as "runId", j.run_attempt as "runAttempt", j.repo_id as "repoId", j.repo_full_name as "repoFullName",
+      j.entity_id as "entityId", j.entity_type as "entityType", coalesce(i.login, j.entity_name) as login,
+      coalesce(i.installation_id, j.installation_id) as "installationId", coalesce(i.app_id, j.app_id) as "appId",
+      j.status, j.revision, j.wants_worker as "wantsWorker",
+      exists (select from workers w where w.pod_name = j.k8s_pod and w.status in ('pending', 'running')) as "hasWorker",
+      coalesce(j.seen_queued_at <= now() - ${secondLookMs} * interval '1 millisecond', false) as "wasQueued",
+      coalesce(j.seen_gone_at <= now() - ${secondLookMs} * interval '1 millisecond', false) as "wasGone",
+      j.job_id in (select job_id from due) as "isDue"
+    from (select job_id from due union select job_id from doubted) suspect
+    join jobs j using (job_id)
+    left join lateral (
+      select login, app_id, installation_id from installations
+      where entity_id = j.entity_id and deleted_at is null order by app_id = j.app_id desc, stated_at desc limit 1
+    ) i on true
+    order by coalesce(j.lookup_due_at, now()), j.job_id`.execute(db);
+  return rows;
+}
+
+/** A worker that ended well and, as far as GitHub says, had none of the jobs that wait. */
+export interface JoblessEnd {
+  readonly podName: string;
+  readonly pool: string;
+}
+
+/**
+ * Ends the grace of unexplained ends of which GitHub has said that they ran none of their key's oldest waiting jobs: these are still queued,
+ * and need workers of their own (C3). That GitHub does not know a job is an answer only when it says so again. Returns the workers, and wakes
+ * the matcher.
+ */
+export async function endAnsweredGraces(trx: Transaction<Database>, perKey: number): Promise<JoblessEnd[]> {
+  const { rows } = await sql<JoblessEnd>`
+    with answered as (
+      select ends.pod_name
+      from (select pod_name, demand_key, updated_at as told_at from workers where ${unexplainedEnds}) ends
+      where exists (select from jobs where demand_key = ends.demand_key and wants_worker)
+        and not exists (
+          select from (
+            select looked_up_at, seen_gone_at from jobs
+            where demand_key = ends.demand_key and wants_worker order by created_at, job_id limit ${perKey}
+          ) oldest where ${isUnanswered} or seen_gone_at is not null)
+    ), locked as (
+      select pod_name from workers where pod_name in (select pod_name from answered) and ${unexplainedEnds} order by pod_name for update
+    ), ended as (
+      update workers w set unexplained_until = null from locked where w.pod_name = locked.pod_name and w.assigned_at is null
+      returning w.pod_name, w.k8s_pool
+    )
+    select pod_name as "podName", k8s_pool as pool, pg_notify(current_schema() || '_queue_event', 'workers') from ended`.execute(trx);
+  return rows.map(({ podName, pool }) => ({ podName, pool }));
+}

@@ -1,0 +1,72 @@
+import type { JobVerdict } from '@paddock/domain/jobs/judge-job';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { Database, Status } from '../schema/tables.ts';
+
+/** What GitHub's answer for a job came to; `revision` and `status` are those of the row that was judged. */
+export interface LookUpNote {
+  readonly jobId: number;
+  readonly status: Status;
+  readonly revision: number;
+  readonly verdict: JobVerdict;
+}
+
+/**
+ * Writes down that GitHub has answered for these jobs, and what follows from it apart from what a delivery would say: a first sighting, a
+ * demand that is back, an end (E4). A row that has moved on since it was read is left alone. Returns the ids of the rows that were written.
+ */
+export async function noteLookUps(trx: Transaction<Database>, notes: readonly LookUpNote[], secondLookMs: number): Promise<Set<number>> {
+  const rows = notes.map(({ jobId, status, revision, verdict }) => ({
+    job_id: jobId,
+    status,
+    revision,
+    kind: verdict.kind,
+    again: verdict.kind === 'gone' || (verdict.kind === 'queued' && verdict.again),
+    message: verdict.kind === 'failed' ? verdict.message : null,
+    conclusion: verdict.kind === 'failed' ? verdict.conclusion : null,
+  }));
+  const { rows: written } = await sql<{ jobId: number }>`
+    with given as (
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given(
+        job_id bigint, status status_enum, revision integer, kind text, again boolean, message text, conclusion text)
+    ), locked as (
+      select given.* from given join jobs j using (job_id) where j.revision = given.revision order by job_id for no key update of j
+    )
+    update jobs j set
+      looked_up_at = now(),
+      lookup_due_at = case when l.again then now() + ${secondLookMs} * interval '1 millisecond' end,
+      seen_queued_at = case when l.kind = 'queued' then coalesce(j.seen_queued_at, now()) end,
+      seen_gone_at = case when l.kind = 'gone' then coalesce(j.seen_gone_at, now()) end,
+      wants_worker = case l.kind when 'requeued' then true when 'failed' then false else j.wants_worker end,
+      requeues = j.requeues + (l.kind = 'requeued')::integer,
+      status = case when l.kind = 'failed' then 'failed' else j.status end,
+      conclusion = case when l.kind = 'failed' then coalesce(j.conclusion, l.conclusion) else j.conclusion end,
+      failure_info = case when l.kind = 'failed' then jsonb_build_object('version', 1, 'message', l.message) else j.failure_info end
+    from locked l
+    where j.job_id = l.job_id and j.revision = l.revision and j.status = l.status
+      and (l.kind <> 'failed' or j.status in ('pending', 'running'))
+      and (l.kind <> 'requeued' or (j.status <> 'completed' and not exists (
+        select from workers w where w.pod_name = j.k8s_pod and w.status in ('pending', 'running'))))
+    returning j.job_id as "jobId"`.execute(trx);
+  return new Set(written.map(({ jobId }) => jobId));
+}
+
+/** GitHub did not answer for these jobs: they are asked about again after `waitMs`, and others come first meanwhile. */
+export async function postponeLookUps(db: Kysely<Database>, jobIds: readonly number[], waitMs: number): Promise<void> {
+  await sql`
+    update jobs set lookup_due_at = now() + ${waitMs} * interval '1 millisecond'
+    where job_id in (
+      select job_id from jobs where job_id = any(${jobIds}::bigint[]) and lookup_due_at <= now() order by job_id for no key update)`.execute(
+    db,
+  );
+}
+
+/** Has jobs looked up as soon as may be. */
+export async function askForLookUps(db: Kysely<Database>, jobIds: readonly number[]): Promise<void> {
+  if (jobIds.length === 0) return;
+  await sql`
+    update jobs set lookup_due_at = now()
+    where job_id in (
+      select job_id from jobs where job_id = any(${jobIds}::bigint[]) and lookup_due_at is null order by job_id for no key update)`.execute(
+    db,
+  );
+}

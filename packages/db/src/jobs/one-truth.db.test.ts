@@ -1,0 +1,127 @@
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import fc from 'fast-check';
+import type { Selectable } from 'kysely';
+import { type Deliveries, deliveriesOfJobs, pools } from './job-lives.scene.ts';
+import type { DeliveryToRecord } from '../deliveries/delivery-to-record.ts';
+import { recordDeliveries } from '../deliveries/record-deliveries.ts';
+import type { JobsTable } from '../schema/tables.ts';
+
+/** On a busy machine fewer are tried. */
+const BOUND = { interruptAfterTimeLimit: 40_000 };
+const RANK = { pending: 0, running: 1, completed: 2, failed: 2 };
+
+describe('what the deliveries of a job come to', () => {
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+  beforeEach(() => clear());
+
+  const record = (batch: readonly DeliveryToRecord[]) => recordDeliveries(database.db, batch, pools);
+
+  async function clear() {
+    for (const table of ['jobs', 'workers', 'installation_events', 'installations'] as const) await database.db.deleteFrom(table).execute();
+  }
+
+  async function begin({ lives }: Deliveries) {
+    await clear();
+    const ours = lives.flatMap(({ starts }) => starts.filter((start) => start.ours));
+    if (ours.length === 0) return;
+    const worker = {
+      status: 'running',
+      entity_id: 11,
+      entity_name: 'acme',
+      entity_type: 'Organization',
+      app_id: 41,
+      installation_id: 1041,
+      scope_repo_id: 0,
+      job_labels: '["linux"]',
+      k8s_pool: 'large',
+      k8s_image: 'runner:9',
+      pools_version: 1,
+      namespace: 'runners',
+    } as const;
+    await database.db
+      .insertInto('workers')
+      .values(ours.map(({ runner }) => Object.assign({ pod_name: runner }, worker)))
+      .execute();
+  }
+
+  const rows = () => database.db.selectFrom('jobs').selectAll().orderBy('job_id').execute();
+
+  /** All that GitHub has said, without what tells of the writing: its times, its number, and which delivery happened to be the first. */
+  async function truth() {
+    const jobs = await rows();
+    const workers = await database.db.selectFrom('workers').select(['pod_name', 'assigned_job_id', 'status']).orderBy('pod_name').execute();
+    const installations = await database.db
+      .selectFrom('installations')
+      .select(['entity_id', 'app_id', 'installation_id', 'login'])
+      .orderBy('app_id')
+      .execute();
+    const writing = { created_at: 0, updated_at: 0, revision: 0, delivery_guid: 0 };
+    return { jobs: jobs.map((job) => Object.assign(job, writing)), workers, installations };
+  }
+
+  test('depends on the set that was received and on nothing else: one by one, in any order, however often (A5, A6, B3, B7)', async () => {
+    await fc.assert(
+      fc.asyncProperty(deliveriesOfJobs(1), async (deliveries) => {
+        await begin(deliveries);
+        for (const delivery of deliveries.received) await record([delivery]);
+        const expected = await truth();
+        await begin(deliveries);
+        let before = await rows();
+        for (const delivery of deliveries.arrived) {
+          await record([delivery]);
+          const after = await rows();
+          expectWrittenIfChanged(before, after);
+          for (const [index, row] of before.entries()) {
+            expect(RANK[after[index]?.status ?? 'pending']).toBeGreaterThanOrEqual(RANK[row.status]);
+            expect(!row.wants_worker && after[index]?.wants_worker).toBe(false);
+          }
+          before = after;
+        }
+        expect(await truth()).toEqual(expected);
+      }),
+      { numRuns: 150, ...BOUND },
+    );
+  });
+
+  test('is the same whichever deliveries share a batch, of several jobs at once (B6)', async () => {
+    await fc.assert(
+      fc.asyncProperty(deliveriesOfJobs(4), async (deliveries) => {
+        await begin(deliveries);
+        for (const delivery of deliveries.received) await record([delivery]);
+        const expected = await truth();
+        for (const batches of [[deliveries.arrived], cutInto(deliveries)]) {
+          await begin(deliveries);
+          for (const batch of batches) await record(batch);
+          expect(await truth()).toEqual(expected);
+        }
+      }),
+      { numRuns: 100, ...BOUND },
+    );
+  });
+});
+
+/** `revision` moves with whatever else does, and with nothing. */
+function expectWrittenIfChanged(before: readonly Selectable<JobsTable>[], after: readonly Selectable<JobsTable>[]): void {
+  const untouched = { updated_at: 0, revision: 0 };
+  for (const [index, row] of before.entries()) {
+    const now = after[index] ?? row;
+    const isChanged = !isDeepStrictEqual({ ...row, ...untouched }, { ...now, ...untouched });
+    expect(now.revision > row.revision).toBe(isChanged);
+  }
+}
+
+function cutInto({ arrived, cuts }: Deliveries): DeliveryToRecord[][] {
+  const batches: DeliveryToRecord[][] = [[]];
+  for (const [index, delivery] of arrived.entries()) {
+    batches.at(-1)?.push(delivery);
+    if (cuts[index] === true) batches.push([]);
+  }
+  return batches.filter((batch) => batch.length > 0);
+}

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { poolsDocument } from '@paddock/domain/pools/pools-document';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { currentPoolsDocument, storePoolsDocument } from './pools-documents.ts';
+
+const content = poolsDocument.parse({
+  pools: [{ name: 'small', labels: ['Linux'], image: 'runner:1', namespace: 'runners', template: { spec: { nodeSelector: { a: 'b' } } } }],
+  entities: { '*': { maxWorkers: null } },
+});
+
+describe('pools documents', () => {
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+
+  const store = (digest: string) => storePoolsDocument(database.db, { content, digest, loadedBy: 'test' });
+
+  test('of many that load the same document at once, one writes it; it reads as it was written (B4)', async () => {
+    expect(await currentPoolsDocument(database.db)).toBeUndefined();
+    const versions = await Promise.all(Array.from({ length: 5 }, () => store('one')));
+    expect(new Set(versions).size).toBe(1);
+    expect(await currentPoolsDocument(database.db)).toEqual({ version: versions[0], document: content });
+  });
+
+  test('a document that says something else comes into force, an earlier one again too', async () => {
+    const first = await store('one');
+    const second = await store('two');
+    const third = await store('one');
+    expect(second).toBeGreaterThan(first);
+    expect(third).toBeGreaterThan(second);
+    expect(await store('one')).toBe(third);
+  });
+
+  test('one that this version cannot read is an error that says what to do', async () => {
+    await database.db.insertInto('pools_documents').values({ digest: 'x', content: '{"future":1}', loaded_by: 'test' }).execute();
+    await expect(currentPoolsDocument(database.db)).rejects.toThrow(/cannot be read by this service: upgrade it/);
+  });
+});

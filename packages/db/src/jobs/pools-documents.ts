@@ -1,0 +1,53 @@
+import { poolsDocument, type PoolsDocument } from '@paddock/domain/pools/pools-document';
+import { type Kysely, sql } from 'kysely';
+import type { Database } from '../schema/tables.ts';
+
+export interface CurrentPools {
+  readonly version: number;
+  readonly document: PoolsDocument;
+}
+
+export interface PoolsDocumentToStore {
+  readonly content: PoolsDocument;
+  /** Of the content; two documents of one digest say the same. */
+  readonly digest: string;
+  /** Who loaded it, for people. */
+  readonly loadedBy: string;
+}
+
+/**
+ * Puts a pools document in force unless the one in force says the same. Returns the version in force. Of several processes that start at
+ * once with the same document, one writes it.
+ */
+export async function storePoolsDocument(db: Kysely<Database>, { content, digest, loadedBy }: PoolsDocumentToStore): Promise<number> {
+  return db.transaction().execute(async (trx) => {
+    // A statement of its own: the next one has to see what the lock's last holder committed.
+    await sql`select pg_advisory_xact_lock((select oid from pg_namespace where nspname = current_schema())::int, 2)`.execute(trx);
+    const newest = await trx
+      .selectFrom('pools_documents')
+      .select(['version', 'digest'])
+      .orderBy('version', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    if (newest?.digest === digest) return newest.version;
+    const { version } = await trx
+      .insertInto('pools_documents')
+      .values({ digest, content: JSON.stringify(content), loaded_by: loadedBy })
+      .returning('version')
+      .executeTakeFirstOrThrow();
+    return version;
+  });
+}
+
+/** The document in force; undefined while none was ever loaded. Throws if the stored one is none this version can read. */
+export async function currentPoolsDocument(db: Kysely<Database>): Promise<CurrentPools | undefined> {
+  const row = await db.selectFrom('pools_documents').select(['version', 'content']).orderBy('version', 'desc').limit(1).executeTakeFirst();
+  if (row === undefined) return undefined;
+  const parsed = poolsDocument.safeParse(row.content);
+  if (!parsed.success) {
+    throw new Error(`Version ${row.version} of the pools document in the database cannot be read by this service: upgrade it.`, {
+      cause: parsed.error,
+    });
+  }
+  return { version: row.version, document: parsed.data };
+}

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
+import { poolsDocument } from '@paddock/domain/pools/pools-document';
+import { reduceJobPayload } from '@paddock/domain/deliveries/reduce-job-payload';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePayload } from '@paddock/testing/signed-delivery';
+import { sql } from 'kysely';
+import { recordDeliveries } from '../deliveries/record-deliveries.ts';
+import { reconsiderJobs } from './reconsider-jobs.ts';
+
+const small = { name: 'small', labels: ['linux'], image: 'runner:1', namespace: 'runners' };
+const before = { version: 1, document: poolsDocument.parse({ pools: [small], entities: { '*': {} } }) };
+const after = {
+  version: 2,
+  document: poolsDocument.parse({ pools: [small, { ...small, name: 'big', labels: ['windows'] }], entities: { '*': {} } }),
+};
+
+const deliver = (db: TestDatabase['db'], action: 'queued' | 'completed', id: number, label: string) => {
+  const body = examplePayload('workflow_job', action, { workflow_job: { id, labels: [label] }, repository: { private: true } });
+  const parsed = parseDelivery('workflow_job', body);
+  if (parsed.kind === 'malformed') throw new Error(parsed.problem);
+  const payload = JSON.stringify(body);
+  const reduced = () => reduceJobPayload(body, payload.length);
+  return recordDeliveries(db, [{ guid: `guid-${id}-${action}`, appId: 41, parsed, payload, payloadRepaired: false, reduced }], before);
+};
+
+describe('reconsiderJobs', () => {
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+
+  test('jobs that fit a pool now and of which nothing was heard since are demand, once; all others stay as they are (B4)', async () => {
+    const { db } = database;
+    await deliver(db, 'queued', 1, 'windows');
+    await sql`update installation_events set received_at = now() - interval '49 hours'`.execute(db);
+    await deliver(db, 'queued', 2, 'windows');
+    await deliver(db, 'queued', 3, 'windows');
+    await deliver(db, 'completed', 3, 'windows');
+    await deliver(db, 'queued', 4, 'macos');
+    await deliver(db, 'queued', 5, 'linux');
+
+    expect(await reconsiderJobs(db, before, 48)).toBe(0);
+    const all = await Promise.all([reconsiderJobs(db, after, 48), reconsiderJobs(db, after, 48)]);
+    expect(Math.max(...all)).toBe(1);
+    expect(await reconsiderJobs(db, after, 48)).toBe(0);
+    const jobs = await db
+      .selectFrom('jobs')
+      .select(['job_id', 'k8s_pool', 'pools_version', 'wants_worker', 'app_id', 'delivery_guid'])
+      .orderBy('job_id')
+      .execute();
+    expect(jobs).toEqual([
+      { job_id: 2, k8s_pool: 'big', pools_version: 2, wants_worker: true, app_id: 41, delivery_guid: 'guid-2-queued' },
+      expect.objectContaining({ job_id: 5, k8s_pool: 'small', pools_version: 1 }),
+    ]);
+    const events = await db.selectFrom('installation_events').select(['source', 'outcome']).where('job_id', '=', 2).orderBy('id').execute();
+    expect(events.slice(0, 2)).toEqual([
+      { source: 'webhook', outcome: 'ignored_no_label' },
+      { source: 'reconciler', outcome: 'job_stored' },
+    ]);
+  });
+});

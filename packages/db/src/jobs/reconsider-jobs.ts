@@ -1,0 +1,76 @@
+import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
+import { placeJob } from '@paddock/domain/pools/place-job';
+import type { JobStatement } from '@paddock/domain/deliveries/workflow-job-event';
+import { type Kysely, sql } from 'kysely';
+import type { CurrentPools } from './pools-documents.ts';
+import { recordFindings } from './record-findings.ts';
+import { replaceWaitingJobs } from './replace-waiting-jobs.ts';
+import type { Database } from '../schema/tables.ts';
+
+const PAGE = 500;
+
+/**
+ * Gives queued jobs another look after the pools have changed (B4): those that wait in a pool go to where they belong now, and those that no
+ * pool served, of the last `hours` and of which GitHub has said nothing since, go through the one statement again, with an event each that
+ * says what came of it. Returns how many have another pool now. Running it twice, or in two processes at once, does no harm.
+ */
+export async function reconsiderJobs(db: Kysely<Database>, pools: CurrentPools, hours: number): Promise<number> {
+  return (await replaceWaitingJobs(db, pools)) + (await placeIgnoredJobs(db, pools, hours));
+}
+
+async function placeIgnoredJobs(db: Kysely<Database>, pools: CurrentPools, hours: number): Promise<number> {
+  const oldest = await newestIdBefore(db, hours);
+  let before = Number.MAX_SAFE_INTEGER;
+  let placed = 0;
+  for (;;) {
+    const events = await findIgnoredJobs(db, oldest, before);
+    placed += await recordPlaced(db, events, pools);
+    const last = events.at(-1);
+    if (last === undefined || events.length < PAGE) return placed;
+    before = last.id;
+  }
+}
+
+interface IgnoredEvent {
+  readonly id: number;
+  readonly appId: number;
+  readonly guid: string | null;
+  readonly payload: unknown;
+}
+
+/** Ids rise with time, so that a walk along the primary key takes the place of an index that every event would have to pay for. */
+async function newestIdBefore(db: Kysely<Database>, hours: number): Promise<number> {
+  const { rows } = await sql<{ id: number }>`
+    select id from installation_events where received_at < now() - ${hours} * interval '1 hour' order by id desc limit 1`.execute(db);
+  return rows[0]?.id ?? 0;
+}
+
+/** Queued jobs that were ignored and of which nothing has been heard since, newest first. */
+async function findIgnoredJobs(db: Kysely<Database>, after: number, before: number): Promise<readonly IgnoredEvent[]> {
+  const { rows } = await sql<IgnoredEvent>`
+    select id, app_id as "appId", delivery_guid as guid, payload from installation_events event
+    where id > ${after} and id < ${before} and event = 'workflow_job.queued' and app_id is not null
+      and outcome in ('ignored_no_label', 'ignored_entity', 'ignored_public_repository')
+      and not exists (select from installation_events later where later.job_id = event.job_id and later.id > event.id)
+    order by id desc limit ${PAGE}`.execute(db);
+  return rows;
+}
+
+interface PlacedEvent extends IgnoredEvent {
+  readonly job: JobStatement;
+}
+
+async function recordPlaced(db: Kysely<Database>, events: readonly IgnoredEvent[], pools: CurrentPools): Promise<number> {
+  const placed = events.flatMap((event): PlacedEvent[] => {
+    const parsed = parseDelivery('workflow_job', event.payload);
+    return parsed.kind === 'job' && !('ignored' in placeJob(pools.document, parsed.job)) ? [{ ...event, job: parsed.job }] : [];
+  });
+  if (placed.length === 0) return 0;
+  const findings = placed.map(({ job, appId, guid, payload }) => ({
+    event: 'workflow_job.queued',
+    statement: Object.assign({ appId, deliveryGuid: guid }, job),
+    payload,
+  }));
+  await db.transaction().execute((trx) => recordFindings(trx, findings, pools));
+  return placed.length;
+}

@@ -1,0 +1,54 @@
+import type { DeliveredStatement } from '@paddock/domain/deliveries/fold-job-statements';
+import { jobOutcomes, type JobResult } from '@paddock/domain/deliveries/job-outcomes';
+import type { Transaction } from 'kysely';
+import { appendEvents } from '../deliveries/installation-events.ts';
+import type { CurrentPools } from './pools-documents.ts';
+import { recordJobs } from './record-jobs.ts';
+import type { Database } from '../schema/tables.ts';
+
+/** Something that the reconciler learned of a job without a delivery. */
+export interface Finding {
+  /** The event that is appended if it was news. */
+  readonly event: string;
+  readonly statement: DeliveredStatement;
+  /** What was learned, JSON. */
+  readonly payload: unknown;
+}
+
+/**
+ * Puts findings through the statement that writes deliveries' jobs too (A5), binds the workers that run them, and appends an event for each
+ * that changed something. At most one finding per job. Returns what became of each job, by its id.
+ */
+export async function recordFindings(
+  trx: Transaction<Database>,
+  findings: readonly Finding[],
+  pools: CurrentPools,
+): Promise<Map<number, JobResult>> {
+  const results = await recordJobs(
+    trx,
+    findings.map(({ statement }) => statement),
+    pools,
+  );
+  await appendEvents(
+    trx,
+    findings.flatMap(({ event, statement, payload }) => {
+      const { jobId, status, appId, installationId, account, repoId, deliveryGuid } = statement;
+      const result = results.get(jobId);
+      if (result?.changed !== true) return [];
+      return {
+        source: 'reconciler' as const,
+        event,
+        outcome: jobOutcomes(result, [status])[0] ?? 'job_already_exists',
+        appId,
+        installationId,
+        account,
+        repoId,
+        jobId,
+        deliveryGuid,
+        payload: JSON.stringify(payload),
+        payloadRepaired: false,
+      };
+    }),
+  );
+  return results;
+}

@@ -1,0 +1,294 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { DeliveredStatement } from '@paddock/domain/deliveries/fold-job-statements';
+import { poolsDocument } from '@paddock/domain/pools/pools-document';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import fc from 'fast-check';
+import { recordJobs } from './record-jobs.ts';
+
+const ORG = { id: 11, login: 'acme', type: 'Organization' } as const;
+const SMALL = { name: 'small', labels: ['self-hosted', 'linux'], image: 'runner:1', namespace: 'runners' };
+const pools = { version: 4, document: poolsDocument.parse({ pools: [SMALL], entities: { acme: {} } }) };
+
+const queued: DeliveredStatement = {
+  jobId: 900,
+  status: 'pending',
+  runId: 80,
+  runAttempt: 1,
+  jobName: 'build',
+  workflowName: 'CI',
+  htmlUrl: 'https://github.com/acme/api/1',
+  labels: ['linux', 'self-hosted'],
+  conclusion: null,
+  runnerName: null,
+  runnerId: null,
+  queuedAt: '2026-01-01T10:00:00.000Z',
+  startedAt: null,
+  completedAt: null,
+  account: ORG,
+  repoId: 21,
+  repoFullName: 'acme/api',
+  isPublic: false,
+  installationId: 31,
+  appId: 41,
+  deliveryGuid: 'queued',
+};
+const running: DeliveredStatement = {
+  ...queued,
+  status: 'running',
+  runnerName: 'pdk-aaaaaa-small-1',
+  runnerId: 5,
+  startedAt: '2026-01-01T10:00:30.000Z',
+  deliveryGuid: 'running',
+};
+const completed: DeliveredStatement = {
+  ...running,
+  status: 'completed',
+  conclusion: 'success',
+  completedAt: '2026-01-01T10:05:00.000Z',
+  deliveryGuid: 'completed',
+};
+/** A job that no pool of ours serves. */
+const foreign = { labels: ['ubuntu-latest'] } as const;
+
+describe('the statement that writes jobs', () => {
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+  beforeEach(async () => {
+    await database.db.deleteFrom('jobs').execute();
+    await database.db.deleteFrom('workers').execute();
+    await database.db.deleteFrom('installations').execute();
+  });
+
+  const record = (...statements: DeliveredStatement[]) => database.db.transaction().execute((trx) => recordJobs(trx, statements, pools));
+  const job = async (jobId = 900) => database.db.selectFrom('jobs').selectAll().where('job_id', '=', jobId).executeTakeFirst();
+  /** What GitHub has said, without what tells of the writing. */
+  const facts = async () => {
+    const row = await job();
+    return { ...row, created_at: 0, updated_at: 0, revision: 0, delivery_guid: 0 };
+  };
+  const worker = async (name: string) =>
+    database.db.selectFrom('workers').selectAll().where('pod_name', '=', name).executeTakeFirstOrThrow();
+  const addWorker = (
+    name: string,
+    more: { scope_repo_id?: number; entity_id?: number; assigned_at?: Date; unexplained_until?: Date } = {},
+  ) =>
+    database.db
+      .insertInto('workers')
+      .values({
+        pod_name: name,
+        status: 'running',
+        entity_id: 11,
+        entity_name: 'acme',
+        entity_type: 'Organization',
+        app_id: 41,
+        installation_id: 31,
+        scope_repo_id: 0,
+        job_labels: '["linux"]',
+        k8s_pool: 'large',
+        k8s_image: 'runner:9',
+        pools_version: 2,
+        namespace: 'runners',
+        ...more,
+      })
+      .execute();
+
+  test('a queued job is a waiting row with its pool, scope and labels (A2, A6, C2)', async () => {
+    await record(queued);
+    expect(await job()).toMatchObject({
+      status: 'pending',
+      wants_worker: true,
+      k8s_pool: 'small',
+      k8s_image: 'runner:1',
+      scope_repo_id: 0,
+      pools_version: 4,
+      entity_id: 11,
+      repo_id: 21,
+      installation_id: 31,
+      app_id: 41,
+      run_id: 80,
+      job_labels: ['linux', 'self-hosted'],
+      delivery_guid: 'queued',
+      queued_at: new Date('2026-01-01T10:00:00Z'),
+      started_at: null,
+      revision: 0,
+    });
+  });
+
+  test('a repetition changes nothing, updated_at and revision included (A5)', async () => {
+    for (const statement of [queued, running, completed]) {
+      await record(statement);
+      const before = await job();
+      const results = await record(statement, { ...statement, deliveryGuid: 'another' });
+      expect(results.get(900)).toMatchObject({ changed: false, before: statement.status });
+      expect(await job()).toEqual(before);
+    }
+  });
+
+  test('any order, any grouping and any doubling of the deliveries end in the same row (A5, A6, B6)', async () => {
+    await addWorker('pdk-aaaaaa-small-1');
+    await record(queued);
+    await record(running);
+    await record(completed);
+    const expected = await facts();
+    expect(expected).toMatchObject({ status: 'completed', wants_worker: false, conclusion: 'success', k8s_pod: 'pdk-aaaaaa-small-1' });
+
+    const extra = fc.array(fc.constantFrom(queued, running, completed), { maxLength: 4 });
+    const order = extra.chain((more) => fc.shuffledSubarray([queued, running, completed, ...more], { minLength: 3 + more.length }));
+    const cuts = fc.array(fc.boolean(), { minLength: 8, maxLength: 8 });
+    await fc.assert(
+      fc
+        .asyncProperty(order, cuts, async (statements, cutsAfter) => {
+          const batches: DeliveredStatement[][] = [[]];
+          for (const [index, statement] of statements.entries()) {
+            batches.at(-1)?.push(statement);
+            if (cutsAfter[index] === true) batches.push([]);
+          }
+          for (const batch of batches) await record(...batch);
+          expect(await facts()).toEqual(expected);
+        })
+        .beforeEach(async () => {
+          await database.db.deleteFrom('jobs').execute();
+        }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('a late queued never takes a row back, nor does a late in_progress (A6)', async () => {
+    await record(completed);
+    expect(await job()).toMatchObject({ status: 'completed', wants_worker: false });
+    await record(queued);
+    await record(running);
+    expect(await job()).toMatchObject({ status: 'completed', wants_worker: false, completed_at: new Date('2026-01-01T10:05:00Z') });
+  });
+
+  test('what Paddock failed and GitHub completed stays failed, is filled in once, and is marked as misjudged (A6)', async () => {
+    await record(queued);
+    await database.db.updateTable('jobs').set({ status: 'failed', wants_worker: false }).execute();
+    const results = await record(completed);
+    expect(results.get(900)).toMatchObject({ before: 'failed', changed: true });
+    const filled = await job();
+    expect(filled).toMatchObject({ status: 'failed', misjudged: true, conclusion: 'success', runner_name: 'pdk-aaaaaa-small-1' });
+    await record({ ...completed, conclusion: 'failure', completedAt: '2026-01-01T11:00:00.000Z', runnerName: 'other' });
+    expect(await job()).toEqual(filled);
+  });
+
+  test('a demand that GitHub confirmed again outlives a repeated in_progress and ends with a new one (A6)', async () => {
+    await record(queued, running);
+    await database.db.updateTable('jobs').set({ wants_worker: true, requeues: 1, seen_queued_at: new Date() }).execute();
+    await record(running);
+    expect(await job()).toMatchObject({ wants_worker: true, status: 'running' });
+    await record({ ...running, runnerName: 'pdk-aaaaaa-small-2', runnerId: 6, startedAt: '2026-01-01T11:00:00.000Z' });
+    expect(await job()).toMatchObject({ wants_worker: false, seen_queued_at: null, runner_name: 'pdk-aaaaaa-small-2', runner_id: 6 });
+    await record(running);
+    expect(await job()).toMatchObject({ wants_worker: false, runner_name: 'pdk-aaaaaa-small-2' });
+  });
+
+  test('moving forward answers a look-up that was due, and so does an end that is told again', async () => {
+    await record(queued);
+    await database.db.updateTable('jobs').set({ lookup_due_at: new Date() }).execute();
+    await record(queued);
+    expect((await job())?.lookup_due_at).not.toBeNull();
+    await record(running);
+    expect(await job()).toMatchObject({ lookup_due_at: null });
+    await record(completed);
+    await database.db.updateTable('jobs').set({ lookup_due_at: new Date() }).execute();
+    await record(completed); // says nothing else that is new
+    expect(await job()).toMatchObject({ lookup_due_at: null });
+  });
+
+  test('in_progress binds the worker it names, whose end is explained by it, once (B7)', async () => {
+    await addWorker('pdk-aaaaaa-small-1', { unexplained_until: new Date(Date.now() + 60_000) });
+    await record(running);
+    const bound = await worker('pdk-aaaaaa-small-1');
+    expect(bound).toMatchObject({ assigned_job_id: 900, unexplained_until: null });
+    expect(bound.assigned_at).not.toBeNull();
+    expect(await job()).toMatchObject({ k8s_pod: 'pdk-aaaaaa-small-1', k8s_pool: 'small' });
+    await record(completed);
+    expect(await worker('pdk-aaaaaa-small-1')).toEqual(bound);
+  });
+
+  test('a job that fits no pool gets a row with the pool of the worker that runs it, and its end is stored too (B7)', async () => {
+    await addWorker('pdk-aaaaaa-small-1', { assigned_at: new Date('2026-01-01T09:59:00Z') });
+    const results = await record({ ...running, ...foreign });
+    expect(results.get(900)).toEqual({ before: undefined, changed: true, place: { ignored: 'ignored_no_label' } });
+    expect(await job()).toMatchObject({
+      status: 'running',
+      wants_worker: false,
+      k8s_pool: 'large',
+      k8s_image: 'runner:9',
+      scope_repo_id: 0,
+    });
+    expect(await worker('pdk-aaaaaa-small-1')).toMatchObject({ assigned_job_id: 900, assigned_at: new Date('2026-01-01T09:59:00Z') });
+    await record({ ...completed, ...foreign });
+    expect(await job()).toMatchObject({ status: 'completed', conclusion: 'success', k8s_pod: 'pdk-aaaaaa-small-1' });
+  });
+
+  test('labels that no index could hold are cut in the row, and are no reason to refuse the job (B7, B9)', async () => {
+    await addWorker('pdk-aaaaaa-small-1');
+    const labels = Array.from({ length: 100 }, () => crypto.randomUUID().repeat(3));
+    await record({ ...running, labels });
+    const stored = (await job())?.job_labels;
+    expect(stored).toHaveLength(17);
+    expect(labels).toEqual(expect.arrayContaining(stored ?? []));
+  });
+
+  test('a job that fits no pool and runs elsewhere gets no row; one that has a row is moved although its pool has gone', async () => {
+    expect((await record({ ...completed, ...foreign })).get(900)).toMatchObject({ changed: false, before: undefined });
+    expect(await job()).toBeUndefined();
+    await record(queued);
+    await record({ ...completed, ...foreign });
+    expect(await job()).toMatchObject({ status: 'completed', k8s_pool: 'small' });
+  });
+
+  test('a worker of another account or another repository is not bound, whatever its name (B7)', async () => {
+    await addWorker('pdk-aaaaaa-small-1', { entity_id: 12 });
+    await record(running);
+    expect(await worker('pdk-aaaaaa-small-1')).toMatchObject({ assigned_job_id: null, revision: 0 });
+    await addWorker('pdk-aaaaaa-small-2', { scope_repo_id: 22 });
+    await record({ ...completed, runnerName: 'pdk-aaaaaa-small-2' });
+    expect(await worker('pdk-aaaaaa-small-2')).toMatchObject({ assigned_job_id: null, revision: 0 });
+    expect(await job()).toMatchObject({ k8s_pod: null });
+    await addWorker('pdk-aaaaaa-small-3', { scope_repo_id: 21 });
+    await record({ ...running, jobId: 901, runnerName: 'pdk-aaaaaa-small-3' });
+    expect(await worker('pdk-aaaaaa-small-3')).toMatchObject({ assigned_job_id: 901 });
+  });
+
+  test('without an installation in the payload, the one that is known of the account is taken', async () => {
+    const known = {
+      entity_id: 11,
+      app_id: 41,
+      installation_id: 77,
+      login: 'acme',
+      entity_type: 'Organization' as const,
+      stated_at: new Date(),
+    };
+    await database.db.insertInto('installations').values(known).execute();
+    await record({ ...queued, installationId: null });
+    expect(await job()).toMatchObject({ installation_id: 77 });
+    await record({ ...queued, jobId: 901, installationId: null, account: { ...ORG, id: 12 } });
+    expect(await job(901)).toMatchObject({ installation_id: 0 });
+  });
+
+  test('many transactions with the same jobs and workers at once all succeed (B6)', async () => {
+    const ids = Array.from({ length: 12 }, (_, index) => 1_000 + index);
+    for (const id of ids) await addWorker(`pdk-aaaaaa-small-${id}`);
+    const statements = ids.flatMap((jobId) => {
+      const runnerName = `pdk-aaaaaa-small-${2_011 - jobId}`;
+      return [
+        { ...queued, jobId },
+        { ...running, jobId, runnerName },
+        { ...completed, jobId, runnerName },
+      ];
+    });
+    const shuffled = fc.sample(fc.shuffledSubarray(statements, { minLength: 15 }), { numRuns: 40, seed: 7 });
+    await Promise.all(shuffled.map((batch) => record(...batch)));
+    await record(...statements);
+    const rows = await database.db.selectFrom('jobs').select(['status', 'k8s_pod']).execute();
+    expect(rows).toHaveLength(12);
+    expect(rows.every(({ status, k8s_pod: pod }) => status === 'completed' && pod !== null)).toBe(true);
+  });
+});

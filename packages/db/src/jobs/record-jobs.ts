@@ -1,0 +1,82 @@
+import { type DeliveredStatement, foldJobStatements, roundsByRunner } from '@paddock/domain/deliveries/fold-job-statements';
+import type { JobResult } from '@paddock/domain/deliveries/job-outcomes';
+import { placeJob } from '@paddock/domain/pools/place-job';
+import type { Transaction } from 'kysely';
+import { bindWorkers } from './bind-workers.ts';
+import { findEarlierStatements } from './earlier-statements.ts';
+import { type StoredJob, storeJobs } from './jobs.ts';
+import type { CurrentPools } from './pools-documents.ts';
+import type { Database } from '../schema/tables.ts';
+
+/**
+ * Stores what GitHub says of any number of jobs, from deliveries or from a look-up, and binds the workers that run them (A5, B7).
+ * Returns what became of each job, by its id.
+ */
+export async function recordJobs(
+  trx: Transaction<Database>,
+  statements: readonly DeliveredStatement[],
+  pools: CurrentPools,
+): Promise<Map<number, JobResult>> {
+  if (statements.length === 0) return new Map();
+  const stored = await storeAll(trx, statements, pools);
+  await bindRunners(trx, statements, stored, pools);
+  return new Map([...stored].map(([jobId, { result }]) => [jobId, result]));
+}
+
+/** Binds the workers that run jobs which were just stored from these statements. */
+export async function bindRunners(
+  trx: Transaction<Database>,
+  statements: readonly DeliveredStatement[],
+  stored: StoredJobs,
+  pools: CurrentPools,
+): Promise<void> {
+  const found = [...stored].filter(([, { result }]) => isFound(result)).map(([jobId]) => jobId);
+  if (found.length > 0) {
+    // What was said of such a job before had no row to go to.
+    const known = statements.filter(({ jobId }) => found.includes(jobId));
+    for (const [jobId, { workers }] of await storeAll(trx, [...known, ...(await findEarlierStatements(trx, found))], pools)) {
+      stored.get(jobId)?.workers.push(...workers);
+    }
+  }
+  await bindWorkers(
+    trx,
+    [...stored].flatMap(([jobId, { workers }]) => workers.map((worker) => ({ worker, jobId }))),
+  );
+}
+
+/** The job fits no pool and has a row all the same, since now: it was seen on a worker of ours. */
+const isFound = ({ before, changed, place }: JobResult): boolean => before === undefined && changed && 'ignored' in place;
+
+interface Stored {
+  readonly result: JobResult;
+  /** Those of ours that run the job and do not know it yet. */
+  readonly workers: string[];
+}
+
+/** By the jobs' ids. */
+export type StoredJobs = Map<number, Stored>;
+
+async function storeAll(trx: Transaction<Database>, statements: readonly DeliveredStatement[], pools: CurrentPools): Promise<StoredJobs> {
+  const all: StoredJobs = new Map();
+  for (const round of roundsByRunner(statements)) {
+    const jobs = foldJobStatements(round).map((facts) => ({ facts, decision: placeJob(pools.document, facts) }));
+    const stored = await storeJobs(
+      trx,
+      jobs.map(({ facts, decision }) => ({ facts, place: 'ignored' in decision ? undefined : decision })),
+      pools.version,
+    );
+    const byId = new Map(stored.map((job) => [job.jobId, job]));
+    for (const { facts, decision } of jobs) addStored(all, facts.jobId, byId.get(facts.jobId), decision);
+  }
+  return all;
+}
+
+/** Adds what one statement came to for a job; of several the first knows what was there before. */
+export function addStored(all: StoredJobs, jobId: number, row: StoredJob | undefined, place: JobResult['place']): void {
+  const earlier = all.get(jobId);
+  const before = earlier === undefined ? (row?.before ?? undefined) : earlier.result.before;
+  const changed = row?.changed === true || earlier?.result.changed === true;
+  const workers = earlier?.workers ?? [];
+  if (row !== undefined && row.worker !== null && row.isUnbound) workers.push(row.worker);
+  all.set(jobId, { result: { before, changed, place }, workers });
+}

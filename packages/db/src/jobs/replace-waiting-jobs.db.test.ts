@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { NO_POOL } from '@paddock/domain/pools/place-job';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { emptyMatchingTables, findReasons, matchOnce } from '../matching/matching.scene.ts';
+import { queueEventChannel } from '../connection/schema-name.ts';
+import { clientConfig } from '../connection/connect.ts';
+import { listen } from '../connection/listen.ts';
+import { currentPoolsDocument } from './pools-documents.ts';
+import { replaceWaitingJobs } from './replace-waiting-jobs.ts';
+
+let testDb: TestDatabase;
+beforeAll(async () => {
+  testDb = await createTestDatabase();
+});
+afterAll(() => testDb.drop());
+beforeEach(async () => {
+  await emptyMatchingTables(testDb.db);
+  await testDb.db.deleteFrom('installation_events').execute();
+});
+
+const LINUX = { name: 'linux', labels: ['linux'] };
+
+/** Puts pools in force; with the version that jobs are placed under. */
+async function configure(...pools: readonly { name: string; labels: string[]; publicRepositories?: boolean }[]) {
+  await putPools(testDb.db, examplePools({ pools }));
+  const current = await currentPoolsDocument(testDb.db);
+  if (current === undefined) throw new Error('There is no pools document.');
+  return current;
+}
+
+const queue = async (given: Parameters<typeof putJob>[1] = {}) => {
+  const { version } = (await currentPoolsDocument(testDb.db)) ?? { version: 1 };
+  return (await putJob(testDb.db, { pools_version: version, ...given })).job_id;
+};
+const places = async () => {
+  const rows = await testDb.db.selectFrom('jobs').select(['job_id', 'k8s_pool']).orderBy('job_id').execute();
+  return rows.map((row) => [row.job_id, row.k8s_pool]);
+};
+/** The events that say why a job waits somewhere else now (P5). */
+const moves = () =>
+  testDb.db
+    .selectFrom('installation_events')
+    .select(['job_id', 'source', 'event', 'payload'])
+    .where('outcome', '=', 'job_moved')
+    .orderBy('id')
+    .execute();
+const said = (from: string, to: string, poolsVersion: number) => ({
+  poolsVersion,
+  from: { pool: from, scopeRepoId: 0 },
+  to: { pool: to, scopeRepoId: 0 },
+});
+const rows = () => testDb.db.selectFrom('jobs').selectAll().orderBy('job_id').execute();
+
+describe('waiting jobs after a change of the pools (B4)', () => {
+  test('go to the pool that serves them now, which gets their workers; the reservation in the old one goes back, and an event says so (A5, C3, P5)', async () => {
+    await configure(LINUX);
+    const job = await queue();
+    await matchOnce(testDb.db);
+    const pools = await configure({ ...LINUX, labels: ['linux', 'x64'] }, { name: 'better', labels: ['linux'] });
+    expect(await replaceWaitingJobs(testDb.db, pools)).toBe(1);
+    expect(await places()).toEqual([[job, 'better']]);
+    expect(await moves()).toEqual([
+      {
+        job_id: job,
+        source: 'reconciler',
+        event: 'pools.changed',
+        payload: expect.objectContaining(said('linux', 'better', pools.version)),
+      },
+    ]);
+    const { ended, reserved } = await matchOnce(testDb.db);
+    expect(ended).toHaveLength(1);
+    expect(reserved).toMatchObject([{ pool: 'better', madeForJobId: job }]);
+  });
+
+  test('stay as they are where nothing is different, and move once only, also by two processes (A5)', async () => {
+    await configure(LINUX);
+    await queue();
+    const before = await rows();
+    expect(await replaceWaitingJobs(testDb.db, await configure(LINUX, { name: 'gpu', labels: ['gpu'] }))).toBe(0);
+    expect(await rows()).toEqual(before);
+    const pools = await configure({ name: 'other', labels: ['linux'] });
+    const moved = await Promise.all([replaceWaitingJobs(testDb.db, pools), replaceWaitingJobs(testDb.db, pools)]);
+    expect(moved.toSorted()).toEqual([0, 1]);
+    expect(await moves()).toHaveLength(1);
+  });
+
+  test('wait with a reason of their own when no pool fits them any more, and come back with a pool that does (P5)', async () => {
+    await configure(LINUX);
+    const job = await queue();
+    await replaceWaitingJobs(testDb.db, await configure({ ...LINUX, labels: ['windows'] }));
+    expect(await places()).toEqual([[job, NO_POOL]]);
+    expect((await matchOnce(testDb.db)).reserved).toEqual([]);
+    expect(await findReasons(testDb.db)).toEqual({ [NO_POOL]: 'no_pool_fits' });
+    await replaceWaitingJobs(testDb.db, await configure(LINUX));
+    expect((await matchOnce(testDb.db)).reserved).toMatchObject([{ pool: 'linux', madeForJobId: job }]);
+  });
+
+  test('of public repositories are not served any more when their pool does not serve such (B4)', async () => {
+    await configure({ ...LINUX, publicRepositories: true });
+    const [open, closed] = [await queue(), await queue()];
+    for (const [job, isPrivate] of [[open, false] as const, [closed, true] as const]) {
+      const payload = JSON.stringify({ repository: { private: isPrivate } });
+      await testDb.db
+        .insertInto('installation_events')
+        .values({ source: 'webhook', event: 'workflow_job.queued', outcome: 'job_stored', job_id: job, payload })
+        .execute();
+    }
+    await replaceWaitingJobs(testDb.db, await configure(LINUX));
+    expect(await places()).toEqual([
+      [open, NO_POOL],
+      [closed, 'linux'],
+    ]);
+  });
+
+  test('that have begun, or were placed under a newer document, stay (A6)', async () => {
+    await configure(LINUX);
+    const running = await queue({ status: 'running', wants_worker: false });
+    const old = await configure({ name: 'other', labels: ['linux'] });
+    const newer = await queue({ pools_version: old.version + 1 });
+    expect(await replaceWaitingJobs(testDb.db, old)).toBe(0);
+    expect(await moves()).toEqual([]);
+    expect(await places()).toEqual([
+      [running, 'linux'],
+      [newer, 'linux'],
+    ]);
+  });
+
+  test('are all found, page by page, while they move away', async () => {
+    await configure(LINUX);
+    for (let n = 0; n < 1_100; n += 1) await queue({ created_at: new Date(1_700_000_000_000 + (n % 7)) });
+    expect(await replaceWaitingJobs(testDb.db, await configure({ name: 'other', labels: ['linux'] }))).toBe(1_100);
+  });
+
+  test('wake the matcher (A7)', async () => {
+    await configure(LINUX);
+    await queue();
+    const pools = await configure({ name: 'other', labels: ['linux'] });
+    const { url, schema, db } = testDb;
+    const config = clientConfig({ url, schema, applicationName: 'test' });
+    const stop = new AbortController();
+    let wakes = 0;
+    await new Promise<void>((resolve, reject) => {
+      const onWake = () => {
+        wakes += 1;
+        // The first tells that it listens.
+        if (wakes === 1) replaceWaitingJobs(db, pools).catch(reject);
+        else resolve();
+      };
+      listen({ config, channels: [queueEventChannel(schema)], onWake, onError: reject }, stop.signal).catch(reject);
+    });
+    stop.abort();
+    expect(wakes).toBe(2);
+  });
+});

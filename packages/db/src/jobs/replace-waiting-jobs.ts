@@ -1,0 +1,127 @@
+import { type PlacedJob, replaceJob } from '@paddock/domain/pools/place-job';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { appendEvents, type EventToAppend } from '../deliveries/installation-events.ts';
+import { type JobToStore, storeJobs } from './jobs.ts';
+import type { CurrentPools } from './pools-documents.ts';
+import type { Database, EntityType } from '../schema/tables.ts';
+
+const PAGE = 500;
+
+/**
+ * Moves jobs that wait under an older pools document to where they belong under this one, through the one statement that writes jobs (A5):
+ * it moves none that has begun meanwhile, and none that a newer document has placed. Each move has an event that says from where to where.
+ * Returns how many moved.
+ */
+export async function replaceWaitingJobs(db: Kysely<Database>, { document, version }: CurrentPools): Promise<number> {
+  let after: Cursor = { demandKey: 0, createdAt: '-infinity', jobId: 0 };
+  let moved = 0;
+  for (;;) {
+    const jobs = await findWaitingJobs(db, { after, version });
+    const elsewhere = jobs.flatMap((job): Move[] => {
+      const account = { id: job.entityId, login: job.login, type: job.entityType };
+      const place = replaceJob(document, { ...job, account });
+      return place === undefined ? [] : [{ from: job, facts: { ...job, ...UNSAID, account }, place }];
+    });
+    if (elsewhere.length > 0) moved += await db.transaction().execute((trx) => move(trx, elsewhere, version));
+    const last = jobs.at(-1);
+    if (last === undefined || jobs.length < PAGE) return moved;
+    after = last;
+  }
+}
+
+interface Move extends JobToStore {
+  readonly from: PlacedJob;
+  readonly place: PlacedJob;
+}
+
+async function move(trx: Transaction<Database>, moves: readonly Move[], version: number): Promise<number> {
+  const stored = await storeJobs(trx, moves, version);
+  const changed = new Set(stored.filter((job) => job.changed).map(({ jobId }) => jobId));
+  const moved = moves.filter(({ facts }) => changed.has(facts.jobId));
+  await appendEvents(
+    trx,
+    moved.map((job) => eventOf(job, version)),
+  );
+  return moved.length;
+}
+
+const eventOf = ({ facts, from, place }: Move, poolsVersion: number): EventToAppend => ({
+  source: 'reconciler',
+  event: 'pools.changed',
+  outcome: 'job_moved',
+  appId: facts.appId,
+  installationId: facts.installationId,
+  account: facts.account,
+  repoId: facts.repoId,
+  jobId: facts.jobId,
+  deliveryGuid: facts.deliveryGuid,
+  payload: JSON.stringify({ version: 1, poolsVersion, from: placeOf(from), to: placeOf(place) }),
+  payloadRepaired: false,
+});
+
+const placeOf = ({ pool, scopeRepoId }: PlacedJob) => ({ pool, scopeRepoId });
+
+/** Nothing is said of the job but that it is queued, as its row does. */
+const UNSAID = {
+  status: 'pending',
+  conclusion: null,
+  runnerName: null,
+  runnerId: null,
+  startedAt: null,
+  completedAt: null,
+  workflowName: null,
+  htmlUrl: null,
+  queuedAt: null,
+} as const;
+
+/** A place in the index of waiting jobs; the instant as PostgreSQL writes it, for ours are coarser. */
+interface Cursor {
+  demandKey: number;
+  createdAt: string;
+  jobId: number;
+}
+
+interface WaitingRow extends Cursor {
+  entityId: number;
+  entityType: EntityType;
+  /** The account's present login, where it is known. */
+  login: string;
+  repoId: number;
+  repoFullName: string;
+  appId: number;
+  installationId: number;
+  labels: string[];
+  pool: string;
+  image: string;
+  scopeRepoId: number;
+  runId: number;
+  runAttempt: number;
+  jobName: string;
+  deliveryGuid: string | null;
+  isPublic: boolean;
+}
+
+/** A page of waiting jobs that an older document has placed, in the order of their index. */
+async function findWaitingJobs(db: Kysely<Database>, { after, version }: { after: Cursor; version: number }): Promise<WaitingRow[]> {
+  const { rows } = await sql<WaitingRow>`
+    select j.demand_key as "demandKey", j.created_at::text as "createdAt", j.job_id as "jobId", j.entity_id as "entityId", j.entity_type as "entityType", coalesce(i.login, j.entity_name) as login,
+      j.repo_id as "repoId", j.repo_full_name as "repoFullName", j.app_id as "appId", j.installation_id as "installationId",
+      j.job_labels as labels, j.k8s_pool as pool, j.k8s_image as image, j.scope_repo_id as "scopeRepoId", j.run_id as "runId",
+      j.run_attempt as "runAttempt", j.job_name as "jobName", j.delivery_guid as "deliveryGuid",
+      coalesce(not repository.private, false) as "isPublic"
+    from (
+      select * from jobs
+      where wants_worker and pools_version < ${version}
+        and (demand_key, created_at, job_id) > (${after.demandKey}::bigint, ${after.createdAt}::timestamptz, ${after.jobId}::bigint)
+      order by demand_key, created_at, job_id limit ${PAGE}
+    ) j
+    left join lateral (
+      select login from installations where entity_id = j.entity_id and deleted_at is null order by stated_at desc limit 1
+    ) i on true
+    left join lateral (
+      select (payload -> 'repository' ->> 'private')::boolean as private from installation_events e
+      where e.job_id = j.job_id and payload -> 'repository' ? 'private' order by id desc limit 1
+    ) repository on true
+    order by j.demand_key, j.created_at, j.job_id`.execute(db);
+  return rows;
+}

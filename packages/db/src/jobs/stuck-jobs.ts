@@ -1,0 +1,134 @@
+import { type Kysely, sql } from 'kysely';
+import type { Database, Status } from '../schema/tables.ts';
+
+/** Why a job is in doubt. The first two are stuck; the others are only looked up. */
+export type Doubt = 'unserved' | 'worker_ended' | 'worker_idle' | 'held_back' | 'elsewhere';
+
+export interface DoubtfulJob {
+  readonly jobId: number;
+  readonly status: Status;
+  readonly revision: number;
+  readonly doubt: Doubt;
+  /** It was recovered as often as it may be, GitHub could not be asked for long, and it cannot run any more. */
+  readonly isLost: boolean;
+}
+
+export interface DoubtRules {
+  /** How long a job may wait without a reason, and run without its worker, before it is stuck, in milliseconds. */
+  readonly stuckAfterMs: number;
+  /** The first look at a job that is held back, and the longest time between two. */
+  readonly firstLookMs: number;
+  readonly longestLookMs: number;
+  /** After so many recoveries a job may fail. */
+  readonly limit: number;
+  /** For how long GitHub must have been silent about it by then. */
+  readonly silenceMs: number;
+  /** How long GitHub keeps a job in its queue. */
+  readonly queuedAtMostMs: number;
+  readonly batch: number;
+}
+
+const ms = (milliseconds: number) => sql`${milliseconds} * interval '1 millisecond'`;
+
+/**
+ * Jobs in doubt, the oldest first (E3, E4): those that wait although nothing holds their key back and no worker of it is alive; those whose
+ * worker has ended; those beside an idle worker; and from time to time those that are held back or run elsewhere, since their end may have
+ * got lost. Looks at a held back job are as far apart as the job was old at the last one.
+ */
+export async function findDoubtfulJobs(db: Kysely<Database>, rules: DoubtRules): Promise<DoubtfulJob[]> {
+  const { stuckAfterMs, firstLookMs, longestLookMs, limit, silenceMs, queuedAtMostMs, batch } = rules;
+  const wasRecoveredLately = sql`coalesce(j.recovered_at > now() - ${ms(stuckAfterMs)}, false)`;
+  const isLookDue = sql`(j.lookup_due_at is null and j.created_at < now() - ${ms(firstLookMs)} and (j.looked_up_at is null
+    or j.looked_up_at + least(greatest(j.looked_up_at - j.created_at, ${ms(firstLookMs)}), ${ms(longestLookMs)}) < now()))`;
+  const { rows } = await sql<DoubtfulJob>`
+    with keys as (
+      select w.demand_key, k.wait_reason is not null as held,
+        exists (select from workers where demand_key = w.demand_key and status in ('pending', 'running')) as served,
+        (select count(*) from workers where demand_key = w.demand_key and status = 'running' and assigned_at is null
+          and stopping_at is null and registered_at < now() - ${ms(stuckAfterMs)}) as idle
+      from (select demand_key from jobs where wants_worker group by demand_key) w left join demand_keys k using (demand_key)
+    ), doubtful as (
+      (select j.job_id, 'unserved' as doubt, 1 as rank from keys cross join lateral (
+          select * from jobs where demand_key = keys.demand_key and wants_worker order by created_at, job_id
+        ) j
+        where not held and not served and j.created_at < now() - ${ms(stuckAfterMs)} and not ${wasRecoveredLately}
+        order by j.created_at limit ${batch})
+      union all
+      (select j.job_id, 'worker_ended', 2 from jobs j join workers w on w.pod_name = j.k8s_pod
+        where j.status = 'running' and not j.wants_worker and w.completed_at < now() - ${ms(stuckAfterMs)} and not ${wasRecoveredLately}
+        order by j.created_at limit ${batch})
+      union all
+      (select j.job_id, 'worker_idle', 3 from keys cross join lateral (
+          select * from jobs where demand_key = keys.demand_key and wants_worker order by created_at, job_id limit idle
+        ) j
+        where j.lookup_due_at is null and j.created_at < now() - ${ms(stuckAfterMs)}
+          and (j.looked_up_at is null or j.looked_up_at < now() - ${ms(stuckAfterMs)})
+        order by j.created_at limit ${batch})
+      union all
+      (select j.job_id, 'held_back', 4 from keys cross join lateral (
+          select * from jobs where demand_key = keys.demand_key and wants_worker order by created_at, job_id
+        ) j
+        where (held or served) and ${isLookDue} order by j.created_at limit ${batch})
+      union all
+      (select j.job_id, 'elsewhere', 5 from jobs j
+        where j.status = 'running' and not j.wants_worker and j.k8s_pod is null and ${isLookDue} order by j.created_at limit ${batch})
+    ), chosen as (
+      select distinct on (job_id) job_id, doubt from doubtful order by job_id, rank
+    )
+    select j.job_id as "jobId", j.status, j.revision, c.doubt,
+      c.doubt in ('unserved', 'worker_ended') and j.status in ('pending', 'running') and j.recovery_attempts >= ${limit}
+        and coalesce(j.looked_up_at, j.created_at) < now() - ${ms(silenceMs)}
+        and (c.doubt = 'worker_ended' or coalesce(j.queued_at, j.created_at) < now() - ${ms(queuedAtMostMs)}) as "isLost"
+    from chosen c join jobs j using (job_id) order by j.created_at, j.job_id limit ${batch}`.execute(db);
+  return rows;
+}
+
+/** Asks for the jobs to be looked up at GitHub and wakes the matcher; for those that are stuck the recovery is counted. Returns their ids. */
+export async function recoverJobs(db: Kysely<Database>, jobs: readonly DoubtfulJob[]): Promise<number[]> {
+  if (jobs.length === 0) return [];
+  const { rows } = await sql<{ jobId: number }>`
+    with ${lockedAsRead(jobs)}, recovered as (
+      update jobs j set lookup_due_at = least(j.lookup_due_at, now()),
+        recovery_attempts = j.recovery_attempts + l."isStuck"::integer,
+        recovered_at = case when l."isStuck" then now() else j.recovered_at end
+      from locked l where j.job_id = l."jobId" and j.revision = l.revision and j.status = l.status returning j.job_id
+    )
+    select job_id as "jobId", pg_notify(current_schema() || '_queue_event', 'jobs') from recovered`.execute(db);
+  return rows.map(({ jobId }) => jobId);
+}
+
+/** Fails jobs that are lost. GitHub is still to be asked: should it know better, that is counted as misjudged. Returns their ids. */
+export async function failLostJobs(db: Kysely<Database>, jobs: readonly DoubtfulJob[], message: string): Promise<number[]> {
+  if (jobs.length === 0) return [];
+  const { rows } = await sql<{ jobId: number }>`
+    with ${lockedAsRead(jobs)}
+    update jobs j set status = 'failed', wants_worker = false, lookup_due_at = least(j.lookup_due_at, now()),
+      failure_info = jsonb_build_object('version', 1, 'message', ${message}::text)
+    from locked l
+    where j.job_id = l."jobId" and j.revision = l.revision and j.status = l.status and j.status in ('pending', 'running')
+    returning j.job_id as "jobId"`.execute(db);
+  return rows.map(({ jobId }) => jobId);
+}
+
+/** The rows that are still as they were read, locked in the order that all take. */
+const lockedAsRead = (jobs: readonly DoubtfulJob[]) => sql`
+  given as (
+    select * from jsonb_to_recordset(${JSON.stringify(
+      jobs.map(({ jobId, status, revision, doubt }) => ({ jobId, status, revision, isStuck: isStuck(doubt) })),
+    )}::jsonb) as given("jobId" bigint, status status_enum, revision integer, "isStuck" boolean)
+  ), locked as (
+    select given.* from given join jobs j on j.job_id = given."jobId"
+    where j.revision = given.revision order by j.job_id for no key update of j
+  )`;
+
+const isStuck = (doubt: Doubt): boolean => doubt === 'unserved' || doubt === 'worker_ended';
+
+/** How many jobs stay stuck after `limit` recoveries, and how many of the last day were failed here and completed by GitHub. */
+export async function countTroubledJobs(db: Kysely<Database>, limit: number): Promise<{ stuck: number; misjudged: number }> {
+  const { rows } = await sql<{ stuck: number; misjudged: number }>`
+    select (select count(*) from jobs j
+        where recovery_attempts >= ${limit} and recovery_attempts > 0 and status in ('pending', 'running')
+          and not exists (select from workers w where w.pod_name = j.k8s_pod and w.status in ('pending', 'running'))) as stuck,
+      (select count(*) from jobs where misjudged and updated_at > now() - interval '1 day') as misjudged`.execute(db);
+  return rows[0] ?? { stuck: 0, misjudged: 0 };
+}

@@ -1,0 +1,158 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { prepared } from '../connection/prepared.ts';
+import type { Database } from '../schema/tables.ts';
+
+//   closed ──three failures of one class──► paused ──pause over──► one trial ──success──► closed
+//                                             ▲                       │
+//                                             └──── failure, twice as long ◄┘
+
+/** What is at fault, so that what is not goes on: a pool's template, an account's installation, a repository, GitHub itself, the cluster. */
+export interface BreakerSubject {
+  readonly type: 'pool' | 'installation' | 'repository' | 'github' | 'cluster';
+  /** The pool's name, the account's id, the repository's id, the cluster's name; empty for GitHub. */
+  readonly id: string;
+}
+
+export const poolBreaker = (name: string): BreakerSubject => ({ type: 'pool', id: name });
+export const installationBreaker = (entityId: number): BreakerSubject => ({ type: 'installation', id: String(entityId) });
+export const repositoryBreaker = (repoId: number): BreakerSubject => ({ type: 'repository', id: String(repoId) });
+export const githubBreaker: BreakerSubject = { type: 'github', id: '' };
+export const clusterBreaker = (name: string): BreakerSubject => ({ type: 'cluster', id: name });
+
+/** What a registration at GitHub can fail for; where it succeeds, all of it works. */
+export const registrationBreakers = ({ entityId, scopeRepoId }: { entityId: number; scopeRepoId: number }): BreakerSubject[] => [
+  installationBreaker(entityId),
+  ...(scopeRepoId === 0 ? [] : [repositoryBreaker(scopeRepoId)]),
+  githubBreaker,
+];
+
+export interface Failure {
+  readonly subject: BreakerSubject;
+  /** Failures of one class add up; a short word. */
+  readonly failureClass: string;
+  /** For people. */
+  readonly message: string;
+}
+
+export interface BreakerRules {
+  /** So many failures of one class without a success between them open a breaker. */
+  readonly failures: number;
+  readonly firstPauseMs: number;
+  readonly longestPauseMs: number;
+}
+
+/** What it takes to count failures. */
+export interface Noting {
+  readonly db: Kysely<Database>;
+  readonly breakerRules: BreakerRules;
+}
+
+/**
+ * Counts a failure. The last of those that the rules allow opens the breaker for the first pause; a trial that fails opens it again, for
+ * twice as long each time and the longest pause at most (C11). Failures of what was begun before a pause do not prolong it.
+ */
+export async function noteFailure({ db, breakerRules }: Noting, { subject, failureClass, message }: Failure): Promise<void> {
+  const { failures, firstPauseMs, longestPauseMs } = breakerRules;
+  const opens = sql`(b.pauses > 0 or b.failures + 1 >= ${failures}::integer)`;
+  await sql`
+    insert into breakers as b (subject_type, subject_id, failure_class, failures, message)
+    values (${subject.type}, ${subject.id}, ${failureClass}, 1, ${message})
+    on conflict (subject_type, subject_id, failure_class) do update
+      set failures = case when ${opens} then 0 else b.failures + 1 end,
+        pauses = b.pauses + ${opens}::integer,
+        paused_until = case when ${opens}
+          then now() + least(${longestPauseMs}::float8, ${firstPauseMs}::float8 * 2 ^ b.pauses) * interval '1 millisecond' else b.paused_until end,
+        trial_until = null, message = excluded.message, failed_at = now()
+      where b.paused_until is null or b.paused_until <= now()`.execute(db);
+}
+
+/** Opens a breaker for as long as somebody asked to be left alone; afterwards one trial shows whether the others may go on. */
+export async function holdBack(db: Kysely<Database>, { subject, failureClass, message }: Failure, pauseMs: number): Promise<void> {
+  const until = sql`now() + ${pauseMs}::float8 * interval '1 millisecond'`;
+  await sql`
+    insert into breakers as b (subject_type, subject_id, failure_class, failures, pauses, paused_until, message)
+    values (${subject.type}, ${subject.id}, ${failureClass}, 0, 1, ${until}, ${message})
+    on conflict (subject_type, subject_id, failure_class) do update
+      set pauses = greatest(b.pauses, 1), paused_until = greatest(b.paused_until, excluded.paused_until),
+        trial_until = null, message = excluded.message, failed_at = now()`.execute(db);
+}
+
+export interface Passage {
+  /** How long to wait before asking again, in milliseconds; 0: go on, as the one trial if a breaker was open. */
+  readonly waitMs: number;
+  /** What the failures said. */
+  readonly message: string;
+  /** Something failed there lately: a success is to be noted. */
+  readonly isWatched: boolean;
+}
+
+/** What `passBreakers` answers where nothing has failed. */
+export const UNWATCHED: Passage = { waitMs: 0, message: '', isWatched: false };
+
+/** How long a trial may take before somebody else may try: it may have died. */
+const TRIAL_S = 120;
+/** While somebody else tries. */
+const TRIED_MS = 5_000;
+
+interface Row {
+  message: string;
+  isOpen: boolean;
+  isOurs: boolean;
+  pausedMs: number;
+}
+
+/** Asks whether something that these breakers guard may be begun now. Of all who ask when a pause is over, one may: the trial. */
+export async function passBreakers(db: Kysely<Database>, subjects: readonly BreakerSubject[]): Promise<Passage> {
+  const { rows } = await sql<Row>`${prepared}
+    with subjects as (select * from jsonb_to_recordset(${JSON.stringify(subjects)}::jsonb) as s(type text, id text)),
+    watched as materialized (
+      select b.* from subjects s join breakers b on b.subject_type = s.type and b.subject_id = s.id
+      order by b.subject_type, b.subject_id, b.failure_class for update of b
+    ),
+    taken as (
+      update breakers b set trial_until = now() + ${TRIAL_S} * interval '1 second'
+      from watched w
+      where (b.subject_type, b.subject_id, b.failure_class) = (w.subject_type, w.subject_id, w.failure_class) and b.pauses > 0
+        and not exists (select from watched where paused_until > now() or trial_until > now())
+      returning b.subject_type, b.subject_id, b.failure_class
+    )
+    select w.message, w.pauses > 0 as "isOpen",
+      exists (select from taken t where (t.subject_type, t.subject_id, t.failure_class) = (w.subject_type, w.subject_id, w.failure_class)) as "isOurs",
+      greatest(0, coalesce(extract(epoch from w.paused_until - now()) * 1000, 0))::float8 as "pausedMs"
+    from watched w`.execute(db);
+  const holding = rows.filter(({ isOpen, isOurs }) => isOpen && !isOurs);
+  const longest = holding.toSorted((a, b) => b.pausedMs - a.pausedMs)[0];
+  if (longest === undefined) return { waitMs: 0, message: '', isWatched: rows.length > 0 };
+  return { waitMs: Math.max(Math.ceil(longest.pausedMs), TRIED_MS), message: longest.message, isWatched: true };
+}
+
+/** Closes breakers after what they guard has worked; whoever matches demand hears of it. `failureClass` limits it to that class. */
+export async function noteSuccess(db: Kysely<Database>, subjects: readonly BreakerSubject[], failureClass?: string): Promise<void> {
+  await sql`
+    with closed as materialized (
+      select b.subject_type, b.subject_id, b.failure_class
+      from breakers b join jsonb_to_recordset(${JSON.stringify(subjects)}::jsonb) as s(type text, id text)
+        on b.subject_type = s.type and b.subject_id = s.id
+      where b.failure_class = coalesce(${failureClass ?? null}, b.failure_class)
+      order by b.subject_type, b.subject_id, b.failure_class for update of b
+    )
+    delete from breakers b using closed c
+    where (b.subject_type, b.subject_id, b.failure_class) = (c.subject_type, c.subject_id, c.failure_class)`.execute(db);
+}
+
+/**
+ * Closes the breakers of pools a worker of which was made since the last failure and has got a job: that is a success, however late we hear of it,
+ * and although the job may run for hours yet.
+ */
+export async function closeServedPools(trx: Transaction<Database>): Promise<void> {
+  await sql`
+    with served as materialized (
+      select b.subject_type, b.subject_id, b.failure_class from breakers b
+      -- What lies longer back is nobody's trial any more, and would take reading all workers since.
+      where b.subject_type = 'pool' and b.failed_at > now() - interval '1 day' and exists (
+        select from workers w where w.created_at > b.failed_at and w.k8s_pool = b.subject_id and w.assigned_at is not null)
+      order by b.subject_type, b.subject_id, b.failure_class for update of b
+    )
+    delete from breakers b using served s
+    where (b.subject_type, b.subject_id, b.failure_class) = (s.subject_type, s.subject_id, s.failure_class)`.execute(trx);
+}

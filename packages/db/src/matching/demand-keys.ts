@@ -1,0 +1,48 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { prepared } from '../connection/prepared.ts';
+import type { Database } from '../schema/tables.ts';
+
+/** How many jobs wait in each pool for which reason; null: workers are on their way to them. */
+export async function countWaitingByReason(db: Kysely<Database>): Promise<{ pool: string; reason: string | null; waiting: number }[]> {
+  return db
+    .selectFrom('demand_keys')
+    .select(({ fn }) => ['k8s_pool as pool', 'wait_reason as reason', fn.sum<number>('waiting').as('waiting')])
+    .groupBy(['k8s_pool', 'wait_reason'])
+    .execute();
+}
+
+/** What is said of a key to whoever asks why its jobs wait (P5). */
+export interface KeyState {
+  readonly demandKey: number;
+  readonly entityId: number;
+  readonly entityName: string;
+  readonly scopeRepoId: number;
+  readonly pool: string;
+  readonly waiting: number;
+  readonly unassigned: number;
+  /** The tightest of its caps. */
+  readonly cap: number | null;
+  readonly waitReason: string | null;
+}
+
+/** Writes down what was seen of keys; a reason that stays keeps the instant since when. */
+export async function saveKeyStates(trx: Transaction<Database>, states: readonly KeyState[]): Promise<void> {
+  if (states.length === 0) return;
+  await sql`${prepared}
+    insert into demand_keys as d (demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, waiting, unassigned, cap, wait_reason, wait_since)
+    select "demandKey", "entityId", "entityName", "scopeRepoId", pool, waiting, unassigned, cap, "waitReason",
+      case when "waitReason" is not null then now() end
+    from jsonb_to_recordset(${JSON.stringify(states)}::jsonb) as state("demandKey" bigint, "entityId" bigint, "entityName" text,
+      "scopeRepoId" bigint, pool text, waiting integer, unassigned integer, cap integer, "waitReason" text)
+    on conflict (demand_key) do update
+      set entity_name = excluded.entity_name, waiting = excluded.waiting, unassigned = excluded.unassigned, cap = excluded.cap,
+        wait_reason = excluded.wait_reason,
+        wait_since = case when d.wait_reason is distinct from excluded.wait_reason then excluded.wait_since else d.wait_since end,
+        updated_at = now()`.execute(trx);
+}
+
+/** Removes what was said of keys for which no job waits any more. */
+export async function forgetRestingKeys(trx: Transaction<Database>): Promise<void> {
+  await sql`${prepared}
+    delete from demand_keys d where not exists (select from jobs j where j.demand_key = d.demand_key and j.wants_worker)`.execute(trx);
+}

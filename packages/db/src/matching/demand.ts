@@ -1,0 +1,104 @@
+import { type Kysely, sql } from 'kysely';
+import type { BreakerSubject } from './breakers.ts';
+import { deficits } from './deficits.ts';
+import { prepared } from '../connection/prepared.ts';
+import { isReturnable } from './spare-workers.ts';
+import type { Database } from '../schema/tables.ts';
+import { GUARDS_WORKER } from '../workers/workers.ts';
+import { unservedSigns } from './unserved-keys.ts';
+import { hasWarm } from './warm-workers.ts';
+
+export interface DemandTotals {
+  /** Keys with waiting jobs. */
+  keys: number;
+  /** Workers that all keys together lack, before any cap. */
+  lacking: number;
+  /** There are reservations that nobody has begun to register: they can be given back. */
+  hasUnregistered: boolean;
+  /** `demand_keys` has rows. */
+  hasStored: boolean;
+  /** Workers beyond the waiting jobs of their keys. */
+  spare: number;
+  /** There are workers to be ended for want of jobs that can still be taken back. */
+  hasReturnable: boolean;
+  /** A worker is being ended that went without a job although one waited; or that was so with some key lately. */
+  hasBlamed: boolean;
+  hasUnserved: boolean;
+  /** The configuration keeps workers warm. */
+  hasWarm: boolean;
+}
+
+/** Whether there is anything to match, at the cost of counting what waits. */
+export async function sumUpDemand(db: Kysely<Database>): Promise<DemandTotals> {
+  const { rows } = await sql<DemandTotals>`${prepared}
+    with ${deficits}
+    select count(*) filter (where waiting > 0) as keys, coalesce(sum(lacking), 0)::bigint as lacking, exists (select from demand_keys) as "hasStored",
+      exists (select from workers where status = 'pending' and registration_started_at is null and pod_uid is null) as "hasUnregistered",
+      coalesce(sum(greatest(unassigned - waiting, 0)), 0)::bigint as spare, exists (select from workers where ${isReturnable}) as "hasReturnable",
+      ${unservedSigns}, ${hasWarm} as "hasWarm"
+    from deficits`.execute(db);
+  const [totals] = rows;
+  if (totals === undefined) throw new Error('PostgreSQL answered a sum with no row.');
+  return totals;
+}
+
+/** Demand and supply of one key, with what `demand_keys` says of it so far. */
+export interface Demand {
+  demandKey: number;
+  entityId: number;
+  entityName: string;
+  /** Today's login where it is known, else that of the key's oldest job. */
+  login: string;
+  /** Today's installation where it is known, else that of the key's oldest job. */
+  installationId: number;
+  scopeRepoId: number;
+  pool: string;
+  waiting: number;
+  unassigned: number;
+  lacking: number;
+  /** When the oldest of the waiting jobs became known, in seconds since the epoch. */
+  oldest: number;
+  stored: { waiting: number; unassigned: number; cap: number | null; waitReason: string | null } | null;
+  /** What the newest failure was that one of its workers waits after, although nothing is held back yet. */
+  doubt: { type: BreakerSubject['type']; failureClass: string } | null;
+}
+
+/** Keys a worker of which has no pod yet and was reserved before something failed that it takes: its next attempt comes later. */
+const doubted = sql`
+  doubted as materialized (
+    select distinct on (w.demand_key) w.demand_key, b.subject_type, b.failure_class
+    from breakers b
+    cross join lateral (
+      select demand_key from workers w
+      where status = 'pending' and pod_uid is null and stopping_at is null and created_at <= b.failed_at and ${GUARDS_WORKER} offset 0
+    ) w
+    where b.pauses = 0 order by w.demand_key, b.failed_at desc
+  )`;
+
+/** All keys that lack workers, and those of which `demand_keys` does not say what is true now. */
+export async function findDemand(db: Kysely<Database>): Promise<Demand[]> {
+  const { rows } = await sql<Demand>`${prepared}
+    with ${deficits}, ${doubted}
+    select d.demand_key as "demandKey", j.entity_id as "entityId", j.entity_name as "entityName", coalesce(i.login, j.entity_name) as login,
+      coalesce(i.installation_id, j.installation_id) as "installationId", j.scope_repo_id as "scopeRepoId", j.k8s_pool as pool,
+      d.waiting, d.unassigned, d.lacking, extract(epoch from j.created_at)::float8 as oldest,
+      case when k.demand_key is not null then
+        json_build_object('waiting', k.waiting, 'unassigned', k.unassigned, 'cap', k.cap, 'waitReason', k.wait_reason) end as stored,
+      case when doubted.demand_key is not null then
+        json_build_object('type', doubted.subject_type, 'failureClass', doubted.failure_class) end as doubt
+    from deficits d
+    left join doubted using (demand_key)
+    left join demand_keys k using (demand_key)
+    cross join lateral (
+      select entity_id, entity_name, app_id, installation_id, scope_repo_id, k8s_pool, created_at
+      from jobs where demand_key = d.demand_key and wants_worker order by created_at, job_id limit 1
+    ) j
+    left join lateral (
+      select login, installation_id from installations
+      where entity_id = j.entity_id and deleted_at is null
+      order by suspended_at is null desc, app_id = j.app_id desc, stated_at desc limit 1
+    ) i on true
+    where d.waiting > 0 and (d.lacking > 0 or k.demand_key is null or k.wait_reason is not null or doubted.demand_key is not null
+      or k.waiting <> d.waiting or k.unassigned <> d.unassigned)`.execute(db);
+  return rows;
+}

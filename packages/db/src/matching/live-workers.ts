@@ -1,0 +1,12 @@
+import type { LiveWorkers } from '@paddock/domain/matching/share-room';
+import { type Kysely, sql } from 'kysely';
+import { prepared } from '../connection/prepared.ts';
+import type { Database } from '../schema/tables.ts';
+
+/** Live workers per key. Those that are stopping count in every cap until they have ended (A3). */
+export async function countLiveWorkers(db: Kysely<Database>): Promise<LiveWorkers[]> {
+  const { rows } = await sql<LiveWorkers>`${prepared}
+    select demand_key as "demandKey", entity_id as "entityId", scope_repo_id as "scopeRepoId", k8s_pool as pool, count(*) as alive
+    from workers where status in ('pending', 'running') group by demand_key, entity_id, scope_repo_id, k8s_pool`.execute(db);
+  return rows;
+}

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { installationBreaker, noteFailure } from './breakers.ts';
+import { storeInstallations } from '../accounts/installations.ts';
+import { findWorkerToProvision } from '../workers/workers.ts';
+import { emptyMatchingTables, matchAll, matchOnce } from './matching.scene.ts';
+
+let testDb: TestDatabase;
+beforeAll(async () => {
+  testDb = await createTestDatabase();
+});
+afterAll(() => testDb.drop());
+beforeEach(async () => {
+  await testDb.db.deleteFrom('breakers').execute();
+  await emptyMatchingTables(testDb.db);
+  await putPools(testDb.db, examplePools());
+});
+
+const ACME = { id: 90_000_001, login: 'acme', type: 'Organization' } as const;
+const state = (given: { appId?: number; installationId?: number; suspendedAt?: string | null; isDeleted?: boolean } = {}) =>
+  testDb.db.transaction().execute((trx) =>
+    storeInstallations(trx, [
+      {
+        appId: 1001,
+        account: ACME,
+        installationId: 51_000_001,
+        repositorySelection: 'all',
+        suspendedAt: null,
+        isDeleted: false,
+        statedAt: null,
+        ...given,
+      },
+    ]),
+  );
+const suspended = { suspendedAt: '2026-01-02T03:04:05Z' };
+const reason = async () => (await testDb.db.selectFrom('demand_keys').select('wait_reason').executeTakeFirstOrThrow()).wait_reason;
+
+describe('an account where GitHub has said that the App cannot work (P5)', () => {
+  test.each([
+    ['suspended', suspended, 'installation_suspended'],
+    ['deleted', { isDeleted: true }, 'installation_gone'],
+  ])('%s: what nobody has begun to register goes back, nothing is tried, and the key says why', async (_name, given, why) => {
+    await state();
+    for (let n = 0; n < 2; n += 1) await putJob(testDb.db);
+    await putJob(testDb.db, { entity_id: 2, entity_name: 'globex' });
+    expect(await matchAll(testDb.db)).toBe(3);
+    await state(given);
+    expect((await matchOnce(testDb.db)).ended).toHaveLength(2);
+    expect(await matchAll(testDb.db)).toBe(0);
+    const keys = await testDb.db.selectFrom('demand_keys').select(['unassigned', 'wait_reason']).orderBy('entity_name').execute();
+    expect(keys).toEqual([
+      { unassigned: 0, wait_reason: why },
+      { unassigned: 1, wait_reason: null },
+    ]);
+  });
+
+  test.each([
+    ['unsuspended', suspended, {}],
+    ['installed anew', { isDeleted: true }, { installationId: 51_000_002 }],
+  ])('%s: it is served again, and its breakers are closed', async (_name, barred, again) => {
+    await state(barred);
+    await putJob(testDb.db);
+    expect(await matchAll(testDb.db)).toBe(0);
+    const failure = { subject: installationBreaker(ACME.id), message: 'no' };
+    for (const failureClass of ['forbidden', 'rate_limited'])
+      await noteFailure({ db: testDb.db, breakerRules: BREAKER_RULES }, { ...failure, failureClass });
+    await state(again);
+    const breakers = await testDb.db.selectFrom('breakers').select('failure_class').execute();
+    expect(breakers).toEqual([{ failure_class: 'rate_limited' }]);
+    expect(await matchAll(testDb.db)).toBe(1);
+    expect(await reason()).toBeNull();
+  });
+
+  test('another App that is installed there and works serves it (A12)', async () => {
+    await state(suspended);
+    await state({ appId: 1002, installationId: 51_000_009 });
+    await putJob(testDb.db);
+    const { reserved } = await matchOnce(testDb.db);
+    expect(await findWorkerToProvision(testDb.db, reserved[0]?.podName ?? '')).toMatchObject({ appId: 1002, installationId: 51_000_009 });
+  });
+});

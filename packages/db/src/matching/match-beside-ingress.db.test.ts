@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { examplePayload } from '@paddock/testing/signed-delivery';
+import { findReasons, matchAll, matchOnce } from './matching.scene.ts';
+import type { DeliveryToRecord } from '../deliveries/delivery-to-record.ts';
+import { recordDeliveries } from '../deliveries/record-deliveries.ts';
+
+let testDb: TestDatabase;
+beforeAll(async () => {
+  testDb = await createTestDatabase();
+});
+afterAll(() => testDb.drop());
+
+const pools = { version: 1, document: examplePools({ entities: { '*': { maxWorkers: 30 } } }) };
+const JOBS = 40;
+const ACTIONS = ['queued', 'in_progress', 'completed'] as const;
+
+function delivery(action: (typeof ACTIONS)[number], id: number, runnerName: string): DeliveryToRecord {
+  const body = examplePayload('workflow_job', action, {
+    workflow_job: { id, labels: ['linux'], runner_name: action === 'queued' ? null : runnerName },
+    repository: { id: 21, full_name: 'acme/api', private: true, owner: { id: 11, login: 'acme', type: 'Organization' } },
+    installation: { id: 31 },
+  });
+  const parsed = parseDelivery('workflow_job', body);
+  if (parsed.kind === 'malformed') throw new Error(parsed.problem);
+  return { guid: crypto.randomUUID(), appId: 41, parsed, payload: JSON.stringify(body), payloadRepaired: false };
+}
+
+const workers = () => testDb.db.selectFrom('workers').select(['pod_name', 'status', 'assigned_at']).orderBy('created_at').execute();
+
+/** Every job is queued, starts on some worker of ours and ends, in batches whose jobs come in another order each time. */
+async function deliver(shift: number): Promise<void> {
+  for (const action of ACTIONS) {
+    const made = await workers();
+    const batch = Array.from({ length: JOBS }, (_, index) => {
+      const id = 900 + ((index * 7 + shift) % JOBS);
+      return delivery(action, id, made[(id + shift) % Math.max(made.length, 1)]?.pod_name ?? 'none of ours');
+    });
+    for (let first = 0; first < JOBS; first += 10) await recordDeliveries(testDb.db, batch.slice(first, first + 10), pools);
+  }
+}
+
+test('matching beside ingress that writes the same jobs and workers ends without a deadlock and within the caps (B6, C5)', async () => {
+  await putPools(testDb.db, pools.document);
+  const delivered = new AbortController();
+  const match = async () => {
+    while (!delivered.signal.aborted) {
+      await matchOnce(testDb.db, { most: 7 });
+      const alive = (await workers()).filter(({ status }) => status === 'pending' || status === 'running');
+      expect(alive.length).toBeLessThanOrEqual(30);
+    }
+  };
+  const delivering = Promise.all([0, 13, 26].map(deliver)).finally(() => delivered.abort());
+  await Promise.all([delivering, match(), match()]);
+  await matchAll(testDb.db);
+  // All jobs have ended, so nothing waits and nobody who was not yet registered is kept for them.
+  expect(await findReasons(testDb.db)).toEqual({});
+  expect((await workers()).filter(({ status, assigned_at: assigned }) => status === 'pending' && assigned === null)).toEqual([]);
+});

@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { minutesAgo } from '@paddock/testing/worker-rows';
+import type { Updateable } from 'kysely';
+import { emptyMatchingTables, matchAll, matchOnce } from './matching.scene.ts';
+import type { Database } from '../schema/tables.ts';
+
+let testDb: TestDatabase;
+beforeAll(async () => {
+  testDb = await createTestDatabase();
+});
+afterAll(() => testDb.drop());
+beforeEach(() => emptyMatchingTables(testDb.db));
+
+const ACME = 90_000_001;
+const SAM = 90_000_002;
+
+const install = (login: string, entityId: number, entityType: 'Organization' | 'User' = 'Organization') =>
+  testDb.db
+    .insertInto('installations')
+    .values({ entity_id: entityId, app_id: 1001, installation_id: entityId + 1, login, entity_type: entityType, stated_at: new Date() })
+    .execute();
+
+const keep = (scope: string, workers: number, given: Parameters<typeof examplePools>[0] = {}) =>
+  putPools(
+    testDb.db,
+    examplePools({ ...given, pools: [{ ...given.pools?.[0], warm: [{ scope, workers }] }, ...(given.pools?.slice(1) ?? [])] }),
+  );
+
+const workers = () => testDb.db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute();
+const change = (set: Updateable<Database['workers']>) => testDb.db.updateTable('workers').set(set);
+/** As if every reservation had come to run, so many minutes ago. */
+const run = (minutes = 0) => {
+  const at = minutesAgo(minutes);
+  return testDb.db
+    .updateTable('workers')
+    .set({ status: 'running', registration_started_at: at, registered_at: at, running_at: at, pod_uid: 'uid' })
+    .where('status', '=', 'pending')
+    .execute();
+};
+const end = (podName: string | undefined) =>
+  change({ status: 'completed', completed_at: new Date() })
+    .where('pod_name', '=', podName ?? '')
+    .execute();
+
+describe('warm workers', () => {
+  test('are made without a job, with what the pool and the account are today, and once (C10)', async () => {
+    await install('Acme', ACME);
+    await keep('ACME', 2);
+    expect(await matchAll(testDb.db)).toBe(2);
+    expect(await matchAll(testDb.db)).toBe(0);
+    const [warm] = await workers();
+    expect(warm).toMatchObject({
+      is_warm: true,
+      made_for_job_id: null,
+      entity_id: ACME,
+      entity_name: 'Acme',
+      installation_id: ACME + 1,
+      scope_repo_id: 0,
+      repo_full_name: null,
+      k8s_pool: 'linux',
+      k8s_image: 'ghcr.io/acme/runner:1',
+      namespace: 'runners',
+      job_labels: ['linux', 'self-hosted'],
+    });
+    const job = await putJob(testDb.db);
+    expect(warm?.demand_key).toBe(job.demand_key);
+  });
+
+  test('are made for accounts only on which the App is installed and not suspended (C10)', async () => {
+    await keep('acme', 1);
+    expect(await matchAll(testDb.db)).toBe(0);
+    await install('acme', ACME);
+    await testDb.db.updateTable('installations').set({ suspended_at: new Date() }).execute();
+    expect(await matchAll(testDb.db)).toBe(0);
+    await testDb.db.updateTable('installations').set({ suspended_at: null }).execute();
+    expect(await matchAll(testDb.db)).toBe(1);
+  });
+
+  test('of a repository come with its first job, and stay when it has none (C2, C10)', async () => {
+    await install('sam', SAM, 'User');
+    await keep('sam/One', 1);
+    expect(await matchAll(testDb.db)).toBe(0);
+    const sam = { entity_type: 'User', entity_name: 'sam', entity_id: SAM, repo_id: 21, repo_full_name: 'sam/one' } as const;
+    await putJob(testDb.db, sam);
+    expect(await matchAll(testDb.db)).toBe(2);
+    expect((await workers()).map((worker) => [worker.scope_repo_id, worker.repo_full_name])).toEqual([
+      [21, 'sam/one'],
+      [21, 'sam/one'],
+    ]);
+    await testDb.db.updateTable('jobs').set({ wants_worker: false, status: 'completed' }).execute();
+    await matchOnce(testDb.db);
+    expect((await workers()).filter(({ status }) => status === 'pending')).toHaveLength(1);
+    await testDb.db.deleteFrom('workers').execute();
+    expect(await matchAll(testDb.db)).toBe(1);
+  });
+
+  test('serve waiting jobs like all others: one more is made as soon as a job waits for one, and none is too many after it (C3, C10)', async () => {
+    await install('acme', ACME);
+    await keep('acme', 1);
+    await matchAll(testDb.db);
+    await run();
+    const job = await putJob(testDb.db);
+    const { reserved } = await matchOnce(testDb.db);
+    expect(reserved).toMatchObject([{ madeForJobId: null }]);
+    const [first] = await workers();
+    await change({ assigned_at: new Date() })
+      .where('pod_name', '=', first?.pod_name ?? '')
+      .execute();
+    await testDb.db.updateTable('jobs').set({ wants_worker: false }).where('job_id', '=', job.job_id).execute();
+    await end(first?.pod_name);
+    expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [], retired: [], ended: [] });
+  });
+
+  test('may be what a job left over: it is marked, and nothing is made beside it (C10, P3)', async () => {
+    await install('acme', ACME);
+    await keep('acme', 1);
+    await putJob(testDb.db);
+    await matchAll(testDb.db);
+    await run();
+    // The warm one gets the job; the one that was made for the job stays.
+    await change({ assigned_at: new Date() }).where('is_warm', '=', true).execute();
+    await testDb.db.updateTable('jobs').set({ wants_worker: false }).execute();
+    expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [], retired: [] });
+    expect((await workers()).filter((worker) => worker.assigned_at === null).map((worker) => worker.is_warm)).toEqual([true]);
+  });
+
+  test('go when the configuration wants them no more, the newest reservation or else the oldest worker first (C3, C10)', async () => {
+    await install('acme', ACME);
+    await keep('acme', 3);
+    await matchAll(testDb.db);
+    await keep('acme', 2);
+    expect((await matchOnce(testDb.db)).ended).toHaveLength(1);
+    await run();
+    await keep('acme', 1);
+    expect((await matchOnce(testDb.db)).retired).toHaveLength(1);
+    await putPools(testDb.db, examplePools());
+    expect((await matchOnce(testDb.db)).retired).toHaveLength(1);
+  });
+
+  test.each([
+    ['its pool is paused', { pools: [{ paused: true }] }],
+    ['the account may have none', { entities: { '*': { maxWorkers: 0 } } }],
+    ['the pool may have none', { pools: [{ maxWorkers: 0 }] }],
+    ['the account is not allowed', { entities: { other: {} } }],
+  ])('are neither made nor kept when %s (C4, C12)', async (_name, given) => {
+    await install('acme', ACME);
+    await keep('acme', 1, given);
+    expect(await matchAll(testDb.db)).toBe(0);
+    await keep('acme', 1);
+    await matchAll(testDb.db);
+    await run();
+    await keep('acme', 1, given);
+    expect((await matchOnce(testDb.db)).retired).toHaveLength(1);
+  });
+});
+
+describe('warm workers and caps', () => {
+  const GPU = { name: 'gpu', labels: ['gpu'] };
+
+  test('fill what jobs leave of a cap, and make room for the next job (C4, C10)', async () => {
+    await install('acme', ACME);
+    await keep('acme', 5, { pools: [{}, GPU], entities: { '*': { maxWorkers: 2 } } });
+    await putJob(testDb.db, { k8s_pool: 'gpu' });
+    expect(await matchAll(testDb.db)).toBe(2);
+    await run();
+    await putJob(testDb.db, { k8s_pool: 'gpu' });
+    const { retired, reserved } = await matchOnce(testDb.db);
+    expect(reserved).toEqual([]);
+    expect(retired).toHaveLength(1);
+    await end(retired[0]?.podName);
+    expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [{ pool: 'gpu' }], retired: [] });
+  });
+
+  test('give back reservations first, in the pass that holds the job back (C10)', async () => {
+    await install('acme', ACME);
+    await keep('acme', 1, { pools: [{}, GPU], entities: { '*': { maxWorkers: 1 } } });
+    await matchAll(testDb.db);
+    await putJob(testDb.db, { k8s_pool: 'gpu' });
+    expect((await matchOnce(testDb.db)).ended).toHaveLength(1);
+    expect((await matchOnce(testDb.db)).reserved).toMatchObject([{ pool: 'gpu' }]);
+  });
+
+  test('stay where their place would not help the job that waits, whose pool is full as well: nothing flaps (C10)', async () => {
+    await install('acme', ACME);
+    await keep('acme', 1, { pools: [{}, { ...GPU, maxWorkers: 1 }], entities: { '*': { maxWorkers: 2 } } });
+    await putJob(testDb.db, { k8s_pool: 'gpu' });
+    await matchAll(testDb.db);
+    await run();
+    await putJob(testDb.db, { k8s_pool: 'gpu' });
+    for (let pass = 0; pass < 3; pass += 1)
+      expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [], retired: [], ended: [], lacking: 1 });
+  });
+
+  test('are not made in a pool for which another account’s job waits (C10)', async () => {
+    await install('acme', ACME);
+    await keep('acme', 1, { pools: [{ maxWorkers: 1 }] });
+    const other = { entity_id: 7, entity_name: 'other' };
+    await putJob(testDb.db, other);
+    await putJob(testDb.db, other);
+    expect((await matchOnce(testDb.db)).reserved).toMatchObject([{ madeForJobId: expect.any(Number) }]);
+    await end((await workers())[0]?.pod_name);
+    expect((await matchOnce(testDb.db)).reserved).toMatchObject([{ madeForJobId: expect.any(Number) }]);
+  });
+
+  test('are replaced when they come of age, a tenth at a time and one at least (C10)', async () => {
+    await install('acme', ACME);
+    await keep('acme', 11);
+    await matchAll(testDb.db);
+    await run(719);
+    expect((await matchOnce(testDb.db)).retired).toEqual([]);
+    await testDb.db
+      .updateTable('workers')
+      .set({ registered_at: minutesAgo(721) })
+      .execute();
+    const { retired, reserved } = await matchOnce(testDb.db);
+    expect({ retired: retired.length, reserved: reserved.length }).toEqual({ retired: 2, reserved: 2 });
+    expect(new Set((await workers()).map((worker) => worker.stop_reason))).toEqual(new Set(['warm_expired', null]));
+    expect(await matchOnce(testDb.db)).toMatchObject({ retired: [], reserved: [] });
+    for (const { podName } of retired) await end(podName);
+    expect((await matchOnce(testDb.db)).retired).toHaveLength(2);
+    expect((await workers()).filter(({ status, stopping_at: at }) => ['pending', 'running'].includes(status) && at === null)).toHaveLength(
+      11,
+    );
+  });
+});

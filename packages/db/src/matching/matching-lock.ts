@@ -1,0 +1,25 @@
+import { sql, type Transaction } from 'kysely';
+import { prepared } from '../connection/prepared.ts';
+import type { Database } from '../schema/tables.ts';
+
+export interface MatchingLimits {
+  /** Longest wait for the matchers before us, and for a row that another transaction holds, in milliseconds. */
+  lockTimeoutMs: number;
+  /** Longest run of one statement, in milliseconds. */
+  statementTimeoutMs: number;
+  /** How long the transaction may rest between two statements before PostgreSQL ends it, in milliseconds. */
+  idleTimeoutMs: number;
+}
+
+/**
+ * Makes this transaction the only matcher of its environment until it ends. A statement of its own: the statements that count demand and
+ * supply must take their snapshot after the lock was granted, or two matchers make two workers for one job (C5).
+ */
+export async function lockMatching(trx: Transaction<Database>, limits: MatchingLimits): Promise<void> {
+  await sql`${prepared} select set_config('lock_timeout', ${String(limits.lockTimeoutMs)}, true),
+    set_config('statement_timeout', ${String(limits.statementTimeoutMs)}, true),
+    set_config('idle_in_transaction_session_timeout', ${String(limits.idleTimeoutMs)}, true),
+    set_config('max_parallel_workers_per_gather', '0', true)`.execute(trx); // starting workers takes longer than counting alone
+  // Advisory locks are known to the whole database, hence the schema's oid (A8).
+  await sql`${prepared} select pg_advisory_xact_lock((select oid from pg_namespace where nspname = current_schema())::int, 1)`.execute(trx);
+}

@@ -1,0 +1,168 @@
+import type { Breakers, MatchingRules, OpenBreaker, PoolRule } from '@paddock/domain/matching/matching-rules';
+import type { WaitReason } from '@paddock/domain/matching/wait-reasons';
+import { type Kysely, sql } from 'kysely';
+import type { BreakerSubject } from './breakers.ts';
+import { prepared } from '../connection/prepared.ts';
+import type { Database } from '../schema/tables.ts';
+import type { UnservedPauses } from './unserved-keys.ts';
+
+/** What the settings say. */
+export interface MatchingSettings {
+  /** So many workers of a pool that no node takes, and no more are made. */
+  readonly unschedulableLimit: number;
+  /** How often one more is tried nevertheless, in milliseconds. */
+  readonly trialEveryMs: number;
+  /** Most registrations of one installation in a minute: GitHub's secondary limit. */
+  readonly registrationsPerMinute: number;
+  /** How long a worker without a job is left alone once it is registered, in milliseconds: it serves the next job of its key. */
+  readonly surplusAfterMs: number;
+  /** How long a warm worker is kept, in milliseconds: GitHub forgets a registration that is not used for a day. */
+  readonly warmLifetimeMs: number;
+  /** How long no more are made for a key to whose idle workers GitHub gives no job. */
+  readonly unservedPauses: UnservedPauses;
+}
+
+interface Row {
+  pools: PoolRule[];
+  entities: Record<string, { maxWorkers?: number | null; weight?: number }>;
+  environmentStopped: boolean;
+  stoppedEntities: number[];
+  barred: Record<string, 'installation_gone' | 'installation_suspended'>;
+  budgets: Record<string, number>;
+  unserved: Record<string, 0 | 1>;
+  breakers: { type: BreakerSubject['type']; id: string; failureClass: string; trials: 0 | 1 }[];
+}
+
+/**
+ * What the pools document in force, the stops, the cluster's capacity and GitHub's budgets allow. The document is read leniently: it may
+ * be that of a newer version, as long as what is read here means the same.
+ */
+export async function findMatchingRules(db: Kysely<Database>, settings: MatchingSettings): Promise<MatchingRules> {
+  const { rows } = await sql<Row>`${prepared}
+    with document as (select content from pools_documents order by version desc limit 1),
+    short as (
+      select k8s_pool, 1 - least(1, (
+        select count(*) from workers newest
+        where newest.created_at > now() - ${settings.trialEveryMs}::float8 * interval '1 millisecond' and newest.k8s_pool = waiting.k8s_pool)
+      ) as trials
+      from workers waiting
+      where unschedulable_at is not null and status = 'pending' and stopping_at is null
+      group by k8s_pool having count(*) >= ${settings.unschedulableLimit}::integer
+    ),
+    pools as (
+      select jsonb_agg(jsonb_build_object(
+        'name', p ->> 'name', 'paused', coalesce(p -> 'paused', 'false'),
+        'cap', p -> 'maxWorkers', 'repositoryCap', p -> 'maxWorkersPerRepository', 'trials', short.trials,
+        'stopped', exists (select from stopped_making where subject_type = 'pool' and subject_id = p ->> 'name'))) as pools
+      from document cross join jsonb_array_elements(content -> 'pools') p left join short on short.k8s_pool = p ->> 'name'
+    ),
+    unregistered as (
+      select installation_id, entity_id, scope_repo_id, k8s_pool, cluster from workers
+      where status = 'pending' and registration_started_at is null and pod_uid is null
+    ),
+    -- A reservation is registered within moments, so those of the last minute stand for its registrations.
+    recent as (
+      select installation_id, ${settings.registrationsPerMinute}::integer - count(*) as allowed
+      from workers where created_at > now() - interval '1 minute' group by installation_id
+    ),
+    told as (
+      select installation_id, case when paused_until > now() then 0 else remaining - coalesce(reserved, 0) end as allowed
+      from registration_budgets
+      left join (select installation_id, count(*) as reserved from unregistered group by installation_id) u using (installation_id)
+      where paused_until > now() or reset_at > now()
+    ),
+    budgets as (
+      select jsonb_object_agg(installation_id::text, greatest(0, least(told.allowed, recent.allowed))) as budgets
+      from told full join recent using (installation_id)
+    ),
+    breakers as (
+      select jsonb_agg(jsonb_build_object('type', subject_type, 'id', subject_id, 'failureClass', failure_class,
+        'trials', case when exists (
+          select from unregistered u
+          where case subject_type when 'pool' then u.k8s_pool = subject_id when 'installation' then u.entity_id::text = subject_id
+            when 'repository' then u.scope_repo_id::text = subject_id when 'cluster' then u.cluster = subject_id else true end) then 0 else 1 end) order by failed_at) as breakers
+      from breakers where pauses > 0
+    ),
+    barred as (
+      select jsonb_object_agg(entity_id::text, case when is_gone then 'installation_gone' else 'installation_suspended' end) as barred
+      from (
+        select entity_id, bool_and(deleted_at is not null) as is_gone from installations i
+        where (suspended_at is not null or deleted_at is not null) and not exists (
+          select from installations w where w.entity_id = i.entity_id and w.suspended_at is null and w.deleted_at is null)
+        group by entity_id
+      ) unusable
+    ),
+    -- Whoever is unassigned now stands for the trial.
+    unserved as (
+      select jsonb_object_agg(demand_key::text, case when paused_until > now() or exists (
+        select from workers w
+        where w.demand_key = u.demand_key and status in ('pending', 'running') and assigned_at is null and stopping_at is null
+      ) then 0 else 1 end) as unserved
+      from unserved_keys u where rounds > 0
+    )
+    select coalesce((select pools from pools), '[]') as pools,
+      coalesce((select content -> 'entities' from document), '{}') as entities,
+      exists (select from stopped_making where subject_type = 'environment') as "environmentStopped",
+      (select coalesce(jsonb_agg(subject_id::bigint), '[]') from stopped_making where subject_type = 'entity') as "stoppedEntities",
+      coalesce((select barred from barred), '{}') as barred,
+      coalesce((select budgets from budgets), '{}') as budgets, coalesce((select breakers from breakers), '[]') as breakers,
+      coalesce((select unserved from unserved), '{}') as unserved`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error('PostgreSQL answered a select of one row with none.');
+  const entities = Object.entries(row.entities).map(([login, { maxWorkers, weight }]) => {
+    return [login.toLowerCase(), { cap: maxWorkers === undefined ? USUAL_CAP : maxWorkers, weight: weight ?? 1 }] as const;
+  });
+  return {
+    pools: new Map(row.pools.map((pool) => [pool.name, pool])),
+    entities: new Map(entities),
+    environmentStopped: row.environmentStopped,
+    stoppedEntities: new Set(row.stoppedEntities),
+    barred: new Map(Object.entries(row.barred).map(([entityId, reason]) => [Number(entityId), reason])),
+    breakers: toBreakers(row.breakers),
+    usualBudget: settings.registrationsPerMinute,
+    unserved: new Map(Object.entries(row.unserved).map(([demandKey, trials]) => [Number(demandKey), trials])),
+    budgets: new Map(Object.entries(row.budgets).map(([installation, allowed]) => [Number(installation), allowed])),
+  };
+}
+
+/** Of several for one subject the last that failed tells the reason. */
+function toBreakers(rows: Row['breakers']): Breakers {
+  const pools = new Map<string, OpenBreaker>();
+  const entities = new Map<number, OpenBreaker>();
+  const repositories = new Map<number, OpenBreaker>();
+  let everywhere: OpenBreaker | undefined;
+  for (const { trials, ...row } of rows) {
+    const breaker = { trials, reason: reasonOf(row) };
+    if (row.type === 'pool') pools.set(row.id, breaker);
+    else if (row.type === 'installation') entities.set(Number(row.id), breaker);
+    else if (row.type === 'repository') repositories.set(Number(row.id), breaker);
+    else everywhere = breaker;
+  }
+  return { everywhere, pools, entities, repositories };
+}
+
+/** What failures of something are called where they hold jobs back. */
+export function reasonOf({ type, failureClass }: { type: BreakerSubject['type']; failureClass: string }): WaitReason {
+  switch (type) {
+    case 'pool':
+      return 'pool_failing';
+    case 'installation':
+      return INSTALLATION_REASONS.get(failureClass) ?? 'installation_refused';
+    case 'repository':
+      return failureClass === 'not_found' ? 'repository_gone' : 'repository_refused';
+    case 'github':
+      return 'github_unavailable';
+    case 'cluster':
+      return 'cluster_unavailable';
+    default:
+      throw new Error(`A breaker guards something unknown: ${String(type satisfies never)}`);
+  }
+}
+
+const INSTALLATION_REASONS: ReadonlyMap<string, WaitReason> = new Map([
+  ['not_found', 'installation_gone'],
+  ['rate_limited', 'github_budget'],
+]);
+
+/** Of accounts that name none. */
+const USUAL_CAP = 20;

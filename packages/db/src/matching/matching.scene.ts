@@ -1,0 +1,56 @@
+import type { Kysely } from 'kysely';
+import { matchDemand, type MatchingOptions } from './match-demand.ts';
+import { lockMatching } from './matching-lock.ts';
+import type { Database } from '../schema/tables.ts';
+
+/** Wide enough for a busy machine. */
+export const LIMITS = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000, idleTimeoutMs: 20_000 };
+
+/** As the scheduler's settings have it by default, but for the limit of registrations, which most tests are not about. */
+export const GATE = {
+  unschedulableLimit: 2,
+  trialEveryMs: 60_000,
+  registrationsPerMinute: 1_000_000,
+  surplusAfterMs: 0,
+  warmLifetimeMs: 43_200_000,
+  unservedPauses: { firstMs: 600_000, longestMs: 7_200_000 },
+};
+
+/** One pass, as the scheduler does it. */
+export const matchOnce = (db: Kysely<Database>, options: Partial<MatchingOptions> = {}) =>
+  db.transaction().execute(async (trx) => {
+    await lockMatching(trx, LIMITS);
+    return matchDemand(trx, { ...GATE, ...options });
+  });
+
+/** Passes until one makes nothing more, as the scheduler does them. Returns how many were made. */
+export async function matchAll(db: Kysely<Database>, options: Partial<MatchingOptions> = {}): Promise<number> {
+  let made = 0;
+  for (;;) {
+    const { reserved } = await matchOnce(db, options);
+    if (reserved.length === 0) return made;
+    made += reserved.length;
+  }
+}
+
+/** Of each pool with waiting jobs why nothing more is made. */
+export const findReasons = async (db: Kysely<Database>): Promise<Record<string, string | null>> => {
+  const keys = await db.selectFrom('demand_keys').select(['k8s_pool', 'wait_reason']).orderBy('k8s_pool').execute();
+  return Object.fromEntries(keys.map((key) => [key.k8s_pool, key.wait_reason]));
+};
+
+const TABLES = [
+  'jobs',
+  'workers',
+  'demand_keys',
+  'installations',
+  'pools_documents',
+  'stopped_making',
+  'registration_budgets',
+  'warm_repositories',
+  'unserved_keys',
+] as const;
+
+export async function emptyMatchingTables(db: Kysely<Database>): Promise<void> {
+  for (const table of TABLES) await db.deleteFrom(table).execute();
+}

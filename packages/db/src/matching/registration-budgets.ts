@@ -1,0 +1,31 @@
+import { type Kysely, sql } from 'kysely';
+import type { Database } from '../schema/tables.ts';
+
+/** What an answer of GitHub to the registration of a runner said of the installation's budget. */
+export interface RegistrationBudget {
+  readonly installationId: number;
+  /** Registrations that are left until `resetAt`. */
+  readonly remaining: number;
+  /** When the budget is full again, by GitHub's clock. */
+  readonly resetAt: Date;
+  /** GitHub asked for a pause of so many milliseconds, whatever remains. */
+  readonly retryAfterMs?: number;
+}
+
+/**
+ * Writes down what is left of an installation's budget: the matcher reserves no more workers than that until it is full again, and none
+ * during a pause (C4, P4). Answers may be noted in any order: within one window the lowest figure stands, a later window replaces an
+ * earlier one, and the longer pause wins. One short statement of its own, after the call: never inside a longer transaction.
+ */
+export async function noteRegistrationBudget(db: Kysely<Database>, budget: RegistrationBudget): Promise<void> {
+  const { installationId, remaining, resetAt, retryAfterMs } = budget;
+  await sql`
+    insert into registration_budgets as b (installation_id, remaining, reset_at, paused_until)
+    values (${installationId}, ${remaining}, ${resetAt}, now() + ${retryAfterMs ?? null}::float8 * interval '1 millisecond')
+    on conflict (installation_id) do update
+      set remaining = case when excluded.reset_at > b.reset_at then excluded.remaining
+          when excluded.reset_at = b.reset_at then least(b.remaining, excluded.remaining) else b.remaining end,
+        reset_at = greatest(b.reset_at, excluded.reset_at), paused_until = greatest(b.paused_until, excluded.paused_until), noted_at = now()
+      where excluded.reset_at > b.reset_at or (excluded.reset_at = b.reset_at and excluded.remaining < b.remaining)
+        or excluded.paused_until > coalesce(b.paused_until, '-infinity')`.execute(db);
+}

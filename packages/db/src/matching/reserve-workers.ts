@@ -1,0 +1,40 @@
+import { sql, type Transaction } from 'kysely';
+import { prepared } from '../connection/prepared.ts';
+import type { Database } from '../schema/tables.ts';
+import { type JobsOfKey, oldestUncovered } from './uncovered-jobs.ts';
+
+export interface ReservedWorker {
+  podName: string;
+  pool: string;
+  demandKey: number;
+  /** Null: it is kept warm, no job asked for it. */
+  madeForJobId: number | null;
+  deliveryGuid: string | null;
+}
+
+/**
+ * Inserts workers for the oldest waiting jobs of keys, so many of each. Jobs are read, never written. A name that is taken, which takes
+ * about 2^24 workers of a pool, makes one fewer: the next pass counts anew.
+ */
+export async function reserveWorkers(trx: Transaction<Database>, keys: readonly JobsOfKey[]): Promise<ReservedWorker[]> {
+  if (keys.length === 0) return [];
+  const { rows } = await sql<ReservedWorker>`${prepared}
+    with ${oldestUncovered(keys)},
+    document as (select version, content from pools_documents order by version desc limit 1),
+    pools as (
+      select p ->> 'name' as name, p ->> 'image' as image, p ->> 'namespace' as namespace
+      from document cross join jsonb_array_elements(content -> 'pools') p
+    )
+    insert into workers (pod_name, provider, entity_id, entity_name, entity_type, app_id, installation_id, repo_full_name, scope_repo_id,
+      job_labels, made_for_job_id, delivery_guid, k8s_pool, k8s_image, pools_version, namespace)
+    select 'pdk-' || i.instance_id || '-' || o.k8s_pool || '-' || left(replace(gen_random_uuid()::text, '-', ''), 12),
+      o.provider, o.entity_id, o.entity_name, o.entity_type, o.app_id, o.installation_id,
+      case when o.entity_type = 'User' then o.repo_full_name end, o.scope_repo_id,
+      o.job_labels, o.job_id, o.delivery_guid, o.k8s_pool, p.image, d.version, p.namespace
+    from oldest o join pools p on p.name = o.k8s_pool cross join instance i cross join document d
+    order by o.created_at, o.job_id
+    on conflict (pod_name) do nothing
+    returning pod_name as "podName", k8s_pool as pool, demand_key as "demandKey", made_for_job_id as "madeForJobId",
+      delivery_guid as "deliveryGuid"`.execute(trx);
+  return rows;
+}

@@ -1,0 +1,78 @@
+import { type Kysely, sql } from 'kysely';
+import type { Database } from '../schema/tables.ts';
+
+/** Where the making of workers is stopped: everywhere, in a pool, or for an account. */
+export type MakingSubject =
+  | { readonly type: 'environment' }
+  | { readonly type: 'pool'; readonly name: string }
+  | { readonly type: 'entity'; readonly entityId: number };
+
+export interface StoppedMaking {
+  readonly subject: MakingSubject;
+  readonly stoppedBy: string;
+  readonly stoppedAt: Date;
+}
+
+/**
+ * Stops the making of workers from the next pass of the matcher on, which it wakes (C12). Reservations that nobody has begun to register
+ * are given back; workers that exist go on. Stopping what is stopped changes nothing. True: it was not stopped before.
+ */
+export async function stopMaking(db: Kysely<Database>, subject: MakingSubject, stoppedBy: string): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('stopped_making')
+    .values({ subject_type: subject.type, subject_id: idOf(subject), stopped_by: stoppedBy })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+/** Ends such a stop; what another one forbids stays forbidden. True: it was stopped before. */
+export async function resumeMaking(db: Kysely<Database>, subject: MakingSubject): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('stopped_making')
+    .where('subject_type', '=', subject.type)
+    .where('subject_id', '=', idOf(subject))
+    .executeTakeFirst();
+  return numDeletedRows === 1n;
+}
+
+/** All stops, the oldest first. */
+export async function findStoppedMaking(db: Kysely<Database>): Promise<StoppedMaking[]> {
+  const rows = await db
+    .selectFrom('stopped_making')
+    .selectAll()
+    .orderBy('stopped_at')
+    .orderBy(sql`subject_id`)
+    .execute();
+  return rows.map((row) => ({
+    subject: subjectOf(row.subject_type, row.subject_id),
+    stoppedBy: row.stopped_by,
+    stoppedAt: row.stopped_at,
+  }));
+}
+
+function idOf(subject: MakingSubject): string {
+  switch (subject.type) {
+    case 'environment':
+      return '';
+    case 'pool':
+      return subject.name;
+    case 'entity':
+      return String(subject.entityId);
+    default:
+      return subject satisfies never;
+  }
+}
+
+function subjectOf(type: MakingSubject['type'], id: string): MakingSubject {
+  switch (type) {
+    case 'environment':
+      return { type };
+    case 'pool':
+      return { type, name: id };
+    case 'entity':
+      return { type, entityId: Number(id) };
+    default:
+      return type satisfies never;
+  }
+}

@@ -1,0 +1,35 @@
+import { type Kysely, sql } from 'kysely';
+import { prepared } from '../connection/prepared.ts';
+import type { Database } from '../schema/tables.ts';
+
+/** Which jobs of a key are not reserved for yet, and how many of them, the oldest first. */
+export interface JobsOfKey {
+  readonly demandKey: number;
+  readonly count: number;
+}
+
+/** `oldest`: the oldest waiting jobs of the keys for which no worker is on its way, so many of each. */
+export const oldestUncovered = (keys: readonly JobsOfKey[]) => sql`
+  wanted as (select * from jsonb_to_recordset(${JSON.stringify(keys)}::jsonb) as wanted("demandKey" bigint, count integer)),
+  covered as (
+    select made_for_job_id from workers
+    where demand_key = any (array(select "demandKey" from wanted)) and made_for_job_id is not null
+      and status in ('pending', 'running') and assigned_at is null and stopping_at is null
+  ),
+  oldest as (
+    select j.* from wanted cross join lateral (
+      select * from jobs
+      where demand_key = "demandKey" and wants_worker and job_id not in (select made_for_job_id from covered)
+      order by created_at, job_id limit wanted.count
+    ) j
+  )`;
+
+/** For each key the instants at which its oldest waiting jobs became known, in seconds since the epoch. */
+export async function findJobTimes(db: Kysely<Database>, keys: readonly JobsOfKey[]): Promise<ReadonlyMap<number, number[]>> {
+  if (keys.length === 0) return new Map();
+  const { rows } = await sql<{ demandKey: number; times: number[] }>`${prepared}
+    with ${oldestUncovered(keys)}
+    select demand_key as "demandKey", json_agg(extract(epoch from created_at)::float8 order by created_at, job_id) as times
+    from oldest group by demand_key`.execute(db);
+  return new Map(rows.map(({ demandKey, times }) => [demandKey, times]));
+}

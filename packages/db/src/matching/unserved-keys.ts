@@ -1,0 +1,90 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { prepared } from '../connection/prepared.ts';
+import type { Database, EntityType } from '../schema/tables.ts';
+
+/** How long no more workers are made for a key to whose idle workers GitHub gives no job, in milliseconds: doubled each time. */
+export interface UnservedPauses {
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+/** A key that has just gone unserved again. */
+export interface UnservedKey {
+  demandKey: number;
+  entityName: string;
+  pool: string;
+  /** 1: the worker that replaced the first one fared no better. */
+  rounds: number;
+  pausedUntil: Date;
+}
+
+/**
+ * Writes down keys of which a worker is being ended because it was idle past its deadline while a job of the key waited (C11). The first
+ * time workers are replaced as usual. If one that was made since then fares no better, the key is paused; it is returned.
+ */
+export async function noteUnservedKeys(trx: Transaction<Database>, { firstMs, longestMs }: UnservedPauses): Promise<UnservedKey[]> {
+  const { rows } = await sql<UnservedKey>`${prepared}
+    with blamed as (
+      select demand_key, entity_id, scope_repo_id, k8s_pool, min(entity_name) as entity_name, max(created_at) as created_at
+      from workers where status in ('pending', 'running') and stopping_at is not null and stop_reason = 'not_assigned' and assigned_at is null
+      group by demand_key, entity_id, scope_repo_id, k8s_pool
+    ),
+    noted as (
+      insert into unserved_keys as u (demand_key, entity_id, scope_repo_id, k8s_pool, worker_created_at)
+      select demand_key, entity_id, scope_repo_id, k8s_pool, created_at from blamed
+      on conflict (demand_key) do update
+        set rounds = u.rounds + 1, worker_created_at = excluded.worker_created_at, noted_at = now(),
+          paused_until = now() + least(${firstMs}::float8 * 2 ^ least(u.rounds, 30), ${longestMs}::float8) * interval '1 millisecond'
+        -- Made in the transaction that noted the key, or later: a replacement.
+        where excluded.worker_created_at >= u.noted_at
+      returning demand_key, k8s_pool, rounds, paused_until
+    )
+    select demand_key as "demandKey", entity_name as "entityName", noted.k8s_pool as pool, rounds, paused_until as "pausedUntil"
+    from noted join blamed using (demand_key) where rounds > 0`.execute(trx);
+  return rows;
+}
+
+/** Forgets keys a worker of which has a job since, and what is so old that it says nothing any more. */
+export async function forgetServedKeys(trx: Transaction<Database>): Promise<void> {
+  await sql`${prepared}
+    delete from unserved_keys u
+    where noted_at < now() - interval '1 day' or exists (
+      select from workers w
+      where w.demand_key = u.demand_key and w.status in ('pending', 'running') and w.assigned_at >= u.noted_at)`.execute(trx);
+}
+
+/** Whether a worker is being ended that went without a job, and whether any key is known to go unserved: columns of a select. */
+export const unservedSigns = sql`
+  exists (
+    select from workers where status in ('pending', 'running') and stopping_at is not null and stop_reason = 'not_assigned' and assigned_at is null
+  ) as "hasBlamed", exists (select from unserved_keys) as "hasUnserved"`;
+
+/** What it takes to ask GitHub for the access of an unserved key's runner group, by what is known today. */
+export interface UnservedKeyPlace {
+  entityId: number;
+  entityType: EntityType;
+  login: string;
+  appId: number;
+  installationId: number;
+  scopeRepoId: number;
+  /** Of its pool; null if the pool has gone. */
+  runnerGroup: string | null;
+}
+
+/** Undefined: the key is served again, or the App is not installed on its account any more. */
+export async function findUnservedKey(db: Kysely<Database>, demandKey: number): Promise<UnservedKeyPlace | undefined> {
+  const { rows } = await sql<UnservedKeyPlace>`
+    select u.entity_id as "entityId", i.entity_type as "entityType", i.login, i.app_id as "appId", i.installation_id as "installationId",
+      u.scope_repo_id as "scopeRepoId",
+      (select p ->> 'runnerGroup' from (select content from pools_documents order by version desc limit 1) document
+        cross join jsonb_array_elements(document.content -> 'pools') p where p ->> 'name' = u.k8s_pool) as "runnerGroup"
+    from unserved_keys u
+    cross join lateral (select * from installations where entity_id = u.entity_id and deleted_at is null order by stated_at desc limit 1) i
+    where u.demand_key = ${demandKey}`.execute(db);
+  return rows[0];
+}
+
+/** Writes down what GitHub says of the access that a paused key's runner group gives, in a sentence. */
+export async function saveUnservedAccess(db: Kysely<Database>, demandKey: number, access: string): Promise<void> {
+  await db.updateTable('unserved_keys').set({ access }).where('demand_key', '=', demandKey).execute();
+}

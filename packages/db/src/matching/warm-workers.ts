@@ -1,0 +1,142 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { prepared } from '../connection/prepared.ts';
+import type { ReservedWorker } from './reserve-workers.ts';
+import type { Database } from '../schema/tables.ts';
+
+/** A key of which the configuration wants idle workers kept, with its account as it is known today. */
+export interface WarmKey {
+  demandKey: number;
+  entityId: number;
+  login: string;
+  installationId: number;
+  scopeRepoId: number;
+  pool: string;
+  /** So many are kept beyond what waiting jobs take. */
+  wanted: number;
+  /** Unassigned workers beyond the waiting jobs. */
+  spare: number;
+  /** Unassigned workers that are marked as warm. */
+  marked: number;
+  /** Of these: registered for longer than they may be. */
+  aged: number;
+  /** Being ended for their age. */
+  renewing: number;
+}
+
+/** The pools of the document in force, `p`, with what they keep warm, `w`. */
+const configured = sql`
+  (select version, content from pools_documents order by version desc limit 1) document
+  cross join jsonb_array_elements(document.content -> 'pools') p cross join jsonb_array_elements(p -> 'warm') w`;
+
+/** Whether the document in force keeps any workers warm. */
+export const hasWarm = sql`exists (select from ${configured})`;
+
+/**
+ * Writes down the ids of repositories that the configuration names, as far as a job of theirs is waiting or running: there is no other
+ * source without asking GitHub. A name that has gone to another repository goes to its id.
+ */
+export async function learnWarmRepositories(trx: Transaction<Database>): Promise<void> {
+  await sql`${prepared}
+    with named as (select distinct lower(w ->> 'scope') as full_name from ${configured} where w ->> 'scope' like '%/%'),
+    found as (
+      select named.full_name, i.entity_id, j.repo_id
+      from named
+      join installations i on lower(i.login) = split_part(named.full_name, '/', 1) and i.deleted_at is null
+      cross join lateral (
+        select repo_id from jobs
+        where entity_id = i.entity_id and status in ('pending', 'running') and lower(repo_full_name) = named.full_name
+        order by created_at desc limit 1
+      ) j
+    )
+    insert into warm_repositories as r (full_name, entity_id, repo_id)
+    select distinct on (full_name) full_name, entity_id, repo_id from found
+    where not exists (select from warm_repositories known where known.full_name = found.full_name and known.repo_id = found.repo_id)
+    order by full_name
+    on conflict (full_name) do update set entity_id = excluded.entity_id, repo_id = excluded.repo_id, found_at = now()`.execute(trx);
+}
+
+/** Keys that are to be kept warm and whose scope is known: the App is installed on the account, and a repository's id was learned. */
+export async function findWarmKeys(db: Kysely<Database>, { lifetimeMs }: { lifetimeMs: number }): Promise<WarmKey[]> {
+  const { rows } = await sql<WarmKey>`${prepared}
+    with named as (
+      select p ->> 'name' as pool, (w ->> 'workers')::integer as wanted, i.entity_id, i.login, i.installation_id, scope.repo_id,
+        demand_key_of(i.entity_id, scope.repo_id, p ->> 'name') as demand_key
+      from ${configured}
+      cross join lateral (
+        select entity_id, login, installation_id, entity_type from installations
+        where lower(login) = lower(split_part(w ->> 'scope', '/', 1)) and deleted_at is null and suspended_at is null
+        order by stated_at desc limit 1
+      ) i
+      left join warm_repositories r on r.full_name = lower(w ->> 'scope') and r.entity_id = i.entity_id
+      cross join lateral (
+        select case when i.entity_type = 'User' or p ->> 'registration' = 'repository' then r.repo_id
+          when w ->> 'scope' not like '%/%' then 0 end as repo_id
+      ) scope
+      where scope.repo_id is not null
+    ),
+    -- A repository may be named twice, as it was and as it is called.
+    keys as materialized (select distinct on (demand_key) * from named order by demand_key, wanted desc)
+    select k.demand_key as "demandKey", k.entity_id as "entityId", k.login, k.installation_id as "installationId", k.repo_id as "scopeRepoId",
+      k.pool, k.wanted, s.marked, s.aged,
+      greatest(0, s.unassigned - (select count(*) from jobs j where j.demand_key = k.demand_key and j.wants_worker)) as spare,
+      (select count(*) from workers r where r.demand_key = k.demand_key and r.status in ('pending', 'running')
+        and r.stopping_at is not null and r.stop_reason = 'warm_expired') as renewing
+    from keys k
+    cross join lateral (
+      select count(*) as unassigned, count(*) filter (where is_warm) as marked,
+        count(*) filter (where is_warm and registered_at <= now() - ${lifetimeMs}::float8 * interval '1 millisecond') as aged
+      from workers u where u.demand_key = k.demand_key and status in ('pending', 'running') and assigned_at is null and stopping_at is null
+    ) s`.execute(db);
+  return rows;
+}
+
+/** So many workers of a key. */
+interface WorkersOfKey {
+  readonly demandKey: number;
+  readonly count: number;
+}
+
+/** Marks spare workers of keys as warm, the newest first: they serve as well as new ones. */
+export async function markWarm(trx: Transaction<Database>, keys: readonly WorkersOfKey[]): Promise<void> {
+  if (keys.length === 0) return;
+  await sql`${prepared}
+    with chosen as materialized (
+      select pod_name from jsonb_to_recordset(${JSON.stringify(keys)}::jsonb) as wanted("demandKey" bigint, count integer)
+      cross join lateral (
+        select pod_name from workers
+        where demand_key = "demandKey" and status in ('pending', 'running') and assigned_at is null and stopping_at is null and not is_warm
+        order by created_at desc, pod_name limit wanted.count
+      ) w
+    ),
+    locked as (
+      select pod_name from workers where pod_name = any(array(select pod_name from chosen)) and assigned_at is null and stopping_at is null
+      order by pod_name for update skip locked
+    )
+    update workers w set is_warm = true from locked where w.pod_name = locked.pod_name`.execute(trx);
+}
+
+/** What a warm worker of a key is made of. */
+export type WarmWorkersToMake = WorkersOfKey & Pick<WarmKey, 'entityId' | 'installationId' | 'scopeRepoId' | 'pool'>;
+
+/** Inserts workers that no job asked for, with all labels of their pool. */
+export async function reserveWarmWorkers(trx: Transaction<Database>, keys: readonly WarmWorkersToMake[]): Promise<ReservedWorker[]> {
+  if (keys.length === 0) return [];
+  const { rows } = await sql<ReservedWorker>`${prepared}
+    insert into workers (pod_name, entity_id, entity_name, entity_type, app_id, installation_id, repo_full_name, scope_repo_id,
+      job_labels, k8s_pool, k8s_image, pools_version, namespace, is_warm)
+    select 'pdk-' || instance_id || '-' || key.pool || '-' || left(replace(gen_random_uuid()::text, '-', ''), 12),
+      i.entity_id, i.login, i.entity_type::text, i.app_id, i.installation_id, case when i.entity_type = 'User' then r.full_name end, key."scopeRepoId",
+      p -> 'labels', key.pool, p ->> 'image', document.version, p ->> 'namespace', true
+    from jsonb_to_recordset(${JSON.stringify(keys)}::jsonb)
+      as key("entityId" bigint, "installationId" bigint, "scopeRepoId" bigint, pool text, count integer)
+    cross join instance
+    cross join (select version, content from pools_documents order by version desc limit 1) document
+    cross join lateral (select p from jsonb_array_elements(document.content -> 'pools') p where p ->> 'name' = key.pool limit 1) pool
+    join installations i on i.entity_id = key."entityId" and i.installation_id = key."installationId" and i.deleted_at is null
+    left join lateral (select full_name from warm_repositories where repo_id = key."scopeRepoId" order by found_at desc limit 1) r on true
+    cross join generate_series(1, key.count)
+    on conflict (pod_name) do nothing
+    returning pod_name as "podName", k8s_pool as pool, demand_key as "demandKey", made_for_job_id as "madeForJobId",
+      delivery_guid as "deliveryGuid"`.execute(trx);
+  return rows;
+}

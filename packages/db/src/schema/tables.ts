@@ -1,0 +1,261 @@
+import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
+import type { Json, JsonColumn, JsonColumnWithDefault, Nullable } from './columns.ts';
+import type { DeliveryListingsTable, RedeliveryPausesTable, RepositoriesTable, UnresolvedDeliveriesTable } from './reconciler-tables.ts';
+import type { OperationsTable, TaskCountsTable, TasksTable } from './queue-tables.ts';
+import type { PausedSweepsTable, RetentionProgressTable, StrayRegistrationsTable } from './sweep-tables.ts';
+
+export type Status = 'pending' | 'running' | 'completed' | 'failed';
+export type EntityType = 'Organization' | 'User';
+type Provider = 'github' | 'gitlab' | 'azdo';
+
+/** `{ version: 1, message }` for everything but pod diagnostics, which are version 2. */
+export type FailureInfo = { version: 1; message: string } | ({ version: 2 } & Record<string, Json>);
+
+export interface InstanceTable {
+  only_row: Generated<boolean>;
+  instance_id: string;
+  created_at: Generated<Date>;
+}
+
+export interface JobsTable {
+  job_id: number;
+  status: Generated<Status>;
+  wants_worker: boolean;
+  failure_info: ColumnType<FailureInfo | null, string | null | undefined, string | null>;
+  provider: Generated<Provider>;
+  entity_id: number;
+  entity_name: string;
+  entity_type: EntityType;
+  repo_id: number;
+  repo_full_name: string;
+  app_id: number;
+  installation_id: number;
+  job_labels: JsonColumnWithDefault<string[]>;
+  k8s_pool: string;
+  k8s_image: string;
+  k8s_pod: Nullable<string>;
+  scope_repo_id: number;
+  demand_key: GeneratedAlways<number>;
+  pools_version: number;
+  run_id: number;
+  run_attempt: number;
+  job_name: string;
+  workflow_name: Nullable<string>;
+  html_url: Nullable<string>;
+  conclusion: Nullable<string>;
+  runner_name: Nullable<string>;
+  runner_id: Nullable<number>;
+  queued_at: Nullable<Date>;
+  started_at: Nullable<Date>;
+  completed_at: Nullable<Date>;
+  delivery_guid: Nullable<string>;
+  lookup_due_at: Nullable<Date>;
+  looked_up_at: Nullable<Date>;
+  seen_queued_at: Nullable<Date>;
+  seen_gone_at: Nullable<Date>;
+  recovered_at: Nullable<Date>;
+  requeues: Generated<number>;
+  recovery_attempts: Generated<number>;
+  misjudged: Generated<boolean>;
+  revision: Generated<number>;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+}
+
+export interface WorkersTable {
+  pod_name: string;
+  status: Generated<Status>;
+  failure_info: ColumnType<FailureInfo | null, string | null | undefined, string | null>;
+  provider: Generated<Provider>;
+  entity_id: number;
+  entity_name: string;
+  entity_type: EntityType;
+  app_id: number;
+  installation_id: number;
+  repo_full_name: Nullable<string>;
+  scope_repo_id: number;
+  job_labels: JsonColumn<string[]>;
+  made_for_job_id: Nullable<number>;
+  delivery_guid: Nullable<string>;
+  k8s_pool: string;
+  k8s_image: string;
+  k8s_node: Nullable<string>;
+  demand_key: GeneratedAlways<number>;
+  pools_version: number;
+  cluster: Generated<string>;
+  namespace: string;
+  pod_uid: Nullable<string>;
+  pod_created_at: Nullable<Date>;
+  runner_id: Nullable<number>;
+  registered_labels: ColumnType<string[] | null, string | null | undefined, string | null>;
+  registration_started_at: Nullable<Date>;
+  registered_at: Nullable<Date>;
+  registration_gone_at: Nullable<Date>;
+  assigned_at: Nullable<Date>;
+  assigned_job_id: Nullable<number>;
+  stopping_at: Nullable<Date>;
+  stop_reason: Nullable<string>;
+  is_warm: Generated<boolean>;
+  stop_held_by: Nullable<string>;
+  stop_held_since: Nullable<Date>;
+  deregistration_started_at: Nullable<Date>;
+  runner_checked_at: Nullable<Date>;
+  online_seen_at: Nullable<Date>;
+  idle_since: Nullable<Date>;
+  offline_since: Nullable<Date>;
+  pod_gone_at: Nullable<Date>;
+  exit_code: Nullable<number>;
+  unexplained_until: Nullable<Date>;
+  unschedulable_at: Nullable<Date>;
+  stuck_reason: Nullable<string>;
+  stuck_at: Nullable<Date>;
+  terminating_at: Nullable<Date>;
+  secret_deleted_at: Nullable<Date>;
+  pod_deleted_at: Nullable<Date>;
+  running_at: Nullable<Date>;
+  completed_at: Nullable<Date>;
+  revision: Generated<number>;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+}
+
+export interface InstallationEventsTable {
+  id: GeneratedAlways<number>;
+  source: 'webhook' | 'scheduler' | 'reconciler';
+  event: string;
+  outcome: string;
+  app_id: Nullable<number>;
+  installation_id: Nullable<number>;
+  entity_type: Nullable<EntityType>;
+  entity_id: Nullable<number>;
+  entity_name: Nullable<string>;
+  repo_id: Nullable<number>;
+  job_id: Nullable<number>;
+  delivery_guid: Nullable<string>;
+  payload: JsonColumn<Json>;
+  payload_repaired: Generated<boolean>;
+  received_at: Generated<Date>;
+}
+
+export interface InstallationsTable {
+  entity_id: number;
+  app_id: number;
+  installation_id: number;
+  login: string;
+  entity_type: EntityType;
+  repository_selection: Nullable<string>;
+  suspended_at: Nullable<Date>;
+  deleted_at: Nullable<Date>;
+  listed_at: Nullable<Date>;
+  stated_at: Date;
+  updated_at: Generated<Date>;
+}
+
+export interface DemandKeysTable {
+  demand_key: number;
+  entity_id: number;
+  entity_name: string;
+  scope_repo_id: number;
+  k8s_pool: string;
+  waiting: number;
+  unassigned: number;
+  cap: Nullable<number>;
+  wait_reason: Nullable<string>;
+  wait_since: Nullable<Date>;
+  updated_at: Generated<Date>;
+}
+
+export interface WarmRepositoriesTable {
+  full_name: string;
+  entity_id: number;
+  repo_id: number;
+  found_at: Generated<Date>;
+}
+
+export interface UnservedKeysTable {
+  demand_key: number;
+  entity_id: number;
+  scope_repo_id: number;
+  k8s_pool: string;
+  rounds: Generated<number>;
+  worker_created_at: Date;
+  noted_at: Generated<Date>;
+  paused_until: Nullable<Date>;
+  access: Nullable<string>;
+}
+
+export interface StoppedMakingTable {
+  subject_type: 'environment' | 'pool' | 'entity';
+  subject_id: string;
+  stopped_by: string;
+  stopped_at: Generated<Date>;
+}
+
+export interface RegistrationBudgetsTable {
+  installation_id: number;
+  remaining: number;
+  reset_at: Date;
+  paused_until: Nullable<Date>;
+  noted_at: Generated<Date>;
+}
+
+export interface BreakersTable {
+  subject_type: 'pool' | 'installation' | 'github' | 'cluster';
+  subject_id: string;
+  failure_class: string;
+  failures: number;
+  pauses: Generated<number>;
+  paused_until: Nullable<Date>;
+  trial_until: Nullable<Date>;
+  message: string;
+  failed_at: Generated<Date>;
+}
+
+export interface PoolsDocumentsTable {
+  version: GeneratedAlways<number>;
+  digest: string;
+  content: JsonColumn<Json>;
+  loaded_by: string;
+  loaded_at: Generated<Date>;
+}
+
+export interface LeasesTable {
+  name: string;
+  holder: string;
+  fence: number;
+  expires_at: Date;
+}
+
+export interface SchedulesTable {
+  name: string;
+  last_tick_at: Date;
+  taken_by: string;
+  taken_at: Generated<Date>;
+}
+
+export interface Database {
+  instance: InstanceTable;
+  jobs: JobsTable;
+  workers: WorkersTable;
+  installation_events: InstallationEventsTable;
+  installations: InstallationsTable;
+  repositories: RepositoriesTable;
+  demand_keys: DemandKeysTable;
+  warm_repositories: WarmRepositoriesTable;
+  unserved_keys: UnservedKeysTable;
+  stopped_making: StoppedMakingTable;
+  registration_budgets: RegistrationBudgetsTable;
+  breakers: BreakersTable;
+  pools_documents: PoolsDocumentsTable;
+  leases: LeasesTable;
+  schedules: SchedulesTable;
+  paused_sweeps: PausedSweepsTable;
+  stray_registrations: StrayRegistrationsTable;
+  retention_progress: RetentionProgressTable;
+  tasks: TasksTable;
+  operations: OperationsTable;
+  task_counts: TaskCountsTable;
+  delivery_listings: DeliveryListingsTable;
+  unresolved_deliveries: UnresolvedDeliveriesTable;
+  redelivery_pauses: RedeliveryPausesTable;
+}

@@ -1,0 +1,158 @@
+import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { putJob } from '@paddock/testing/demand-rows';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { noteFailure, noteSuccess, poolBreaker } from '../matching/breakers.ts';
+import { queueEventChannel, taskEventChannel } from '../connection/schema-name.ts';
+
+let database: TestDatabase;
+let listener: pg.Client;
+let heard: string[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  listener = new pg.Client({ connectionString: database.url });
+  await listener.connect();
+  listener.on('notification', ({ channel, payload }) => heard.push(`${channel} ${payload ?? ''}`));
+  for (const channel of [queueEventChannel(database.schema), taskEventChannel(database.schema), 'fence'])
+    await listener.query(`listen ${channel}`);
+});
+afterAll(async () => {
+  await listener.end();
+  await database.drop();
+});
+beforeEach(() => {
+  heard = [];
+});
+
+/** What was notified so far: PostgreSQL delivers in the order of commits, so whatever came before the fence has arrived with it. */
+async function notified(): Promise<string[]> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const onFence = ({ channel }: pg.Notification) => void (channel === 'fence' && resolve());
+  listener.on('notification', onFence);
+  await listener.query('notify fence');
+  await promise;
+  listener.off('notification', onFence);
+  return heard.filter((message) => !message.startsWith('fence'));
+}
+
+const JOBS = 'paddock_queue_event jobs';
+const WORKERS = 'paddock_queue_event workers';
+
+describe('notifications of demand (A7)', () => {
+  test('an inserted job that wants a worker notifies once per statement', async () => {
+    await putJob(database.db);
+    expect(await notified()).toEqual([JOBS]);
+  });
+
+  test('a job that wants none notifies nobody', async () => {
+    await putJob(database.db, { wants_worker: false, status: 'completed' });
+    expect(await notified()).toEqual([]);
+  });
+
+  test('nothing is heard before the commit, and nothing of what was rolled back', async () => {
+    await database.db.transaction().execute(async (trx) => {
+      await putJob(trx);
+      expect(await notified()).toEqual([]);
+    });
+    expect(await notified()).toEqual([JOBS]);
+    heard = [];
+    const undone = new Error('undone');
+    await expect(
+      database.db.transaction().execute(async (trx) => {
+        await putJob(trx);
+        throw undone;
+      }),
+    ).rejects.toBe(undone);
+    expect(await notified()).toEqual([]);
+  });
+
+  test('a job whose demand comes or goes notifies, and any other change does not', async () => {
+    const { job_id: id } = await putJob(database.db);
+    heard = [];
+    await notified();
+    heard = [];
+    const change = (set: { wants_worker?: boolean; runner_name?: string }) =>
+      database.db.updateTable('jobs').set(set).where('job_id', '=', id).execute();
+    await change({ runner_name: 'somebody' });
+    expect(await notified()).toEqual([]);
+    await change({ wants_worker: false });
+    expect(await notified()).toEqual([JOBS]);
+  });
+});
+
+describe('notifications of freed capacity (A7)', () => {
+  test('the end of a worker notifies once; its other changes do not', async () => {
+    const { pod_name: name } = await putWorker(database.db);
+    const of = () => database.db.updateTable('workers').where('pod_name', '=', name);
+    await of()
+      .set({ status: 'running', running_at: minutesAgo(1) })
+      .execute();
+    expect(await notified()).toEqual([]);
+    await of()
+      .set({ status: 'completed', completed_at: minutesAgo(0) })
+      .execute();
+    expect(await notified()).toEqual([WORKERS]);
+    heard = [];
+    await of()
+      .set({ pod_deleted_at: minutesAgo(0) })
+      .execute();
+    expect(await notified()).toEqual([]);
+  });
+
+  test('a new pools document notifies: caps may have changed', async () => {
+    await database.db.insertInto('pools_documents').values({ digest: 'd', content: '{}', loaded_by: 'test' }).execute();
+    expect(await notified()).toEqual(['paddock_queue_event pools_documents']);
+  });
+
+  test('a breaker that closes notifies, one that counts does not (C11)', async () => {
+    const failure = { subject: poolBreaker('linux'), failureClass: 'pod_refused', message: 'quota' };
+    await noteFailure({ db: database.db, breakerRules: BREAKER_RULES }, failure);
+    expect(await notified()).toEqual([]);
+    await noteSuccess(database.db, [failure.subject]);
+    expect(await notified()).toEqual(['paddock_queue_event breakers']);
+  });
+
+  test('an installation that is suspended, and its return, notify; its other changes do not (P5)', async () => {
+    const key = { entity_id: 1, app_id: 1001 };
+    const row = { ...key, installation_id: 2, login: 'acme', entity_type: 'Organization', stated_at: new Date() } as const;
+    await database.db.insertInto('installations').values(row).execute();
+    for (const [set, wakes] of [
+      [{ login: 'acme-renamed' }, false],
+      [{ suspended_at: new Date() }, true],
+      [{ deleted_at: new Date() }, false],
+      [{ suspended_at: null, deleted_at: null }, true],
+    ] as const) {
+      heard = [];
+      await database.db.updateTable('installations').set(set).where('entity_id', '=', key.entity_id).execute();
+      expect((await notified()).includes('paddock_queue_event installations')).toBe(wakes);
+    }
+  });
+});
+
+describe('the fence of a row (A2)', () => {
+  test('every update of a job moves updated_at and raises revision', async () => {
+    const { job_id: id, revision, updated_at: before } = await putJob(database.db);
+    const after = await database.db
+      .updateTable('jobs')
+      .set({ updated_at: before, revision: 0 })
+      .where('job_id', '=', id)
+      .returning(['revision', 'updated_at'])
+      .executeTakeFirstOrThrow();
+    expect(after.revision).toBe(revision + 1);
+    expect(after.updated_at.getTime()).toBeGreaterThan(before.getTime());
+  });
+
+  test('and of a worker', async () => {
+    const { pod_name: name, revision } = await putWorker(database.db);
+    const after = await database.db
+      .updateTable('workers')
+      .set({ k8s_node: 'node' })
+      .where('pod_name', '=', name)
+      .returning('revision')
+      .executeTakeFirstOrThrow();
+    expect(after.revision).toBe(revision + 1);
+  });
+});

@@ -1,0 +1,37 @@
+import { type Kysely, sql } from 'kysely';
+import type { Database } from '../schema/tables.ts';
+
+// A session lock would stay with a hung holder for hours; a lease row ends by itself (A12).
+
+/** Takes the lease if nobody holds it or its holder's time is over. Returns the new fence, or undefined while another holds it. */
+export async function takeLease(db: Kysely<Database>, name: string, holder: string, leaseMs: number): Promise<number | undefined> {
+  const { rows } = await sql<{ fence: number }>`
+    insert into leases as held (name, holder, fence, expires_at)
+    values (${name}, ${holder}, 1, now() + ${leaseMs} * interval '1 millisecond')
+    on conflict (name) do update
+      set holder = excluded.holder, fence = held.fence + 1, expires_at = excluded.expires_at
+      where held.expires_at < now()
+    returning fence`.execute(db);
+  return rows[0]?.fence;
+}
+
+/** Prolongs a lease that is still ours. False: another has it now. */
+export async function renewLease(db: Kysely<Database>, name: string, fence: number, leaseMs: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('leases')
+    .set({ expires_at: sql`now() + ${leaseMs} * interval '1 millisecond'` })
+    .where('name', '=', name)
+    .where('fence', '=', fence)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+/** Gives a lease back, so that the next holder need not wait for its end. The row stays: its fence must not start again. */
+export async function releaseLease(db: Kysely<Database>, name: string, fence: number): Promise<void> {
+  await db
+    .updateTable('leases')
+    .set({ expires_at: sql`'-infinity'` })
+    .where('name', '=', name)
+    .where('fence', '=', fence)
+    .execute();
+}

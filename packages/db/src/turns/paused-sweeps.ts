@@ -1,0 +1,42 @@
+import { type Kysely, sql } from 'kysely';
+import type { Database } from '../schema/tables.ts';
+
+/** The name under which all sweeps are paused at once. */
+export const EVERY_SWEEP = '*';
+
+/** A sweep that does nothing for now, by the kind of its task, or all of them. */
+export interface PausedSweep {
+  readonly name: string;
+  readonly pausedBy: string;
+  readonly pausedAt: Date;
+}
+
+/** Pauses a sweep, or all, before their next pass; a dry run still runs. Pausing what is paused changes nothing. True: it was not paused before. */
+export async function pauseSweep(db: Kysely<Database>, name: string, pausedBy: string): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('paused_sweeps')
+    .values({ name, paused_by: pausedBy })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+/** Ends such a pause; a sweep stays paused while all are. True: it was paused before. */
+export async function resumeSweep(db: Kysely<Database>, name: string): Promise<boolean> {
+  const { numDeletedRows } = await db.deleteFrom('paused_sweeps').where('name', '=', name).executeTakeFirst();
+  return numDeletedRows === 1n;
+}
+
+/** The pause that holds this sweep back now, its own before the one of all. */
+export async function findPause(db: Kysely<Database>, name: string): Promise<PausedSweep | undefined> {
+  return pauses(db)
+    .where('name', 'in', [name, EVERY_SWEEP])
+    .orderBy(sql`name = ${EVERY_SWEEP}`)
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** All pauses, the oldest first. */
+export const findPausedSweeps = (db: Kysely<Database>): Promise<PausedSweep[]> => pauses(db).orderBy('paused_at').orderBy('name').execute();
+
+const pauses = (db: Kysely<Database>) => db.selectFrom('paused_sweeps').select(['name', 'paused_by as pausedBy', 'paused_at as pausedAt']);

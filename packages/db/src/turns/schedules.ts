@@ -1,0 +1,36 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { Database } from '../schema/tables.ts';
+
+/** The database's clock, by which all replicas know which tick is the newest. */
+export async function databaseTime(db: Kysely<Database>): Promise<Date> {
+  const { rows } = await sql<{ now: Date }>`select now() as now`.execute(db);
+  const now = rows[0]?.now;
+  if (now === undefined) throw new Error('PostgreSQL answered `select now()` without a row.');
+  return now;
+}
+
+export interface Tick {
+  /** The schedule's name, unique in the environment. */
+  name: string;
+  /** The nominal instant, not the one at which somebody came round to it. */
+  tickAt: Date;
+  takenBy: string;
+}
+
+/**
+ * Takes a tick for the whole cluster: undefined if it, or a later one, was taken before. `previousTickAt` is null for the first tick ever.
+ * Belongs into the transaction that enqueues the tick's work, so that there is never one without the other (E9).
+ */
+export async function takeTick(
+  trx: Transaction<Database>,
+  { name, tickAt, takenBy }: Tick,
+): Promise<{ previousTickAt: Date | null } | undefined> {
+  const { rows } = await sql<{ previousTickAt: Date | null }>`
+    with before as (select last_tick_at from schedules where name = ${name})
+    insert into schedules as known (name, last_tick_at, taken_by) values (${name}, ${tickAt}, ${takenBy})
+    on conflict (name) do update
+      set last_tick_at = excluded.last_tick_at, taken_by = excluded.taken_by, taken_at = now()
+      where known.last_tick_at < excluded.last_tick_at
+    returning (select last_tick_at from before) as "previousTickAt"`.execute(trx);
+  return rows[0];
+}

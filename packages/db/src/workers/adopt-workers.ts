@@ -1,0 +1,69 @@
+import { sql, type Transaction } from 'kysely';
+import type { Database, EntityType } from '../schema/tables.ts';
+
+/** A pod of ours that has no row, as its labels, annotations and status tell of it. Null: they do not. */
+export interface PodToAdopt {
+  podName: string;
+  podUid: string;
+  podCreatedAt: Date;
+  namespace: string;
+  cluster: string | null;
+  pool: string;
+  image: string | null;
+  entityId: number;
+  scopeRepoId: number;
+  madeForJobId: number | null;
+  deliveryGuid: string | null;
+  entityType: EntityType | null;
+  entityName: string | null;
+  appId: number | null;
+  installationId: number | null;
+  repoFullName: string | null;
+}
+
+/**
+ * Writes rows for pods that have none, as the matcher and provisioning would have left them; what the pods' status says is recorded
+ * afterwards. A row that has come meanwhile stays as it is. Of the account the database knows better than the pod; a pod of an account that
+ * neither tells of gets no row. A job that is known to run on it is bound to it; made for no job, it is a warm one. Returns the names of the
+ * new rows.
+ *
+ * The matcher makes a row before anybody makes its pod, so a pod that is seen without one is never a reservation on its way.
+ */
+export async function adoptWorkers(trx: Transaction<Database>, pods: readonly PodToAdopt[]): Promise<string[]> {
+  const { rows } = await sql<{ podName: string }>`
+    with given as (
+      select * from jsonb_to_recordset(${JSON.stringify(pods)}::jsonb) as g("podName" text, "podUid" text, "podCreatedAt" timestamptz,
+        namespace text, cluster text, pool text, image text, "entityId" bigint, "scopeRepoId" bigint, "madeForJobId" bigint, "deliveryGuid" text,
+        "entityType" text, "entityName" text, "appId" bigint, "installationId" bigint, "repoFullName" text)
+    ),
+    document as (select version, content from pools_documents order by version desc limit 1)
+    insert into workers (pod_name, entity_id, entity_name, entity_type, app_id, installation_id, repo_full_name, scope_repo_id, job_labels,
+      made_for_job_id, delivery_guid, k8s_pool, k8s_image, pools_version, cluster, namespace, pod_uid, pod_created_at, registration_started_at,
+      registered_at, assigned_job_id, assigned_at, created_at, is_warm)
+    select g."podName", g."entityId", account.name, account.type, account.app_id, account.installation_id,
+      case when account.type = 'User' then coalesce(made_for.repo_full_name, g."repoFullName") end, g."scopeRepoId",
+      coalesce(made_for.job_labels, p -> 'labels', '[]'), g."madeForJobId", g."deliveryGuid", g.pool, coalesce(g.image, p ->> 'image', ''),
+      coalesce(d.version, 0), coalesce(g.cluster, 'default'), g.namespace, g."podUid", g."podCreatedAt", g."podCreatedAt", g."podCreatedAt",
+      runs.job_id, case when runs.job_id is not null then coalesce(runs.started_at, now()) end, g."podCreatedAt",
+      g."madeForJobId" is null
+    from given g
+    left join document d on true
+    left join lateral (select p from jsonb_array_elements(d.content -> 'pools') p where p ->> 'name' = g.pool) pool on true
+    left join jobs made_for on made_for.job_id = g."madeForJobId" and made_for.entity_id = g."entityId"
+    left join lateral (
+      select job_id, started_at from jobs
+      where entity_id = g."entityId" and status in ('pending', 'running') and runner_name = g."podName" order by job_id limit 1) runs on true
+    left join lateral (
+      select login, entity_type, app_id, installation_id from installations where entity_id = g."entityId"
+      order by deleted_at is not null, app_id = g."appId" desc, stated_at desc limit 1) i on true
+    cross join lateral (
+      select coalesce(i.login, made_for.entity_name, g."entityName") as name,
+        coalesce(i.entity_type::text, made_for.entity_type, g."entityType") as type,
+        coalesce(i.app_id, made_for.app_id, g."appId") as app_id,
+        coalesce(i.installation_id, made_for.installation_id, g."installationId") as installation_id) account
+    where account.name is not null and account.type is not null and account.app_id is not null and account.installation_id is not null
+    order by g."podName"
+    on conflict (pod_name) do nothing
+    returning pod_name as "podName"`.execute(trx);
+  return rows.map(({ podName }) => podName);
+}

@@ -1,0 +1,76 @@
+import { type Kysely, sql } from 'kysely';
+import type { Database } from '../schema/tables.ts';
+
+/** The pod of a worker that ended, as far as its row knows it. */
+export interface EndedPod {
+  podName: string;
+  namespace: string;
+  cluster: string;
+  /** Null: the row ended before anybody saw its pod. */
+  podUid: string | null;
+  /** Nobody has seen its Secret go. */
+  secretLeft: boolean;
+  /** As PostgreSQL writes it: a Date would cut the microseconds off, and a batch that begins behind it would repeat rows. */
+  completedAt: string;
+}
+
+/** How long a pod stays readable after its worker's end, in milliseconds. */
+export interface PodGraces {
+  succeededGraceMs: number;
+  failedGraceMs: number;
+}
+
+export interface EndedPodsQuery extends PodGraces {
+  limit: number;
+  /** The last row of the batch before, to go on behind it. */
+  after?: Pick<EndedPod, 'completedAt' | 'podName'> | undefined;
+}
+
+const ENDED_POD = sql`pod_name as "podName", namespace, cluster, pod_uid as "podUid", secret_deleted_at is null as "secretLeft",
+  completed_at::text as "completedAt"`;
+
+const graceBegan = ({ succeededGraceMs, failedGraceMs }: PodGraces) =>
+  sql`now() - case status when 'failed' then ${failedGraceMs}::float8 else ${succeededGraceMs}::float8 end * interval '1 millisecond'`;
+
+/** Pods whose grace is over (E7), the longest ended first. */
+export async function findEndedPods(db: Kysely<Database>, query: EndedPodsQuery): Promise<EndedPod[]> {
+  const { succeededGraceMs, failedGraceMs, limit, after } = query;
+  const { rows } = await sql<EndedPod>`
+    select ${ENDED_POD} from workers
+    where completed_at is not null and pod_deleted_at is null
+      and completed_at < ${graceBegan({ succeededGraceMs, failedGraceMs })}
+      and (completed_at, pod_name) > (${after?.completedAt ?? '-infinity'}::timestamptz, ${after?.podName ?? ''})
+    order by completed_at, pod_name
+    limit ${limit}`.execute(db);
+  return rows;
+}
+
+/**
+ * Pods of which there are more than `kept` in their namespace, though their grace is not over: those that succeeded first, and of each kind
+ * the longest ended (E7).
+ */
+export async function findSurplusPods(
+  db: Kysely<Database>,
+  { kept, limit, ...graces }: PodGraces & { kept: number; limit: number },
+): Promise<EndedPod[]> {
+  const { rows } = await sql<EndedPod>`
+    select ${ENDED_POD} from (
+      select *, count(*) over (partition by cluster, namespace) as there,
+        row_number() over (partition by cluster, namespace order by status = 'failed', completed_at, pod_name) as place
+      from workers where completed_at is not null and pod_deleted_at is null and pod_uid is not null
+        and completed_at >= ${graceBegan(graces)}) ended
+    where place <= there - ${kept}
+    order by status = 'failed', completed_at, pod_name
+    limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Notes that the pods of ended workers are gone. */
+export async function markPodsDeleted(db: Kysely<Database>, podNames: readonly string[]): Promise<number> {
+  const { rows } = await sql`
+    update workers set pod_deleted_at = now()
+    where pod_name in (select pod_name from workers where pod_name = any(${podNames}::text[]) order by pod_name for update)
+      and completed_at is not null and pod_deleted_at is null
+    returning pod_name`.execute(db);
+  return rows.length;
+}

@@ -1,0 +1,106 @@
+import { DEFAULT_DEADLINES } from '@paddock/domain/pools/deadlines';
+import { DEADLINE_REASONS } from '@paddock/domain/workers/stop-reasons';
+import { type Kysely, sql } from 'kysely';
+import { currentPoolsDocument } from '../jobs/pools-documents.ts';
+import { ACCOUNT_TODAY } from './stopping-workers.ts';
+import { isRefused } from '../accounts/refused-accounts.ts';
+import type { Database, EntityType } from '../schema/tables.ts';
+
+/** An unassigned worker past a deadline. Times in milliseconds, by the database's clock. */
+export interface OverdueWorker {
+  podName: string;
+  pool: string;
+  /** Its pod has not started in time. The others run, and GitHub has to be asked about their runners. */
+  isPending: boolean;
+  isRegistrationDue: boolean;
+  isIdleDue: boolean;
+  idleDeadlineMs: number;
+  wasOnline: boolean;
+  offlineForMs: number | null;
+  /** How long the oldest waiting job of its key has been known; null if none waits. */
+  waitingForMs: number | null;
+  entityId: number;
+  entityType: EntityType;
+  /** Today's login, App and installation where they are known, else those of the worker's making (A12). */
+  login: string;
+  appId: number;
+  installationId: number;
+  /** 0: registered at the organisation. */
+  scopeRepoId: number;
+}
+
+export interface OverdueQuery {
+  /** How long after one reading of a runner no other is due. */
+  readonly readingsApartMs: number;
+  /** For how long the end of a worker at a deadline gives the pool's next ones more time: twice, then four times as long. */
+  readonly leniencyMs: number;
+  /** How long an account is left alone at which GitHub refused us. */
+  readonly refusedPauseMs: number;
+  readonly limit: number;
+}
+
+const MOST_LENIENT = 2;
+
+const past = (instant: string, deadline: string) => sql.raw(`w.${instant} < now() - ${deadline} * interval '1 second'`);
+
+/**
+ * Unassigned workers past a deadline of their pool (E5), the longest known first. An account at which GitHub refused us lately is left
+ * out where GitHub would have to be asked (C9). Younger ones are not read at all.
+ */
+export async function findOverdueWorkers(
+  db: Kysely<Database>,
+  { readingsApartMs, leniencyMs, refusedPauseMs, limit }: OverdueQuery,
+): Promise<OverdueWorker[]> {
+  const pools = ((await currentPoolsDocument(db))?.document.pools ?? []).map(deadlinesOf);
+  const usual = deadlinesOf({ name: '' });
+  const shortest = Math.min(...[usual, ...pools].flatMap(({ pending, registration, idle }) => [pending, registration, idle]));
+  const { rows } = await sql<OverdueWorker>`
+    select w.pod_name as "podName", w.k8s_pool as pool, w.running_at is null as "isPending",
+      w.running_at is not null and ${past('running_at', 'd.registration')} as "isRegistrationDue",
+      w.running_at is not null and ${past('running_at', 'd.idle')} and not w.is_warm as "isIdleDue",
+      d.idle * 1000 as "idleDeadlineMs", w.online_seen_at is not null as "wasOnline",
+      extract(epoch from now() - w.offline_since)::float8 * 1000 as "offlineForMs",
+      (select extract(epoch from now() - min(j.created_at))::float8 * 1000 from jobs j
+        where j.demand_key = w.demand_key and j.wants_worker) as "waitingForMs",
+      w.entity_id as "entityId", w.entity_type as "entityType", coalesce(i.login, w.entity_name) as login,
+      coalesce(i.app_id, w.app_id) as "appId", coalesce(i.installation_id, w.installation_id) as "installationId",
+      w.scope_repo_id as "scopeRepoId"
+    from workers w ${ACCOUNT_TODAY}
+    left join jsonb_to_recordset(${JSON.stringify(pools)}::jsonb) as p(name text, pending float8, registration float8, idle float8) on p.name = w.k8s_pool
+    cross join lateral (
+      -- Only ends before its making count: the next worker gets more time, not the one beside it.
+      select count(*) filter (where stop_reason = 'pending_timeout') as pending, count(*) filter (where stop_reason = 'not_registered') as registration,
+        count(*) filter (where stop_reason in ('idle', 'not_assigned')) as idle
+      from workers e
+      where e.k8s_pool = w.k8s_pool and e.completed_at is not null and e.stop_reason in (${sql.join(DEADLINE_REASONS.map((reason) => sql.lit(reason)))})
+        and e.completed_at between now() - ${leniencyMs}::float8 * interval '1 millisecond' and w.created_at
+    ) ended
+    cross join lateral (
+      select coalesce(p.pending, ${usual.pending}::float8) * 2 ^ least(ended.pending, ${MOST_LENIENT}) as pending,
+        coalesce(p.registration, ${usual.registration}::float8) * 2 ^ least(ended.registration, ${MOST_LENIENT}) as registration,
+        coalesce(p.idle, ${usual.idle}::float8) * 2 ^ least(ended.idle, ${MOST_LENIENT}) as idle
+    ) d
+    where w.status in ('pending', 'running') and w.assigned_at is null and w.stopping_at is null
+      and w.created_at < now() - ${shortest}::float8 * interval '1 second'
+      and case when w.running_at is null then w.pod_uid is not null and ${past('pod_created_at', 'd.pending')}
+        else ((w.online_seen_at is null and ${past('running_at', 'd.registration')}) or (${past('running_at', 'd.idle')} and not w.is_warm))
+          and coalesce(w.runner_checked_at < now() - ${readingsApartMs}::float8 * interval '1 millisecond', true)
+          and not ${isRefused('w.entity_id', refusedPauseMs)}
+        end
+    order by w.created_at, w.pod_name limit ${limit}`.execute(db);
+  return rows;
+}
+
+interface PoolDeadlines {
+  readonly name: string;
+  readonly pendingDeadlineSeconds?: number | undefined;
+  readonly registrationDeadlineSeconds?: number | undefined;
+  readonly idleDeadlineSeconds?: number | undefined;
+}
+
+const deadlinesOf = (pool: PoolDeadlines) => ({
+  name: pool.name,
+  pending: pool.pendingDeadlineSeconds ?? DEFAULT_DEADLINES.pendingDeadlineSeconds,
+  registration: pool.registrationDeadlineSeconds ?? DEFAULT_DEADLINES.registrationDeadlineSeconds,
+  idle: pool.idleDeadlineSeconds ?? DEFAULT_DEADLINES.idleDeadlineSeconds,
+});

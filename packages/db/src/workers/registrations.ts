@@ -1,0 +1,69 @@
+import { type Kysely, sql } from 'kysely';
+import { isRefused } from '../accounts/refused-accounts.ts';
+import type { Database, EntityType } from '../schema/tables.ts';
+
+/** A failed worker whose registration may still be known to GitHub, with what is known of its account and repository now. */
+export interface LeftRegistration {
+  podName: string;
+  /** Null: GitHub's answer to the registration never came, so that nobody knows whether there is a runner. */
+  runnerId: number | null;
+  entityId: number;
+  entityType: EntityType;
+  /** Today's login, App and installation where they are known, else those of the worker's making (A12). */
+  login: string;
+  appId: number;
+  installationId: number;
+  /** 0: registered at the organisation. */
+  scopeRepoId: number;
+  madeForJobId: number | null;
+  deliveryGuid: string | null;
+  /** As PostgreSQL writes it: a Date would cut the microseconds off, and a batch that begins behind it would repeat rows. */
+  completedAt: string;
+}
+
+export interface LeftRegistrationsQuery {
+  /** How long after the worker's end nothing is touched, in milliseconds. */
+  graceMs: number;
+  /** How long an account is left alone at which GitHub refused us, in milliseconds. */
+  refusedPauseMs: number;
+  limit: number;
+  /** The last row of the batch before, to go on behind it. */
+  after?: Pick<LeftRegistration, 'completedAt' | 'podName'> | undefined;
+}
+
+/**
+ * Registrations of failed workers that may be left at GitHub (E6), the longest ended first; only those that bear our instance's name. An
+ * account at which GitHub refused us lately is left out, so that a gone installation costs one call an hour (C9).
+ */
+export async function findLeftRegistrations(db: Kysely<Database>, query: LeftRegistrationsQuery): Promise<LeftRegistration[]> {
+  const { graceMs, refusedPauseMs, limit, after } = query;
+  const { rows } = await sql<LeftRegistration>`
+    select w.pod_name as "podName", w.runner_id as "runnerId", w.entity_id as "entityId", w.entity_type as "entityType",
+      coalesce(i.login, w.entity_name) as login, coalesce(i.app_id, w.app_id) as "appId",
+      coalesce(i.installation_id, w.installation_id) as "installationId",
+      w.scope_repo_id as "scopeRepoId",
+      w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid", w.completed_at::text as "completedAt"
+    from workers w
+    left join lateral (
+      select login, app_id, installation_id from installations
+      where entity_id = w.entity_id and deleted_at is null
+      order by app_id = w.app_id desc, stated_at desc limit 1) i on true
+    where w.status = 'failed' and w.registration_started_at is not null and w.registration_gone_at is null
+      and w.completed_at < now() - ${graceMs} * interval '1 millisecond'
+      and starts_with(w.pod_name, 'pdk-' || (select instance_id from instance) || '-')
+      and (w.completed_at, w.pod_name) > (${after?.completedAt ?? '-infinity'}::timestamptz, ${after?.podName ?? ''})
+      and not ${isRefused('w.entity_id', refusedPauseMs)}
+    order by w.completed_at, w.pod_name
+    limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Notes that GitHub no longer knows these runners. */
+export async function markRegistrationsGone(db: Kysely<Database>, podNames: readonly string[]): Promise<number> {
+  const { rows } = await sql`
+    update workers set registration_gone_at = now()
+    where pod_name in (select pod_name from workers where pod_name = any(${podNames}::text[]) order by pod_name for update)
+      and registration_gone_at is null
+    returning pod_name`.execute(db);
+  return rows.length;
+}

@@ -1,0 +1,27 @@
+import type { StopReason } from '@paddock/domain/workers/stop-reasons';
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../schema/tables.ts';
+
+export interface StopRequest {
+  readonly podName: string;
+  readonly reason: StopReason;
+}
+
+/**
+ * Asks for the stop of workers: from now on they are no supply. Each needs its `stop-worker` task in the same transaction. Those that have
+ * ended, are assigned or are to be stopped already are left alone; returns the names of the others.
+ */
+export async function requestStops(trx: Transaction<Database>, requests: readonly StopRequest[]): Promise<string[]> {
+  const { rows } = await sql<{ podName: string }>`
+    with asked as (
+      select * from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb) as given("podName" text, reason text)
+    ), locked as (
+      select w.pod_name, asked.reason from workers w join asked on asked."podName" = w.pod_name
+      where w.status in ('pending', 'running') and w.assigned_at is null and w.stopping_at is null
+      order by w.pod_name for no key update of w
+    )
+    update workers w set stopping_at = now(), stop_reason = locked.reason
+    from locked where w.pod_name = locked.pod_name and w.status in ('pending', 'running') and w.assigned_at is null and w.stopping_at is null
+    returning w.pod_name as "podName"`.execute(trx);
+  return rows.map(({ podName }) => podName);
+}

@@ -1,0 +1,126 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Binding, bindWorkers } from '../jobs/bind-workers.ts';
+import type { Database, EntityType, Status } from '../schema/tables.ts';
+
+//   in supply ──► stopping ──► deregistering ──► ended        stopping, deregistering ──► kept: something runs on it after all
+
+/** What ending a worker has to know of it, with its account as it is known today (A12). Ages in milliseconds, by the database's clock. */
+export interface WorkerToStop {
+  podName: string;
+  status: Status;
+  isStopping: boolean;
+  stopReason: string | null;
+  isAssigned: boolean;
+  pool: string;
+  namespace: string;
+  podUid: string | null;
+  registrationBegun: boolean;
+  deregistration: 'none' | 'begun' | 'done';
+  deregisteredForMs: number | null;
+  wasOnline: boolean;
+  /** GitHub has refused its account within the last quarter of an hour (C9). */
+  isRefused: boolean;
+  entityId: number;
+  entityType: EntityType;
+  login: string;
+  appId: number;
+  installationId: number;
+  /** 0: registered at the organisation. */
+  scopeRepoId: number;
+  repoFullName: string | null;
+  madeForJobId: number | null;
+  deliveryGuid: string | null;
+}
+
+/** Today's login, App and installation of worker `w`'s account as `i`, where they are known (A12). */
+export const ACCOUNT_TODAY = sql.raw(`left join lateral (
+      select login, app_id, installation_id from installations
+      where entity_id = w.entity_id and deleted_at is null
+      order by app_id = w.app_id desc, stated_at desc limit 1) i on true`);
+
+export async function findWorkerToStop(db: Kysely<Database>, podName: string): Promise<WorkerToStop | undefined> {
+  const { rows } = await sql<WorkerToStop>`
+    select w.pod_name as "podName", w.status, w.stopping_at is not null as "isStopping", w.stop_reason as "stopReason",
+      w.assigned_at is not null as "isAssigned", w.k8s_pool as pool, w.namespace, w.pod_uid as "podUid",
+      w.registration_started_at is not null as "registrationBegun",
+      case when w.registration_gone_at is not null then 'done' when w.deregistration_started_at is not null then 'begun' else 'none' end as deregistration,
+      extract(epoch from now() - w.registration_gone_at)::float8 * 1000 as "deregisteredForMs",
+      w.online_seen_at is not null as "wasOnline",
+      exists (
+        select from installation_events e
+        where e.entity_id = w.entity_id and e.event in ('auth_attempt.404', 'auth_attempt.other_error')
+          and e.received_at > now() - interval '15 minutes') as "isRefused",
+      w.entity_id as "entityId", w.entity_type as "entityType",
+      coalesce(i.login, w.entity_name) as login, coalesce(i.app_id, w.app_id) as "appId",
+      coalesce(i.installation_id, w.installation_id) as "installationId", w.scope_repo_id as "scopeRepoId",
+      coalesce(j.repo_full_name, w.repo_full_name) as "repoFullName", w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid"
+    from workers w ${ACCOUNT_TODAY} left join jobs j on j.job_id = w.made_for_job_id
+    where w.pod_name = ${podName}`.execute(db);
+  return rows[0];
+}
+
+/**
+ * The last word before its runner is removed from GitHub: from here on nobody takes the worker back into supply. False: it has ended, is
+ * assigned, or is not to be stopped any more.
+ */
+export async function markDeregistering(db: Kysely<Database>, podName: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update workers set deregistration_started_at = coalesce(deregistration_started_at, now())
+    where pod_name = ${podName} and status in ('pending', 'running') and stopping_at is not null and assigned_at is null`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+/** Whether it is still to be stopped and nothing is known to run on it. */
+export async function mayStop(db: Kysely<Database>, podName: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from workers
+    where pod_name = ${podName} and status in ('pending', 'running') and stopping_at is not null and assigned_at is null`.execute(db);
+  return rows.length === 1;
+}
+
+/** The worker is not to be stopped any more. `isAssigned`: a job runs on it, whichever; it is no supply then. */
+export async function keepWorker(db: Kysely<Database>, podName: string, { isAssigned }: { isAssigned: boolean }): Promise<void> {
+  await sql`
+    update workers set stopping_at = null, stop_reason = null, stop_held_by = null, stop_held_since = null,
+      deregistration_started_at = null, pod_gone_at = null,
+      assigned_at = case when ${isAssigned}::boolean then coalesce(assigned_at, now()) else assigned_at end
+    where pod_name = ${podName} and status in ('pending', 'running') and stopping_at is not null`.execute(db);
+}
+
+/** GitHub says that this job, which we call pending, runs on the worker: bound at once; the rest of the job's news is looked up. */
+export async function keepForJob(db: Kysely<Database>, { worker, jobId }: Binding): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await sql`
+      update jobs set lookup_due_at = least(lookup_due_at, now())
+      where job_id = ${jobId} and status in ('pending', 'running')`.execute(trx);
+    await bindWorkers(trx, [{ worker, jobId }]);
+    await keepWorker(trx, worker, { isAssigned: true });
+  });
+}
+
+/** Says in the row what keeps the worker from being stopped, and since when; null: nothing does. */
+export async function noteStopHeldUp(db: Kysely<Database>, podName: string, why: string | null): Promise<void> {
+  await sql`
+    update workers set stop_held_by = ${why}, stop_held_since = case when ${why}::text is null then null else coalesce(stop_held_since, now()) end
+    where pod_name = ${podName} and status in ('pending', 'running') and stop_held_by is distinct from ${why}`.execute(db);
+}
+
+/**
+ * Ends a worker whose pod is gone, or was never made, and whose runner GitHub does not know (A3). False: it has ended already, is not to be
+ * stopped, or (`hadPod` false) its pod was seen after all. What diagnosis has said of it stays.
+ */
+export async function endStoppedWorker(
+  trx: Transaction<Database>,
+  podName: string,
+  { hadPod, message }: { hadPod: boolean; message: string },
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update workers set status = 'failed', completed_at = greatest(coalesce(pod_gone_at, now()), running_at),
+      failure_info = case when failure_info ->> 'version' = '2' then failure_info
+        else jsonb_build_object('version', 1, 'message', ${message}::text) end,
+      pod_deleted_at = case when ${hadPod}::boolean then coalesce(pod_gone_at, now()) end,
+      stop_held_by = null, stop_held_since = null
+    where pod_name = ${podName} and status in ('pending', 'running') and stopping_at is not null
+      and (${hadPod}::boolean or pod_uid is null)`.execute(trx);
+  return numAffectedRows === 1n;
+}

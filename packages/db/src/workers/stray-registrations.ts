@@ -1,0 +1,99 @@
+import { type Kysely, sql } from 'kysely';
+import { isRefused } from '../accounts/refused-accounts.ts';
+import type { Database, EntityType } from '../schema/tables.ts';
+
+/** Where workers of ours have registered lately, by today's names (A12). */
+export interface KnownScope {
+  entityId: number;
+  entityType: EntityType;
+  /** 0: the organisation. */
+  scopeRepoId: number;
+  login: string;
+  appId: number;
+  installationId: number;
+}
+
+export interface KnownScopesQuery {
+  /** Only scopes for which a worker was made so lately, in milliseconds. */
+  madeWithinMs: number;
+  /** How long an account is left alone at which GitHub refused us, in milliseconds (C9). */
+  refusedPauseMs: number;
+}
+
+/** The scopes in which registrations of ours may be, but for accounts that are known to be without an installation. */
+export async function findKnownScopes(db: Kysely<Database>, { madeWithinMs, refusedPauseMs }: KnownScopesQuery): Promise<KnownScope[]> {
+  const { rows } = await sql<KnownScope>`
+    select w.entity_id as "entityId", w.entity_type as "entityType", w.scope_repo_id as "scopeRepoId",
+      coalesce(i.login, w.entity_name) as login, coalesce(i.app_id, w.app_id) as "appId",
+      coalesce(i.installation_id, w.installation_id) as "installationId"
+    from (
+      select distinct on (entity_id, scope_repo_id) entity_id, entity_type, scope_repo_id, entity_name, app_id, installation_id
+      from workers where created_at > now() - ${madeWithinMs} * interval '1 millisecond'
+      order by entity_id, scope_repo_id, created_at desc) w
+    left join lateral (
+      select login, app_id, installation_id from installations
+      where entity_id = w.entity_id and deleted_at is null and suspended_at is null
+      order by app_id = w.app_id desc, stated_at desc limit 1) i on true
+    where (i.installation_id is not null or not exists (select from installations k where k.entity_id = w.entity_id))
+      and not ${isRefused('w.entity_id', refusedPauseMs)}
+    order by w.entity_id, w.scope_repo_id`.execute(db);
+  return rows;
+}
+
+/**
+ * Those of the names that no worker bears to whom a registration may belong: alive, or failed and not yet known to be rid of it, which is
+ * looked up by its name.
+ */
+export async function findNamesWithoutWorker(db: Kysely<Database>, names: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select name from unnest(${names}::text[]) as given(name)
+    where not exists (
+      select from workers
+      where pod_name = name and (status in ('pending', 'running') or (status = 'failed' and registration_gone_at is null)))`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+export interface SeenRegistration {
+  runnerId: number;
+  name: string;
+}
+
+/**
+ * Notes which registrations without a worker a complete list of the scope showed offline; those noted before and not shown now are
+ * forgotten. Returns the ones that were so in two lists at least, the first of them longer ago than the grace, in milliseconds.
+ */
+export async function noteStrayRegistrations(
+  db: Kysely<Database>,
+  { entityId, scopeRepoId }: Pick<KnownScope, 'entityId' | 'scopeRepoId'>,
+  seen: readonly SeenRegistration[],
+  graceMs: number,
+): Promise<SeenRegistration[]> {
+  const ids = seen.map(({ runnerId }) => runnerId);
+  await sql`
+    delete from stray_registrations
+    where entity_id = ${entityId} and scope_repo_id = ${scopeRepoId} and runner_id <> all(${ids}::bigint[])`.execute(db);
+  const { rows } = await sql<SeenRegistration & { isDue: boolean }>`
+    insert into stray_registrations as known (entity_id, scope_repo_id, runner_id, name)
+    select ${entityId}, ${scopeRepoId}, "runnerId", name
+    from jsonb_to_recordset(${JSON.stringify(seen)}::jsonb) as s("runnerId" bigint, name text)
+    order by "runnerId"
+    on conflict (entity_id, scope_repo_id, runner_id) do update set sightings = known.sightings + 1
+    returning runner_id as "runnerId", name, sightings > 1 and first_seen_at < now() - ${graceMs} * interval '1 millisecond' as "isDue"`.execute(
+    db,
+  );
+  return rows.filter(({ isDue }) => isDue).map(({ runnerId, name }) => ({ runnerId, name }));
+}
+
+/** The registration is gone. */
+export async function forgetStrayRegistration(
+  db: Kysely<Database>,
+  { entityId, scopeRepoId }: Pick<KnownScope, 'entityId' | 'scopeRepoId'>,
+  runnerId: number,
+): Promise<void> {
+  await db
+    .deleteFrom('stray_registrations')
+    .where('entity_id', '=', entityId)
+    .where('scope_repo_id', '=', scopeRepoId)
+    .where('runner_id', '=', runnerId)
+    .execute();
+}

@@ -1,0 +1,38 @@
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../schema/tables.ts';
+
+/** Its containers have not started, and nothing in its status says why. */
+export const SLOW_START = 'slow_start';
+/** It was to be gone by now: its node does not answer, or somebody's finalizer holds it. */
+export const TERMINATING = 'terminating';
+
+export interface StuckPod {
+  podName: string;
+  pool: string;
+  reason: typeof SLOW_START | typeof TERMINATING;
+}
+
+/** Keeps the transaction short; what is left over is found a moment later. */
+const MOST_AT_ONCE = 100;
+
+/**
+ * Writes down which pods are stuck although no change of theirs says so: those that have not started `afterMs` after their creation and
+ * those still there `afterMs` after they were to be gone. Returns each only once.
+ */
+export async function markStuckPods(trx: Transaction<Database>, afterMs: number): Promise<StuckPod[]> {
+  const ago = sql`now() - ${afterMs}::float8 * interval '1 millisecond'`;
+  const { rows } = await sql<StuckPod>`
+    with overdue as (
+      select pod_name, case when terminating_at < ${ago} then ${TERMINATING} else ${SLOW_START} end as reason from workers
+      where status in ('pending', 'running') and pod_uid is not null and case when terminating_at is not null
+        then terminating_at < ${ago} and stuck_reason is distinct from ${TERMINATING}
+        else status = 'pending' and stuck_reason is null and pod_created_at < ${ago} end
+      order by pod_name limit ${MOST_AT_ONCE} for update
+    )
+    update workers w set stuck_reason = o.reason, stuck_at = now(),
+      failure_info = jsonb_build_object('version', 1, 'message', case o.reason
+        when ${TERMINATING} then 'the pod is being deleted and does not go' else 'the pod does not start' end)
+    from overdue o where w.pod_name = o.pod_name and w.status in ('pending', 'running')
+    returning w.pod_name as "podName", w.k8s_pool as pool, o.reason`.execute(trx);
+  return rows;
+}

@@ -1,0 +1,185 @@
+import { describeStop, STOP_REASONS } from '@paddock/domain/workers/stop-reasons';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { prepared } from '../connection/prepared.ts';
+import { SLOW_START, TERMINATING } from './stuck-pods.ts';
+import type { Database, Status } from '../schema/tables.ts';
+
+/** What a pod's own status says of its worker. */
+export interface PodState {
+  podName: string;
+  podUid: string;
+  podCreatedAt: Date;
+  node: string | null;
+  /** `succeeded` and `failed` only when all containers have terminated: these end the row (A3). */
+  phase: 'pending' | 'running' | 'succeeded' | 'failed';
+  runningAt: Date | null;
+  endedAt: Date | null;
+  exitCode: number | null;
+  /** No node takes it. */
+  isUnschedulable: boolean;
+  /** When the cluster means it to be gone, once its deletion was asked for. */
+  terminatingAt: Date | null;
+  /** What keeps it from starting, as one of a closed set of words. */
+  stuckReason: string | null;
+  /** Why it failed, as another of these words. */
+  failureReason: string | null;
+  /** Either in a sentence. */
+  message: string | null;
+}
+
+/** A worker whose row was changed by what its pod says. */
+export interface PodTransition {
+  podName: string;
+  pool: string;
+  was: Status;
+  status: Status;
+  /** It ended well, nobody has heard of its job, and we were not stopping it (C3). */
+  unexplained: boolean;
+  /** We stopped it, and its runner ended well then: its end is ours, and says nothing of its pod or its pool. */
+  wasStopped: boolean;
+  /** Why, if it failed. */
+  failureReason: string | null;
+  /** What keeps its pod from starting, if that is news. */
+  newlyStuck: string | null;
+  /** It failed, no job was ever known on it, and we were not stopping it: its template or image may be at fault. */
+  failedIdle: boolean;
+  /** A job is known to have been given to it. */
+  hadJob: boolean;
+  /** Runners of the pool have failed so lately. */
+  isWatched: boolean;
+  /** From the row's making to the pod's first Running, in seconds. */
+  startSeconds: number | null;
+}
+
+export interface RecordedPods {
+  changed: PodTransition[];
+  /** Names of pods that no row knows. */
+  unknown: string[];
+}
+
+/** What only time has shown stays until the pod says otherwise. */
+const HELD_BY_TIME = sql.raw(`stuck_reason = '${TERMINATING}' or (stuck_reason = '${SLOW_START}' and g.phase = 'pending')`);
+
+/** A deregistered runner that was idle ends by itself, and well. We have ended it all the same (E5). */
+const STOPPED = sql.raw('(deregistration_started_at is not null and stopping_at is not null and assigned_at is null)');
+
+/**
+ * Brings worker rows to where their pods are: pending -> running -> completed | failed, never back, with the instants of the pods' own
+ * status (A3, C8). Rows that know all this already are left alone. A pod that is another than the row's (its uid differs) says nothing.
+ * An unexplained end stands against one waiting job for `unexplainedGraceMs`. What follows from an end or a new reason to be stuck belongs
+ * into the same transaction; other changes have no consequences.
+ */
+export async function recordPodStates(
+  db: Kysely<Database>,
+  states: readonly PodState[],
+  unexplainedGraceMs: number,
+): Promise<RecordedPods> {
+  const { rows } = await sql<RecordedPods>`${prepared}
+    with given as (
+      select * from jsonb_to_recordset(${JSON.stringify(states)}::jsonb) as g("podName" text, "podUid" text, "podCreatedAt" timestamptz, node text, phase text,
+        "runningAt" timestamptz, "endedAt" timestamptz, "exitCode" integer, "isUnschedulable" boolean, "terminatingAt" timestamptz, "stuckReason" text, "failureReason" text, message text)
+    ),
+    -- Each is looked up by its name: a plain join would read all living workers for one change of one pod.
+    locked as (
+      select g.*, w.was, w."wasStuck", w.stuck, w."wasStopped"
+      from (select * from given order by "podName") g cross join lateral (
+        select status as was, stuck_reason as "wasStuck", stuck, g.phase = 'succeeded' and g."exitCode" is not distinct from 0 and ${STOPPED} as "wasStopped" from workers
+        cross join lateral (select case when g.phase not in ('succeeded', 'failed')
+          then coalesce(g."stuckReason", case when ${HELD_BY_TIME} then stuck_reason end) end as stuck) s
+        where pod_name = g."podName" and status in ('pending', 'running') and (pod_uid is null or pod_uid = g."podUid")
+          and (pod_uid is null or (k8s_node is null and g.node is not null)
+            or (status = 'pending' and g.phase = 'running') or g.phase in ('succeeded', 'failed')
+            or (unschedulable_at is not null) <> g."isUnschedulable"
+            or stuck is distinct from stuck_reason or (terminating_at is null and g."terminatingAt" is not null))
+        for update of workers
+      ) w
+    ),
+    changed as (
+      update workers w
+      set pod_uid = l."podUid",
+        pod_created_at = coalesce(w.pod_created_at, l."podCreatedAt"),
+        k8s_node = coalesce(w.k8s_node, l.node),
+        status = case l.phase when 'succeeded' then case when l."wasStopped" then 'failed' else 'completed' end when 'failed' then 'failed' when 'running' then 'running' else w.status::text end::status_enum,
+        running_at = case
+          when l.phase = 'running' then coalesce(w.running_at, l."runningAt", now())
+          when l.phase = 'succeeded' then coalesce(w.running_at, l."runningAt", l."endedAt", now())
+          else coalesce(w.running_at, l."runningAt") end,
+        completed_at = case when l.phase in ('succeeded', 'failed') then coalesce(l."endedAt", now()) end,
+        exit_code = coalesce(l."exitCode", w.exit_code),
+        unschedulable_at = case when l."isUnschedulable" then coalesce(w.unschedulable_at, now()) end,
+        terminating_at = coalesce(w.terminating_at, l."terminatingAt"),
+        stuck_reason = l.stuck,
+        stuck_at = case when l.stuck is not null then case when l.stuck is distinct from l."wasStuck" then now() else w.stuck_at end end,
+        stop_reason = case when l.phase = 'failed' then coalesce(w.stop_reason, l."failureReason") else w.stop_reason end,
+        failure_info = case
+          when l."wasStopped" then jsonb_build_object('version', 1,
+            'message', coalesce(${JSON.stringify(STOP_REASONS)}::jsonb ->> w.stop_reason, w.stop_reason, ${describeStop(null)}::text))
+          when l.phase = 'failed' then jsonb_build_object('version', 1, 'message', coalesce(l.message, 'the pod failed'))
+          when l.stuck is not distinct from l."wasStuck" then w.failure_info
+          when l.stuck is not null then jsonb_build_object('version', 1, 'message', coalesce(l.message, l.stuck)) end,
+        unexplained_until = case when l.phase = 'succeeded' and l."exitCode" = 0 and w.assigned_at is null and w.stopping_at is null
+          then now() + ${unexplainedGraceMs} * interval '1 millisecond' end
+      from locked l
+      where w.pod_name = any(array(select "podName" from locked)) and w.pod_name = l."podName" and w.status in ('pending', 'running')
+      returning w.pod_name as "podName", w.k8s_pool as pool, l.was, w.status, w.unexplained_until is not null as unexplained,
+        case when w.status = 'failed' then w.stop_reason end as "failureReason",
+        case when w.stuck_reason is distinct from l."wasStuck" then w.stuck_reason end as "newlyStuck",
+        w.status = 'failed' and w.assigned_at is null and w.stopping_at is null as "failedIdle",
+        w.assigned_at is not null as "hadJob",
+        l."wasStopped",
+        exists (select from breakers b where b.subject_type = 'pool' and b.subject_id = w.k8s_pool) as "isWatched",
+        extract(epoch from w.running_at - w.created_at)::float8 as "startSeconds"
+    )
+    select (select coalesce(json_agg(c), '[]') from changed c) as changed,
+      array(select "podName" from given g where not exists (select from workers w where w.pod_name = g."podName")) as unknown`.execute(db);
+  return rows[0] ?? { changed: [], unknown: [] };
+}
+
+/** A worker whose pod was known once and is not in the cluster any more. */
+export interface VanishedWorker {
+  podName: string;
+  pool: string;
+  status: Status;
+}
+
+/** Names of the pods in a namespace that are known to have been made, and not known to be gone. */
+export async function findKnownPods(db: Kysely<Database>, namespace: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('workers')
+    .select('pod_name')
+    .where('namespace', '=', namespace)
+    .where('pod_uid', 'is not', null)
+    .where(sql<boolean>`(status in ('pending', 'running') or (completed_at is not null and pod_deleted_at is null))`)
+    .orderBy('pod_name')
+    .execute();
+  return rows.map((row) => row.pod_name);
+}
+
+/**
+ * Writes down that the pods of these living workers are gone, and takes them out of supply, without ending them: only what GitHub says of
+ * their runners can do that (A3). Returns those that were not known to be gone until now: each needs its `stop-worker` task.
+ */
+export async function stopVanishedWorkers(trx: Transaction<Database>, podNames: readonly string[]): Promise<VanishedWorker[]> {
+  const { rows } = await sql<VanishedWorker>`
+    with locked as (
+      select pod_name from workers
+      where pod_name = any(${podNames}::text[]) and status in ('pending', 'running') and pod_gone_at is null
+      order by pod_name for update
+    )
+    update workers w set pod_gone_at = now(), stopping_at = coalesce(w.stopping_at, now()), stop_reason = coalesce(w.stop_reason, 'pod_gone')
+    from locked
+    where w.pod_name = locked.pod_name and w.status in ('pending', 'running') and w.pod_gone_at is null
+    returning w.pod_name as "podName", w.k8s_pool as pool, w.status`.execute(trx);
+  return rows;
+}
+
+/** Where pods of ours may be: the namespaces of the pools in force and those of workers that still live. */
+export async function findNamespaces(db: Kysely<Database>): Promise<string[]> {
+  const { rows } = await sql<{ namespace: string }>`
+    select p ->> 'namespace' as namespace
+    from (select content from pools_documents order by version desc limit 1) document, jsonb_array_elements(document.content -> 'pools') p
+    union
+    select namespace from workers where status in ('pending', 'running')
+    order by namespace`.execute(db);
+  return rows.map((row) => row.namespace);
+}

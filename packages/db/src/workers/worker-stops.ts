@@ -1,0 +1,43 @@
+import { type Kysely, sql } from 'kysely';
+import type { Database } from '../schema/tables.ts';
+
+/** Workers whose stop was asked for and whom nobody is at: their task has ended in an error, was discarded, or a restore has taken it. */
+export async function findForgottenStops(
+  db: Kysely<Database>,
+  { kind, olderThanMs, limit }: { kind: string; olderThanMs: number; limit: number },
+): Promise<string[]> {
+  const { rows } = await sql<{ podName: string }>`
+    select w.pod_name as "podName" from workers w
+    where w.status in ('pending', 'running') and w.stopping_at < now() - ${olderThanMs}::float8 * interval '1 millisecond'
+      and not exists (select from tasks t where t.kind = ${kind} and t.subject_type = 'worker' and t.subject_id = w.pod_name)
+    order by w.stopping_at, w.pod_name limit ${limit}`.execute(db);
+  return rows.map(({ podName }) => podName);
+}
+
+/** A worker that cannot be stopped, and what is in the way. */
+export interface HeldStop {
+  podName: string;
+  heldBy: string;
+}
+
+/** Those for whom the same has been in the way for long; they need a person. */
+export async function findHeldStops(db: Kysely<Database>, forMs: number): Promise<HeldStop[]> {
+  const { rows } = await sql<HeldStop>`
+    select pod_name as "podName", stop_held_by as "heldBy" from workers
+    where status in ('pending', 'running') and stopping_at is not null
+      and stop_held_since < now() - ${forMs}::float8 * interval '1 millisecond'
+    order by stop_held_since`.execute(db);
+  return rows;
+}
+
+/** How many workers of a scope GitHub should list: registered, alive, and not known to have had the job after which they leave. */
+export async function countListable(
+  db: Kysely<Database>,
+  { entityId, scopeRepoId }: { entityId: number; scopeRepoId: number },
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) from workers
+    where entity_id = ${entityId} and scope_repo_id = ${scopeRepoId} and status in ('pending', 'running')
+      and registered_at is not null and registration_gone_at is null and assigned_at is null`.execute(db);
+  return rows[0]?.count ?? 0;
+}

@@ -1,0 +1,202 @@
+import { type Pool, pool as storedPool } from '@paddock/domain/pools/pools-document';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { prepared } from '../connection/prepared.ts';
+import type { Database, EntityType, FailureInfo, Status } from '../schema/tables.ts';
+
+//   pending ──► running ──► completed | failed      forward only: each statement names the states that it may leave
+
+/** What provisioning has to know of a worker, with its account as it is known today (A12). */
+export interface WorkerToProvision {
+  podName: string;
+  instance: string;
+  status: Status;
+  stoppingAt: Date | null;
+  pool: string;
+  /** What the configuration says of that pool today; undefined if it has none of that name. */
+  poolToday: Pool | undefined;
+  /** Something has failed lately that making this worker takes: its breakers are to be asked. */
+  isWatched: boolean;
+  namespace: string;
+  cluster: string;
+  podUid: string | null;
+  registrationStartedAt: Date | null;
+  entityId: number;
+  entityType: EntityType;
+  /** Today's login, App and installation where they are known, else those of the worker's making. */
+  login: string;
+  appId: number;
+  installationId: number;
+  /** 0: registers at the organisation. */
+  scopeRepoId: number;
+  repoFullName: string | null;
+  madeForJobId: number | null;
+  deliveryGuid: string | null;
+}
+
+/** Whether breaker `b` guards what making worker `w` takes. */
+export const GUARDS_WORKER = sql.raw(`(b.subject_type, b.subject_id) in
+  (('github', ''), ('installation', w.entity_id::text), ('repository', w.scope_repo_id::text), ('pool', w.k8s_pool), ('cluster', w.cluster))`);
+
+/** All that an attempt begins with, in one statement. Throws if the pool as it is stored is none this version can read. */
+export async function findWorkerToProvision(db: Kysely<Database>, podName: string): Promise<WorkerToProvision | undefined> {
+  const { rows } = await sql<Omit<WorkerToProvision, 'poolToday'> & { poolToday: unknown }>`${prepared}
+    select w.pod_name as "podName", instance.instance_id as instance, w.status, w.stopping_at as "stoppingAt",
+      w.k8s_pool as pool, w.namespace, w.cluster, w.pod_uid as "podUid", w.registration_started_at as "registrationStartedAt",
+      w.entity_id as "entityId", w.entity_type as "entityType",
+      coalesce(i.login, w.entity_name) as login, coalesce(i.app_id, w.app_id) as "appId",
+      coalesce(i.installation_id, w.installation_id) as "installationId",
+      w.scope_repo_id as "scopeRepoId", coalesce(j.repo_full_name, w.repo_full_name) as "repoFullName",
+      w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid",
+      (select p from (select content from pools_documents order by version desc limit 1) document
+        cross join jsonb_array_elements(document.content -> 'pools') p where p ->> 'name' = w.k8s_pool) as "poolToday",
+      exists (select from breakers b where ${GUARDS_WORKER}) as "isWatched"
+    from workers w
+    cross join instance
+    left join lateral (
+      select login, app_id, installation_id from installations
+      where entity_id = w.entity_id and deleted_at is null
+      order by suspended_at is null desc, app_id = w.app_id desc, stated_at desc limit 1) i on true
+    left join jobs j on j.job_id = w.made_for_job_id
+    where w.pod_name = ${podName}`.execute(db);
+  const [worker] = rows;
+  return worker && { ...worker, poolToday: readPool(worker.pool, worker.poolToday) };
+}
+
+function readPool(name: string, content: unknown): Pool | undefined {
+  if (content === null) return undefined;
+  const parsed = storedPool.safeParse(content);
+  if (parsed.success) return parsed.data;
+  throw new Error(`The pool ${name} in the database cannot be read by this service: upgrade it.`, { cause: parsed.error });
+}
+
+/**
+ * Allows one run, once, to ask GitHub for this worker's registration. False: the row has ended or is stopping, or a registration was begun
+ * before; then nobody may ask again, for a JIT config is given out once only (C6). False also while a breaker is open that a run without
+ * `hasPassed` has not asked (C11).
+ */
+export async function markRegistrationStarted(
+  db: Kysely<Database>,
+  podName: string,
+  { hasPassed }: { hasPassed: boolean },
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`${prepared}
+    update workers w set registration_started_at = now()
+    where pod_name = ${podName} and status = 'pending' and stopping_at is null and registration_started_at is null
+      and (${hasPassed}::boolean or not exists (select from breakers b where b.pauses > 0 and ${GUARDS_WORKER}))`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+/** Takes the mark back after a call that certainly registered nothing. */
+export async function clearRegistrationStarted(db: Kysely<Database>, podName: string): Promise<void> {
+  await db
+    .updateTable('workers')
+    .set({ registration_started_at: null })
+    .where('pod_name', '=', podName)
+    .where('status', '=', 'pending')
+    .where('registered_at', 'is', null)
+    .execute();
+}
+
+/** Writes down what was registered. False: the row has ended meanwhile; then nothing more may be made for it. */
+export async function saveRegistration(
+  db: Kysely<Database>,
+  podName: string,
+  { runnerId, labels }: { runnerId: number; labels: readonly string[] },
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`${prepared}
+    update workers set runner_id = ${runnerId}, registered_labels = ${JSON.stringify(labels)}, registered_at = now()
+    where pod_name = ${podName} and status = 'pending' and registered_at is null`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+/** Whether the worker is still to be started. */
+export async function isPending(db: Kysely<Database>, podName: string): Promise<boolean> {
+  const { rows } = await sql`${prepared} select from workers where pod_name = ${podName} and status = 'pending'`.execute(db);
+  return rows.length === 1;
+}
+
+/**
+ * Writes down that the worker's pod exists; whoever follows pods may have done so before. Returns how long ago the job that it was made for
+ * became known, in seconds; undefined if that job's row is gone.
+ */
+export async function savePod(db: Kysely<Database>, podName: string, podUid: string): Promise<number | undefined> {
+  const { rows } = await sql<{ seconds: number }>`${prepared}
+    with saved as (
+      update workers set pod_uid = ${podUid}, pod_created_at = now() where pod_name = ${podName} and pod_uid is null
+    )
+    select extract(epoch from now() - j.created_at)::float8 as seconds
+    from workers w join jobs j on j.job_id = w.made_for_job_id where w.pod_name = ${podName}`.execute(db);
+  return rows[0]?.seconds;
+}
+
+/**
+ * Ends a worker that never got a pod. False: it has ended already, or its pod was seen meanwhile, whose status then is what ends it (A3).
+ */
+export async function failUnstartedWorker(
+  trx: Transaction<Database>,
+  podName: string,
+  { reason, message }: { reason: string; message: string },
+): Promise<boolean> {
+  const failure: FailureInfo = { version: 1, message };
+  const { numUpdatedRows } = await trx
+    .updateTable('workers')
+    .set({ status: 'failed', completed_at: sql`now()`, stop_reason: reason, failure_info: JSON.stringify(failure) })
+    .where('pod_name', '=', podName)
+    .where('status', '=', 'pending')
+    .where('pod_uid', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+/** Workers that wait for a pod without anybody at work on it: their task has ended in an error, or was discarded. */
+export async function findForgottenWorkers(
+  db: Kysely<Database>,
+  { kind, olderThanMs, limit }: { kind: string; olderThanMs: number; limit: number },
+): Promise<{ podName: string; deliveryGuid: string | null }[]> {
+  const { rows } = await sql<{ podName: string; deliveryGuid: string | null }>`
+    select w.pod_name as "podName", w.delivery_guid as "deliveryGuid"
+    from workers w
+    where w.status = 'pending' and w.pod_uid is null and w.created_at < now() - ${olderThanMs} * interval '1 millisecond'
+      and not exists (select from tasks t where t.kind = ${kind} and t.subject_type = 'worker' and t.subject_id = w.pod_name)
+    order by w.created_at, w.pod_name limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Where the worker's pod and Secret are, and what became of it. */
+export interface WorkerPlace {
+  podName: string;
+  namespace: string;
+  podUid: string | null;
+  status: Status;
+  pool: string;
+  /** What keeps its pod from starting or going, if anything does. */
+  stuckReason: string | null;
+}
+
+export async function findWorkerPlace(db: Kysely<Database>, podName: string): Promise<WorkerPlace | undefined> {
+  return db
+    .selectFrom('workers')
+    .select(['pod_name as podName', 'namespace', 'pod_uid as podUid', 'status', 'k8s_pool as pool', 'stuck_reason as stuckReason'])
+    .where('pod_name', '=', podName)
+    .executeTakeFirst();
+}
+
+/** Replaces what is said of a failed or stuck worker by its diagnosis. False: it is neither any more. */
+export async function saveDiagnosis(db: Kysely<Database>, podName: string, diagnosis: FailureInfo): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('workers')
+    .set({ failure_info: JSON.stringify(diagnosis) })
+    .where('pod_name', '=', podName)
+    .where((is) => is.or([is('status', '=', 'failed'), is('stuck_reason', 'is not', null)]))
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+export async function markSecretDeleted(db: Kysely<Database>, podName: string): Promise<void> {
+  await db
+    .updateTable('workers')
+    .set({ secret_deleted_at: sql`now()` })
+    .where('pod_name', '=', podName)
+    .where('secret_deleted_at', 'is', null)
+    .execute();
+}

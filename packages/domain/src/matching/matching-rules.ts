@@ -1,0 +1,77 @@
+import { NO_POOL } from '../pools/place-job.ts';
+import type { WaitReason } from './wait-reasons.ts';
+
+/** A pool as the matcher needs it; a cap that is null binds nobody. */
+export interface PoolRule {
+  readonly name: string;
+  readonly paused: boolean;
+  readonly cap: number | null;
+  readonly repositoryCap: number | null;
+  /** Somebody has stopped the making of workers here. */
+  readonly stopped: boolean;
+  /** Workers of it that no node takes hold back all but so many; null while capacity is not known to be short. */
+  readonly trials: number | null;
+}
+
+/** What the configuration says of an account. */
+export interface EntityRule {
+  readonly cap: number | null;
+  readonly weight: number;
+}
+
+/** An open breaker: how many more may be reserved under it, 1 while nobody stands for the trial, else 0. */
+export interface OpenBreaker {
+  readonly trials: 0 | 1;
+  readonly reason: WaitReason;
+}
+
+export interface Breakers {
+  /** GitHub's, or the cluster's: of everything. */
+  readonly everywhere: OpenBreaker | undefined;
+  readonly pools: ReadonlyMap<string, OpenBreaker>;
+  /** By account. */
+  readonly entities: ReadonlyMap<number, OpenBreaker>;
+  /** By the repository at which workers register. */
+  readonly repositories: ReadonlyMap<number, OpenBreaker>;
+}
+
+/** Everything that can keep a waiting job without a worker, as it stands at one instant. */
+export interface MatchingRules {
+  readonly pools: ReadonlyMap<string, PoolRule>;
+  /** By lower-cased login; '*' stands for everybody else. */
+  readonly entities: ReadonlyMap<string, EntityRule>;
+  readonly environmentStopped: boolean;
+  readonly stoppedEntities: ReadonlySet<number>;
+  /** Accounts where GitHub has said that the App is suspended, or not installed any more. */
+  readonly barred: ReadonlyMap<number, WaitReason>;
+  /** What fails time and again, and holds back all but one trial (C11). */
+  readonly breakers: Breakers;
+  /** By key: how many workers may be tried although GitHub gave its idle ones no job (C11). */
+  readonly unserved: ReadonlyMap<number, 0 | 1>;
+  /** By installation: how many more runners may be registered now. */
+  readonly budgets: ReadonlyMap<number, number>;
+  /** The same of installations of which nothing special is known. */
+  readonly usualBudget: number;
+}
+
+/** Whose worker it is, and where. */
+export interface Place {
+  readonly entityId: number;
+  /** The account's present login, where it is known. */
+  readonly login: string;
+  readonly pool: string;
+}
+
+/** The rule of an account by its login, without regard to case; undefined: it may not have workers. */
+export const entityRuleOf = ({ entities }: MatchingRules, login: string): EntityRule | undefined =>
+  entities.get(login.toLowerCase()) ?? entities.get('*');
+
+/** Why no worker at all may be made here, whatever the caps say; undefined if some may. */
+export function blockedBy(rules: MatchingRules, { entityId, login, pool }: Place): WaitReason | undefined {
+  const rule = rules.pools.get(pool);
+  if (rule === undefined) return pool === NO_POOL ? 'no_pool_fits' : 'pool_unknown';
+  if (rule.paused) return 'pool_paused';
+  if (entityRuleOf(rules, login) === undefined) return 'entity_not_allowed';
+  if (rules.environmentStopped || rule.stopped || rules.stoppedEntities.has(entityId)) return 'making_stopped';
+  return rules.barred.get(entityId);
+}
