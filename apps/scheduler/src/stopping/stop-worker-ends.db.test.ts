@@ -2,23 +2,32 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { requestStops } from '@paddock/db/workers/request-stops';
 import { stopTask } from '@paddock/domain/tasks/worker-tasks';
 import { callJson, objectPath } from '@paddock/kube/call';
+import { connectCluster } from '@paddock/kube/connect';
 import { deletePod } from '@paddock/kube/pods';
 import { JIT_CONFIG_KEY } from '@paddock/kube/runner-pod';
 import { enqueue } from '@paddock/queue/enqueue';
+import { runDueTasks } from '@paddock/queue/drain';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
+import { schedulerKinds } from '../kinds.ts';
+import { startHoldingProxy } from '../provisioning/holding-proxy.scene.ts';
 import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
 import { setStopScene, type StopScene } from './stop.scene.ts';
 
 /** Runners are not played: pods run until they are ended, their logs stay empty, and GitHub never calls a runner online. */
 let world: SchedulerWorld;
 let scene: StopScene;
+let atCluster: Awaited<ReturnType<typeof startHoldingProxy>>;
 beforeAll(async () => {
   world = await startSchedulerWorld({ playRunners: false });
   scene = await setStopScene(world);
+  atCluster = await startHoldingProxy(world.kube.url);
 });
-afterAll(() => world.stop());
+afterAll(async () => {
+  await world.stop();
+  await atCluster.stop();
+});
 beforeEach(() => world.reset());
 afterEach(() => scene.cancelAll());
 
@@ -38,6 +47,25 @@ async function loosePod(podName: string): Promise<void> {
   await deletePod(world.cluster, { namespace: NAMESPACE, name: podName });
   await waitFor('the pod to go', async () => (await scene.pod(podName)) === undefined);
 }
+
+/** Deregisters what is to be stopped, and then goes on as an executor whose calls of the cluster go through the proxy, up to the deletion. */
+async function endSlowly(): Promise<void> {
+  const kubeconfigFile = world.kube.writeKubeconfig();
+  const cluster = connectCluster({ kubeconfigFile, server: atCluster.url, requestTimeoutMs: FAR_BEYOND_ANY_TEST_MS });
+  try {
+    for (let run = 0; run < RUNS_TO_DEREGISTER; run += 1) {
+      await world.runTasks();
+      await scene.letTimePass();
+    }
+    await runDueTasks({ db: world.db, kinds: schedulerKinds({ ...world.parts, cluster }), holder: 'slow', random: () => 0.5 });
+  } finally {
+    cluster.close();
+  }
+}
+
+/** GitHub is asked twice whether the runner is idle. */
+const RUNS_TO_DEREGISTER = 2;
+const FAR_BEYOND_ANY_TEST_MS = 300_000;
 
 const deletions = () => world.kube.report().calls['delete pods'] ?? 0;
 const logReads = () => world.kube.report().calls['get pods/log'] ?? 0;
@@ -77,10 +105,22 @@ describe('a pod that runs', () => {
     expect(breakers).toEqual([{ subject_id: 'linux', failure_class: 'not_registered', failures: 1 }]);
   });
 
-  test('and changes while it is to be deleted: it is decided again (409)', async () => {
+  test('and changes between the look and the deletion: it is not deleted, and decided about again (E5, A3)', async () => {
     const podName = await startWorker();
     await scene.askToStop(podName, 'not_registered');
-    world.kube.failNext({ method: 'DELETE', path: '/pods/', status: 409, reason: 'Conflict', times: 2 });
+    const path = objectPath(NAMESPACE, 'pods', podName);
+    const held = atCluster.hold({ method: 'DELETE', path: `${path}$`, at: 'call' });
+    const ended = endSlowly();
+    await Promise.race([held.reached, ended.then(() => Promise.reject(new Error('The pod was never deleted.')))]);
+    const body = { metadata: { annotations: { 'test.paddock/seen': 'by somebody else' } } };
+    await callJson(world.cluster, { method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });
+    const before = deletions();
+    held.release();
+    await ended;
+    expect(deletions()).toBe(before + 1);
+    expect((await scene.pod(podName))?.deletionTimestamp).toBeUndefined();
+
+    await scene.letTimePass();
     await scene.letEnd(podName);
     expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_reason: 'not_registered' });
   });
