@@ -114,7 +114,7 @@ async function reserve(trx: Transaction<Database>, { most, ...settings }: Requir
   await saveKeyStates(trx, states);
   const heldBack = demand.flatMap(({ demandKey, entityId, pool }): HeldBack[] => {
     const { waitReason: reason = null, heldBack: count = 0 } = plans.get(demandKey) ?? {};
-    return reason === null ? [] : [{ demandKey, entityId, pool, reason, count }];
+    return reason === null ? [] : [{ entityId, pool, reason, count }];
   });
   return { reserved, heldBack };
 }

@@ -14,7 +14,6 @@ const key = (demandKey: number, spare: number, given: Partial<SpareKey> = {}): S
 
 const workers = (demandKey: number, alive: number) => ({ demandKey, entityId: 1, scopeRepoId: 0, pool: 'linux', alive });
 const held = (given: Partial<HeldBack> = {}): HeldBack => ({
-  demandKey: 99,
   entityId: 1,
   pool: 'linux',
   reason: 'at_entity_cap',

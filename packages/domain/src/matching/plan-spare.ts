@@ -12,7 +12,6 @@ export interface SpareKey extends Place {
 
 /** A key whose jobs wait for more workers than could be made. */
 export interface HeldBack {
-  readonly demandKey: number;
   readonly entityId: number;
   readonly pool: string;
   readonly reason: WaitReason;
@@ -72,10 +71,10 @@ const capsOver = ({ demandKey, entityId, pool }: { demandKey: number; entityId: 
 function countNeeded({ keys, live, stopping, heldBack, rules }: SpareWorkers): Map<string, number> {
   const needed = new Map<string, number>();
   const add = (cap: string, count: number): void => void needed.set(cap, (needed.get(cap) ?? 0) + count);
-  for (const { entityId, pool, demandKey, reason, count } of heldBack) {
+  // A key that is held back by a cap of its own has no spare workers.
+  for (const { entityId, pool, reason, count } of heldBack) {
     if (reason === 'at_entity_cap') add(`entity ${entityId}`, count);
     if (reason === 'at_pool_cap') add(`pool ${pool}`, count);
-    if (reason === 'at_repository_cap') add(`key ${demandKey}`, count);
   }
   for (const [sign, workers] of [[1, live] as const, [-1, stopping] as const]) {
     for (const { entityId, pool, demandKey, alive } of workers) {
