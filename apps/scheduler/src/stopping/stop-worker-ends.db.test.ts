@@ -118,7 +118,9 @@ describe('a pod that runs', () => {
     held.release();
     await ended;
     expect(deletions()).toBe(before + 1);
-    expect((await scene.pod(podName))?.deletionTimestamp).toBeUndefined();
+    const pod = await scene.pod(podName);
+    expect(pod).toMatchObject({ phase: 'Running' });
+    expect(pod?.deletionTimestamp).toBeUndefined();
 
     await scene.letTimePass();
     await scene.letEnd(podName);
