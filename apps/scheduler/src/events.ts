@@ -1,4 +1,5 @@
 import type { PodToAdopt } from '@paddock/db/workers/adopt-workers';
+import type { WarmScope } from '@paddock/db/matching/warm-workers';
 import type { VanishedWorker, PodTransition } from '@paddock/db/workers/worker-pods';
 import type { WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { WorkerToProvision } from '@paddock/db/workers/workers';
@@ -65,6 +66,11 @@ export function createEvents(log: Logger, metrics: Metrics) {
   );
   const waiting = metrics.gauge('paddock_jobs_waiting', 'Jobs without a worker, by pool and reason', ['pool', 'reason']);
   const lacking = metrics.gauge('paddock_workers_lacking', 'Workers that waiting jobs lack and that are held back');
+  const unknownWarm = metrics.gauge(
+    'paddock_warm_scopes_unknown',
+    'Scopes of the configuration whose warm workers cannot be made, because it is not known where they would register',
+  );
+  let unknownWarmTold = '';
   const matchSeconds = metrics.histogram('paddock_match_duration_seconds', 'How long passes of the matcher took', LATENCY_BUCKETS);
   const githubFailures = metrics.counter(
     'paddock_github_failures_total',
@@ -93,6 +99,21 @@ export function createEvents(log: Logger, metrics: Metrics) {
     waiting(counts: readonly { pool: string; reason: string | null; waiting: number }[]) {
       waiting.reset();
       for (const count of counts) waiting.set({ pool: count.pool, reason: count.reason ?? 'none' }, count.waiting);
+    },
+    /** Told after each pass, logged when it is not as it was. */
+    warmScopesUnknown(scopes: readonly WarmScope[]) {
+      unknownWarm.set(scopes.length);
+      const said = scopes.map(({ pool, scope }) => `${pool}: ${scope}`);
+      if (said.join() === unknownWarmTold) return;
+      unknownWarmTold = said.join();
+      if (said.length === 0) {
+        log.info('all scopes that are to be kept warm are known');
+        return;
+      }
+      log.warn(
+        'no warm workers are made for these scopes: install the App on the account or unsuspend it, name what the pool’s runners register at, or wait for the repository’s first job',
+        { count: said.length, scopes: said.slice(0, MOST_NAMES) },
+      );
     },
     matchFailed(error: unknown) {
       log.error('matching failed; the next pass tries again', { error });

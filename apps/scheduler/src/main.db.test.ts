@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createEmptyDatabase } from '@paddock/testing/database';
+import { examplePools } from '@paddock/testing/demand-rows';
 import { startService } from '@paddock/testing/processes';
 import { waitFor } from '@paddock/testing/wait-for';
 import { type SchedulerWorld, startSchedulerWorld } from './scheduler.scene.ts';
@@ -53,6 +54,30 @@ describe('the scheduler as a process', () => {
     scheduler.kill('SIGTERM');
     expect(await scheduler.exited).toMatchObject({ code: 0 });
     expect(scheduler.lines().join('\n')).not.toMatch(/BEGIN RSA|[A-Za-z0-9+/]{120,}/);
+  });
+
+  test('tells of scopes that are to be kept warm and are not known, by gauge and once in the log (P5, C10)', async () => {
+    const scheduler = await startService({ app: 'scheduler', env: { ...env, PADDOCK_MATCH_TICK_MS: '100' } });
+    const passes = async () => {
+      const { text } = await get(scheduler.port, '/metrics');
+      return { text, count: Number(/^paddock_match_duration_seconds_count (\d+)$/m.exec(text)?.[1] ?? 0) };
+    };
+    const unknownToBe = (count: number) =>
+      waitFor(`${count} unknown scopes`, async () => (await passes()).text.includes(`\npaddock_warm_scopes_unknown ${count}\n`));
+    const logged = (message: string) => scheduler.lines().filter((line) => line.includes(message));
+
+    await world.putPools(examplePools({ pools: [{ warm: [{ scope: 'nobody/one', workers: 1 }] }] }));
+    await unknownToBe(1);
+    const { count: before } = await passes();
+    await waitFor('it to be logged', () => logged('no warm workers are made').length > 0);
+    await waitFor('two more passes', async () => (await passes()).count >= before + 2);
+    expect(logged('no warm workers are made')).toEqual([expect.stringContaining('linux: nobody/one')]);
+    await world.putPools(world.pools);
+    await unknownToBe(0);
+    await waitFor('the end of it to be logged', () => logged('all scopes that are to be kept warm are known').length === 1);
+    expect(logged('no warm workers are made')).toHaveLength(1);
+    scheduler.kill('SIGTERM');
+    expect(await scheduler.exited).toMatchObject({ code: 0 });
   });
 
   test('starts on a database without our tables, and says in a sentence why it is not ready (A10)', async () => {

@@ -2,6 +2,7 @@ import { countWaitingByReason } from '@paddock/db/matching/demand-keys';
 import { listen, type ListenOptions } from '@paddock/db/connection/listen';
 import { queueEventChannel } from '@paddock/db/connection/schema-name';
 import type { MatchingSettings } from '@paddock/db/matching/matching-rules';
+import { findUnknownWarmScopes } from '@paddock/db/matching/warm-workers';
 import type { Database } from '@paddock/db/schema/tables';
 import { findForgottenWorkers } from '@paddock/db/workers/workers';
 import { enqueue } from '@paddock/queue/enqueue';
@@ -35,6 +36,7 @@ export async function runMatching(parts: Matching, signal: AbortSignal): Promise
     events.matched(matched, tookMs / 1_000);
     if (matched.hasMore) return wake.ring();
     events.waiting(await countWaitingByReason(db));
+    events.warmScopesUnknown(await findUnknownWarmScopes(db));
     await pause(Math.min(REST * tookMs, tickMs), signal);
   };
   const reprovision = async (): Promise<void> => {

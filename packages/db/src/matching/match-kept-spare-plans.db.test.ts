@@ -7,7 +7,7 @@ import { connectDatabase, type DatabaseConnection } from '../connection/connect.
 import { countStoppingWorkers, findSpareKeys, retireAgedWarmWorkers, retireWorkers, takeBackWorkers } from './spare-workers.ts';
 import type { Database } from '../schema/tables.ts';
 import { forgetServedKeys, noteUnservedKeys } from './unserved-keys.ts';
-import { findWarmKeys, learnWarmRepositories, markWarm, reserveWarmWorkers } from './warm-workers.ts';
+import { findUnknownWarmScopes, findWarmKeys, learnWarmRepositories, markWarm, reserveWarmWorkers } from './warm-workers.ts';
 
 let database: TestDatabase;
 let connection: DatabaseConnection;
@@ -75,6 +75,7 @@ const statements = (demandKeys: readonly number[]): [string, (trx: Transaction<D
       ),
   ],
   ['learnWarmRepositories', learnWarmRepositories],
+  ['findUnknownWarmScopes', findUnknownWarmScopes],
   ['findWarmKeys', (trx) => findWarmKeys(trx, { lifetimeMs: LIFETIME_MS })],
   [
     'markWarm',

@@ -4,6 +4,7 @@ import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import type { Updateable } from 'kysely';
 import { emptyMatchingTables, matchAll, matchOnce } from './matching.scene.ts';
+import { findUnknownWarmScopes } from './warm-workers.ts';
 import type { Database } from '../schema/tables.ts';
 
 let testDb: TestDatabase;
@@ -76,6 +77,26 @@ describe('warm workers', () => {
     expect(await matchAll(testDb.db)).toBe(0);
     await testDb.db.updateTable('installations').set({ suspended_at: null }).execute();
     expect(await matchAll(testDb.db)).toBe(1);
+  });
+
+  test.each([
+    ['an account without the App', 'nobody', ['nobody']],
+    ['a repository of an account without the App', 'nobody/one', ['nobody/one']],
+    ['an account whose App is suspended', 'away', ['away']],
+    ['a repository where runners register at the organisation', 'acme/api', ['acme/api']],
+    ['a personal account, where they register at repositories', 'sam', ['sam']],
+    ['a repository of which no job has told', 'sam/one', ['sam/one']],
+    ['a repository of which a job has told', 'sam/two', []],
+    ['an organisation', 'acme', []],
+  ])('that are wanted for %s: %s is told if nothing can be made for it (C10, P5)', async (_what, scope, unknown) => {
+    await install('acme', ACME);
+    await install('sam', SAM, 'User');
+    await install('away', 90_000_003);
+    await testDb.db.updateTable('installations').set({ suspended_at: new Date() }).where('login', '=', 'away').execute();
+    await testDb.db.insertInto('warm_repositories').values({ full_name: 'sam/two', entity_id: SAM, repo_id: 22 }).execute();
+    await keep(scope, 1);
+    expect(await findUnknownWarmScopes(testDb.db)).toEqual(unknown.map((each) => ({ pool: 'linux', scope: each })));
+    expect(await matchAll(testDb.db)).toBe(1 - unknown.length);
   });
 
   test('of a repository come with its first job, and stay when it has none (C2, C10)', async () => {

@@ -55,24 +55,41 @@ export async function learnWarmRepositories(trx: Transaction<Database>): Promise
     on conflict (full_name) do update set entity_id = excluded.entity_id, repo_id = excluded.repo_id, found_at = now()`.execute(trx);
 }
 
-/** Keys that are to be kept warm and whose scope is known: the App is installed on the account, and a repository's id was learned. */
+/**
+ * What the configuration keeps warm, with the account and the repository's id (0: the account itself) as far as they are known: the App is
+ * installed on the account, and a job has told of the repository's id.
+ */
+const placed = sql`
+  select p ->> 'name' as pool, w ->> 'scope' as scope, (w ->> 'workers')::integer as wanted, i.entity_id, i.login, i.installation_id,
+    case when i.entity_type = 'User' or p ->> 'registration' = 'repository' then r.repo_id
+      when w ->> 'scope' not like '%/%' then 0 end as repo_id
+  from ${configured}
+  left join lateral (
+    select entity_id, login, installation_id, entity_type from installations
+    where lower(login) = lower(split_part(w ->> 'scope', '/', 1)) and deleted_at is null and suspended_at is null
+    order by stated_at desc limit 1
+  ) i on true
+  left join warm_repositories r on r.full_name = lower(w ->> 'scope') and r.entity_id = i.entity_id`;
+
+/** Of a pool, what the configuration wants workers kept warm for. */
+export interface WarmScope {
+  pool: string;
+  scope: string;
+}
+
+/** Scopes for which nothing can be kept warm, because it is not known where its workers would register. In a fixed order. */
+export async function findUnknownWarmScopes(db: Kysely<Database>): Promise<WarmScope[]> {
+  const { rows } = await sql<WarmScope>`${prepared}
+    select pool, scope from (${placed}) placed where entity_id is null or repo_id is null order by pool, scope`.execute(db);
+  return rows;
+}
+
+/** Keys that are to be kept warm and whose scope is known. */
 export async function findWarmKeys(db: Kysely<Database>, { lifetimeMs }: { lifetimeMs: number }): Promise<WarmKey[]> {
   const { rows } = await sql<WarmKey>`${prepared}
     with named as (
-      select p ->> 'name' as pool, (w ->> 'workers')::integer as wanted, i.entity_id, i.login, i.installation_id, scope.repo_id,
-        demand_key_of(i.entity_id, scope.repo_id, p ->> 'name') as demand_key
-      from ${configured}
-      cross join lateral (
-        select entity_id, login, installation_id, entity_type from installations
-        where lower(login) = lower(split_part(w ->> 'scope', '/', 1)) and deleted_at is null and suspended_at is null
-        order by stated_at desc limit 1
-      ) i
-      left join warm_repositories r on r.full_name = lower(w ->> 'scope') and r.entity_id = i.entity_id
-      cross join lateral (
-        select case when i.entity_type = 'User' or p ->> 'registration' = 'repository' then r.repo_id
-          when w ->> 'scope' not like '%/%' then 0 end as repo_id
-      ) scope
-      where scope.repo_id is not null
+      select placed.*, demand_key_of(entity_id, repo_id, pool) as demand_key
+      from (${placed}) placed where entity_id is not null and repo_id is not null
     ),
     -- A repository may be named twice, as it was and as it is called.
     keys as materialized (select distinct on (demand_key) * from named order by demand_key, wanted desc)
