@@ -1,0 +1,30 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from '@jest/globals';
+
+const root = join(import.meta.dirname, '..', '..');
+const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root });
+
+/** A file is named from the root, or by its app or package without `src`, as `db/connection/connect.ts`. */
+function isThere(file: string): boolean {
+  const [first = '', ...rest] = file.split('/');
+  return ['', join('apps', first, 'src'), join('packages', first, 'src')].some((folder) =>
+    existsSync(join(root, folder, folder === '' ? file : rest.join('/'))),
+  );
+}
+
+const captures = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, captured = '']) => captured);
+
+test.each(pages)('%s names and links only files that are there', (page) => {
+  const text = readFileSync(join(root, page), 'utf8');
+  const files = captures(text, /`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|mjs|cjs|sql|yaml|json))`/g);
+  const links = captures(text, /\]\(([^)#\s:]+)(?:#[^)]*)?\)/g);
+  expect(files.filter((file) => !isThere(file))).toEqual([]);
+  expect(links.filter((link) => !existsSync(join(root, dirname(page), link)))).toEqual([]);
+});
+
+test('there are pages, with names of files', () => {
+  expect(pages).toContain(join('docs', 'reconciler.md'));
+  expect(isThere('scheduler/matching/match.ts')).toBe(true);
+  expect(isThere('scheduler/match.ts')).toBe(false);
+});
