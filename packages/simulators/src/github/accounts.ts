@@ -1,5 +1,6 @@
+import type { Account, AccountType, Installation, Repository } from './account.ts';
 import { notFound, Refusal } from './refusal.ts';
-import { isoNow, nextId, type Account, type AccountType, type Installation, type Repository, type World } from './world.ts';
+import { isoNow, nextId, type World } from './world.ts';
 
 type NewAccount = {
   readonly login: string;

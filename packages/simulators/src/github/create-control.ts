@@ -1,3 +1,4 @@
+import type { Account, Repository } from './account.ts';
 import {
   addAccount,
   addInstallation,
@@ -17,7 +18,7 @@ import { emitExample, emitInstallation, emitInstallationRepositories } from './p
 import { bucketOf } from './rate-limits.ts';
 import { notFound } from './refusal.ts';
 import { jobTruth, reportOf, truthOf } from './truth.ts';
-import { isoNow, type Account, type Repository, type World } from './world.ts';
+import { isoNow, type World } from './world.ts';
 
 /** The same methods, answering at once. */
 type DirectControl = {

@@ -1,6 +1,5 @@
 import type { Payload } from './examples.ts';
 import { notFound } from './refusal.ts';
-import type { World } from './world.ts';
 
 /** One attempt to deliver one event to one App. Attempts of the same event share the GUID. */
 export type Delivery = {
@@ -38,8 +37,8 @@ export type DeliveryFaults = {
   lossStatusCode?: number | undefined;
 };
 
-export function findDelivery(world: World, appId: number, id: number): Delivery {
-  const delivery = world.deliveries.find((each) => each.id === id && each.appId === appId);
+export function findDelivery(log: readonly Delivery[], appId: number, id: number): Delivery {
+  const delivery = log.find((each) => each.id === id && each.appId === appId);
   if (delivery === undefined) throw notFound();
   return delivery;
 }
@@ -48,14 +47,14 @@ type Page = { readonly deliveries: readonly Delivery[]; readonly nextCursor: str
 
 /** Newest first. The cursor names the newest delivery of its page, so entries added meanwhile do not shift it. */
 export function pageOfDeliveries(
-  world: World,
+  log: readonly Delivery[],
   appId: number,
   { perPage, cursor, status }: { readonly perPage: number; readonly cursor: string | null; readonly status: string | null },
 ): Page {
   const from = cursor === null ? Infinity : Number(/^v1_(\d+)$/.exec(cursor)?.[1] ?? Number.NaN);
   const found: Delivery[] = [];
-  for (let index = world.deliveries.length - 1; index >= 0 && found.length <= perPage; index -= 1) {
-    const delivery = world.deliveries[index];
+  for (let index = log.length - 1; index >= 0 && found.length <= perPage; index -= 1) {
+    const delivery = log[index];
     if (delivery !== undefined && delivery.appId === appId && delivery.id <= from && hasOutcome(delivery, status)) found.push(delivery);
   }
   const next = found[perPage];

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { sign } from '@octokit/webhooks-methods';
+import type { Installation } from './account.ts';
 import type { Delivery } from './delivery-log.ts';
 import type { Payload } from './examples.ts';
 import { Refusal } from './refusal.ts';
-import { isoNow, later, nextId, type Installation, type SimulatedApp, type World } from './world.ts';
+import { isoNow, later, nextId, type SimulatedApp, type World } from './world.ts';
 
 type WebhookEvent = {
   readonly appId: number;

@@ -1,5 +1,3 @@
-import type { World } from './world.ts';
-
 /** A failure to come: the next calls whose method and path match it. */
 export type Fault = {
   /** Any method if absent. */
@@ -20,18 +18,18 @@ export type Fault = {
   readonly hang?: boolean | undefined;
 };
 
-/** The fault this call runs into, counted as used; undefined when the call may pass. */
-export function takeFault(world: World, method: string, path: string): Fault | undefined {
-  for (const [index, fault] of world.faults.entries()) {
+/** The fault of `faults` this call runs into, counted there as used; undefined when the call may pass. */
+export function takeFault(faults: Fault[], method: string, path: string): Fault | undefined {
+  for (const [index, fault] of faults.entries()) {
     if (fault.method !== undefined && fault.method.toUpperCase() !== method.toUpperCase()) continue;
     if (!new RegExp(fault.path).test(path)) continue;
     if ((fault.after ?? 0) > 0) {
-      world.faults[index] = { ...fault, after: (fault.after ?? 0) - 1 };
+      faults[index] = { ...fault, after: (fault.after ?? 0) - 1 };
       continue;
     }
     const left = (fault.times ?? 1) - 1;
-    if (left > 0) world.faults[index] = { ...fault, times: left };
-    else world.faults.splice(index, 1);
+    if (left > 0) faults[index] = { ...fault, times: left };
+    else faults.splice(index, 1);
     return fault;
   }
   return undefined;

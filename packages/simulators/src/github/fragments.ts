@@ -1,6 +1,6 @@
+import type { Account, Repository } from './account.ts';
 import { exampleOf, objectField, replaceTexts, type Payload } from './examples.ts';
 import { fullName } from './accounts.ts';
-import type { Account, Repository } from './world.ts';
 
 /* The pieces that payloads and answers share, cut from a real example and filled with the world's names and ids. */
 

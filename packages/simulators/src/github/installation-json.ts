@@ -1,6 +1,7 @@
+import type { Installation } from './account.ts';
 import { simpleUser } from './fragments.ts';
 import type { Payload } from './examples.ts';
-import type { Installation, World } from './world.ts';
+import type { World } from './world.ts';
 
 /** `installation`, as the API answers it and as `installation` events carry it. */
 export function installationJson(world: World, installation: Installation): Payload {

@@ -1,5 +1,5 @@
+import type { Account, Repository } from './account.ts';
 import type { JobResult, Runner } from './runner.ts';
-import type { Account, Repository } from './world.ts';
 
 export type JobStatus = 'waiting' | 'queued' | 'in_progress' | 'completed';
 export type JobConclusion = 'success' | 'failure' | 'cancelled' | 'skipped';

@@ -1,9 +1,10 @@
 import { findRepository } from './accounts.ts';
 import { canRun, pickRunner } from './assignment.ts';
+import { forgetRunner } from './forget-runner.ts';
 import { jobRunnerOf, type Job, type JobConclusion, type JobRunner, type Run } from './job.ts';
 import { emitWorkflowJob } from './payloads.ts';
 import { notFound, Refusal } from './refusal.ts';
-import { forgetRunner, type JobResult, type Runner } from './runner.ts';
+import type { JobResult, Runner } from './runner.ts';
 import { isoNow, later, nextId, randomText, type World } from './world.ts';
 
 /*

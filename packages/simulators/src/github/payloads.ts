@@ -1,3 +1,4 @@
+import type { Installation, Repository } from './account.ts';
 import { covers, fullName, repositoriesOf } from './accounts.ts';
 import { emit } from './emit.ts';
 import { exampleOf, objectField, type Payload } from './examples.ts';
@@ -5,7 +6,7 @@ import { nodeId, organizationFragment, repositoryFragment, senderFragment } from
 import { installationJson } from './installation-json.ts';
 import type { Job } from './job.ts';
 import { jobJson } from './job-json.ts';
-import type { Installation, Repository, World } from './world.ts';
+import type { World } from './world.ts';
 
 export type WorkflowJobAction = 'waiting' | 'queued' | 'in_progress' | 'completed';
 

@@ -1,8 +1,8 @@
+import type { Account, Repository } from './account.ts';
 import { covers, findAccount, findRepository, fullName } from './accounts.ts';
 import { notFound, Refusal } from './refusal.ts';
 import { textParam, type Call, type InstallationCall } from './route.ts';
 import type { RunnerScope } from './runner.ts';
-import type { Account, Repository } from './world.ts';
 
 /** The repository a path names. Under its former name GitHub points to the present one: 301 for reading, 307 for the rest. */
 export function repositoryOf(call: Call): Repository {

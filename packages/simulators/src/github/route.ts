@@ -1,7 +1,8 @@
+import type { Installation } from './account.ts';
 import type { Payload } from './examples.ts';
 import type { RateResource } from './rate-limits.ts';
 import { Refusal } from './refusal.ts';
-import type { Installation, SimulatedApp, World } from './world.ts';
+import type { SimulatedApp, World } from './world.ts';
 
 /** What an endpoint gets to know of a request. */
 export type Call = {

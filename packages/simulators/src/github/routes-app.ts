@@ -1,3 +1,4 @@
+import type { Installation } from './account.ts';
 import { covers, findAccount, findInstallation, findInstallationOf, repositoriesOf } from './accounts.ts';
 import { issueToken } from './authenticate.ts';
 import { findDelivery, pageOfDeliveries, type Delivery } from './delivery-log.ts';
@@ -9,7 +10,6 @@ import { link, pageOf, perPageOf } from './paging.ts';
 import { notFound } from './refusal.ts';
 import { idParam, textParam, type AppCall, type Route } from './route.ts';
 import { repositoryOf } from './reach.ts';
-import type { Installation } from './world.ts';
 
 /** What an App may ask with its own JSON web token. */
 export const appRoutes: readonly Route[] = [
@@ -66,7 +66,10 @@ export const appRoutes: readonly Route[] = [
     path: '/app/hook/deliveries/:delivery_id',
     operation: 'apps/get-webhook-delivery',
     caller: 'app',
-    answer: (call) => ({ status: 200, body: deliveryDetails(findDelivery(call.world, call.app.appId, idParam(call, 'delivery_id'))) }),
+    answer: (call) => ({
+      status: 200,
+      body: deliveryDetails(findDelivery(call.world.deliveries, call.app.appId, idParam(call, 'delivery_id'))),
+    }),
   },
   {
     method: 'post',
@@ -74,7 +77,7 @@ export const appRoutes: readonly Route[] = [
     operation: 'apps/redeliver-webhook-delivery',
     caller: 'app',
     answer: (call) => {
-      redeliver(call.world, findDelivery(call.world, call.app.appId, idParam(call, 'delivery_id')));
+      redeliver(call.world, findDelivery(call.world.deliveries, call.app.appId, idParam(call, 'delivery_id')));
       return { status: 202, body: {} };
     },
   },
@@ -128,7 +131,7 @@ function installationAnswer({ world }: AppCall, installation: Installation | und
 function listDeliveries(call: AppCall) {
   const { query, world, app } = call;
   const page = { perPage: perPageOf(call), cursor: query.get('cursor'), status: query.get('status') };
-  const { deliveries, nextCursor } = pageOfDeliveries(world, app.appId, page);
+  const { deliveries, nextCursor } = pageOfDeliveries(world.deliveries, app.appId, page);
   const headers = nextCursor === null ? {} : { link: link(call, { cursor: nextCursor }, 'next') };
   return { status: 200, headers, body: deliveries.map(deliverySummary) };
 }

@@ -1,9 +1,10 @@
+import type { Account, GroupVisibility, RunnerGroup } from './account.ts';
 import type { Payload } from './examples.ts';
 import { pageOf } from './paging.ts';
 import { reachableOrganization } from './reach.ts';
 import { notFound, Refusal } from './refusal.ts';
 import { idParam, type Answer, type InstallationCall, type Route } from './route.ts';
-import { nextId, type Account, type GroupVisibility, type RunnerGroup, type World } from './world.ts';
+import { nextId, type World } from './world.ts';
 
 const PATH = '/orgs/:org/actions/runner-groups';
 

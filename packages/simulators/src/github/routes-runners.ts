@@ -66,14 +66,14 @@ function isLabels(value: unknown): value is string[] {
 
 function listRunners(call: InstallationCall): Answer {
   const name = call.query.get('name');
-  const runners = runnersOf(call.world, reachableScope(call)).filter((runner) => name === null || runner.name === name);
+  const runners = runnersOf(call.world.runners, reachableScope(call)).filter((runner) => name === null || runner.name === name);
   const { items, headers } = pageOf(call, runners);
   return { status: 200, headers, body: { total_count: runners.length, runners: items.map((runner) => runnerJson(call.world, runner)) } };
 }
 
 function namedRunner(call: InstallationCall): Runner {
   const id = idParam(call, 'runner_id');
-  const runner = runnersOf(call.world, reachableScope(call)).find((each) => each.id === id);
+  const runner = runnersOf(call.world.runners, reachableScope(call)).find((each) => each.id === id);
   if (runner === undefined) throw notFound();
   return runner;
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Repository } from './account.ts';
 import { covers, fullName, repositoriesOf } from './accounts.ts';
 import type { Payload } from './examples.ts';
 import { nodeId, repositoryFragment, simpleUser } from './fragments.ts';
@@ -9,7 +10,7 @@ import { pageOf } from './paging.ts';
 import { reachableRepository } from './reach.ts';
 import { notFound } from './refusal.ts';
 import { idParam, type Answer, type InstallationCall, type Route } from './route.ts';
-import type { Repository, World } from './world.ts';
+import type { World } from './world.ts';
 
 const ACTIONS = '/repos/:owner/:repo/actions';
 

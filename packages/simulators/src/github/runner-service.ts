@@ -1,14 +1,15 @@
 import { isCovered } from './excess.ts';
+import { forgetRunner } from './forget-runner.ts';
 import { assignJobs, finishJob, loseRunnerOf } from './jobs.ts';
 import { Refusal, notFound } from './refusal.ts';
-import { describeScope, forgetRunner, runnersOf, type Runner, type RunnerMessage, type RunnerScope } from './runner.ts';
+import { describeScope, runnersOf, type Runner, type RunnerMessage, type RunnerScope } from './runner.ts';
 import { isoNow, nextId, randomText, type World } from './world.ts';
 
 type NewRunner = { readonly name: string; readonly labels: readonly string[]; readonly groupId: number; readonly scope: RunnerScope };
 
 /** Registers an ephemeral runner. Refuses a name taken in its scope (409) and an unknown group (404). */
 export function registerRunner(world: World, { name, labels, groupId, scope }: NewRunner): Runner {
-  if (runnersOf(world, scope).some((runner) => runner.name === name))
+  if (runnersOf(world.runners, scope).some((runner) => runner.name === name))
     throw new Refusal(409, 'Already exists - A runner with the name exists.');
   const group = scope.owner.runnerGroups.find((candidate) => candidate.id === groupId);
   if (group === undefined || (scope.repository !== undefined && !group.isDefault)) throw notFound();

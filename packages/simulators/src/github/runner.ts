@@ -1,4 +1,4 @@
-import { isoNow, type Account, type Repository, type RunnerGroup, type World } from './world.ts';
+import type { Account, Repository, RunnerGroup } from './account.ts';
 
 export type RunnerScope = { readonly owner: Account; readonly repository?: Repository };
 
@@ -47,12 +47,6 @@ export function describeScope({ owner, repository }: RunnerScope): string {
   return repository === undefined ? owner.login : `${owner.login}/${repository.name}`;
 }
 
-export function runnersOf(world: World, { owner, repository }: RunnerScope): Runner[] {
-  return [...world.runners.values()].filter(({ scope }) => scope.owner === owner && scope.repository === repository);
-}
-
-export function forgetRunner(world: World, runner: Runner): void {
-  world.runners.delete(runner.id);
-  const record = world.runnerRecords.get(runner.id);
-  if (record !== undefined) record.goneAt = isoNow(world);
+export function runnersOf(runners: ReadonlyMap<number, Runner>, { owner, repository }: RunnerScope): Runner[] {
+  return [...runners.values()].filter(({ scope }) => scope.owner === owner && scope.repository === repository);
 }

@@ -12,7 +12,7 @@ export function serveRoute(router: Router, world: World, route: Route): void {
   router[route.method](route.path, async (request, response) => {
     world.calls.set(route.operation, (world.calls.get(route.operation) ?? 0) + 1);
     response.set('date', new Date(world.now()).toUTCString());
-    const fault = takeFault(world, request.method, request.path);
+    const fault = takeFault(world.faults, request.method, request.path);
     if (fault === undefined) {
       send(response, await answerTo(world, route, request));
       return;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Account, Installation, Repository } from './account.ts';
 import type { DeliveryFaults, Delivery } from './delivery-log.ts';
 import type { Fault } from './faults.ts';
 import type { Job, Run } from './job.ts';
@@ -14,39 +15,6 @@ export type SimulatedApp = {
   webhookUrl: string | null;
   permissions: Record<string, string>;
   events: string[];
-  readonly createdAt: string;
-};
-
-export type AccountType = 'Organization' | 'User';
-
-export type Account = {
-  readonly id: number;
-  login: string;
-  readonly type: AccountType;
-  /** False for plans without runner groups: making one is refused. */
-  readonly hasRunnerGroups: boolean;
-  readonly runnerGroups: RunnerGroup[];
-};
-
-export type GroupVisibility = 'all' | 'private' | 'selected';
-
-export type RunnerGroup = {
-  readonly id: number;
-  name: string;
-  visibility: GroupVisibility;
-  allowsPublicRepositories: boolean;
-  readonly isDefault: boolean;
-};
-
-export type Repository = { readonly id: number; name: string; readonly owner: Account; readonly private: boolean };
-
-export type Installation = {
-  readonly id: number;
-  readonly appId: number;
-  readonly account: Account;
-  selection: 'all' | 'selected';
-  readonly repositoryIds: Set<number>;
-  suspendedAt: string | null;
   readonly createdAt: string;
 };
 
