@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 
 const docs = join(import.meta.dirname, '..', '..', 'docs');
@@ -19,6 +20,8 @@ let database: TestDatabase;
 
 beforeAll(async () => {
   database = await createTestDatabase();
+  // The one that stopping.md has drained: a statement that finds nothing to do cannot fail.
+  await putWorker(database.db, { pod_name: 'pdk-abc123-linux-x64-0123456789ab' });
 });
 
 afterAll(() => database.drop());
@@ -27,4 +30,9 @@ test.each(blocks)('what $page says in SQL works: $begin', async ({ text }) => {
   const statements = text.split(/;.*$/m).filter((statement) => statement.trim() !== '');
   expect(statements).not.toEqual([]);
   for (const statement of statements) await sql.raw(statement).execute(database.db);
+});
+
+test('the statement that drains a worker asks for its stop (F5, E5)', async () => {
+  const stops = database.db.selectFrom('tasks').select('subject_id').where('kind', '=', 'stop-worker');
+  expect(await stops.execute()).toEqual([{ subject_id: 'pdk-abc123-linux-x64-0123456789ab' }]);
 });
