@@ -131,7 +131,7 @@ describe('a pod of ours without a row is adopted (E6)', () => {
     expect(await world.match()).toMatchObject({ reserved: 0 });
   });
 
-  test('a warm one is warm again: it is neither ended as idle nor made anew (C10)', async () => {
+  test('a warm one is warm again: the matcher neither retires it nor makes another (C10)', async () => {
     const account = { entity_id: world.entityId, app_id: APP_ID, installation_id: world.installationId, login: 'acme' } as const;
     await world.db
       .insertInto('installations')
