@@ -15,7 +15,6 @@ beforeEach(async () => {
 });
 afterEach(() => scene.stop());
 
-const LIST_RUNS = 'actions/list-workflow-runs-for-repo';
 const JOBS_OF_RUN = 'actions/list-jobs-for-workflow-run';
 const hosted = { hosted: true, durationMs: 3_600_000 };
 
@@ -256,36 +255,5 @@ describe('when GitHub fails', () => {
     expect(await scene.jobIds()).toEqual([job]);
     const names = await scene.db.selectFrom('repositories').select('full_name').orderBy('repo_id').execute();
     expect(names).toEqual([{ full_name: null }, { full_name: 'acme/api' }]);
-  });
-});
-
-describe('resync of one repository (E2, F5)', () => {
-  test('looks at everything, whatever was seen before', async () => {
-    await scene.queue('acme/api');
-    await scene.discover();
-    const [known] = await scene.jobIds();
-    await scene.db
-      .deleteFrom('jobs')
-      .where('job_id', '=', known ?? 0)
-      .execute();
-    expect(await scene.resync('ACME/api')).toEqual({
-      runs: 1,
-      jobs: 1,
-      unchanged: 0,
-      found: 1,
-      doubted: 0,
-      unanswered: 0,
-      isComplete: true,
-    });
-    expect(await scene.jobIds()).toEqual([known]);
-    expect(await scene.calls(LIST_RUNS)).toBe(10);
-  });
-
-  test.each([
-    ['acme', 'is no repository'],
-    ['nobody/at-all', 'no App of ours is known to be installed on nobody'],
-    ['acme/nothing', 'GitHub does not show acme/nothing'],
-  ])('%s: a sentence', async (name, sentence) => {
-    expect(await scene.resync(name)).toContain(sentence);
   });
 });

@@ -1,0 +1,76 @@
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type DiscoveryScene, startDiscoveryScene } from './discovery.scene.ts';
+
+let database: TestDatabase;
+let scene: DiscoveryScene;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  scene = await startDiscoveryScene(database.db);
+});
+afterEach(() => scene.stop());
+
+/** What a resync of two runs with news asks GitHub for, in turn, and how many of their jobs it stores if that fails. */
+const CALLS = [
+  ['the token', 0],
+  ['the repository by its name', 0],
+  ...['queued', 'in_progress', 'waiting', 'pending', 'requested'].map((status) => [`the ${status} runs`, 0] as const),
+  ['the jobs of one run', 1],
+  ['the jobs of the other run', 1],
+  ['the repository as it is when jobs of it are stored', 0],
+] as const;
+
+describe('resync of one repository (E2, F5)', () => {
+  test('looks at everything, whatever was seen before', async () => {
+    await scene.queue('acme/api');
+    await scene.discover();
+    const [known] = await scene.jobIds();
+    await scene.db
+      .deleteFrom('jobs')
+      .where('job_id', '=', known ?? 0)
+      .execute();
+    expect(await scene.resync('ACME/api')).toEqual({
+      runs: 1,
+      jobs: 1,
+      unchanged: 0,
+      found: 1,
+      doubted: 0,
+      unanswered: 0,
+      isComplete: true,
+    });
+    expect(await scene.jobIds()).toEqual([known]);
+    expect(await scene.calls('actions/list-workflow-runs-for-repo')).toBe(10);
+  });
+
+  test.each(CALLS.map(([call, kept], nth) => ({ call, kept, nth })))(
+    'asks for $call, call $nth: if that fails it says so, keeps $kept of two jobs, and finds the rest when it is asked for again (D14)',
+    async ({ nth, kept }) => {
+      const jobs = [await scene.queue('acme/api'), await scene.queue('acme/api')];
+      await scene.world.github.failNext({ path: '/', status: 502, after: nth });
+      await expect(scene.resync('acme/api')).rejects.toMatchObject({ status: 502 });
+      expect(await scene.jobIds()).toHaveLength(kept);
+      await scene.world.github.clearFaults();
+      expect(await scene.resync('acme/api')).toMatchObject({ runs: 2, jobs: 2, unanswered: 0, isComplete: true });
+      expect(await scene.jobIds()).toEqual(jobs);
+    },
+  );
+
+  test('asks for nothing else', async () => {
+    await scene.queue('acme/api');
+    await scene.queue('acme/api');
+    await scene.world.github.failNext({ path: '/', status: 502, after: CALLS.length });
+    expect(await scene.resync('acme/api')).toMatchObject({ found: 2, isComplete: true });
+  });
+
+  test.each([
+    ['acme', 'is no repository'],
+    ['nobody/at-all', 'no App of ours is known to be installed on nobody'],
+    ['acme/nothing', 'GitHub does not show acme/nothing'],
+  ])('%s: a sentence', async (name, sentence) => {
+    expect(await scene.resync(name)).toContain(sentence);
+  });
+});
