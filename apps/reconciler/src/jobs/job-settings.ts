@@ -101,7 +101,7 @@ export const jobSettings = {
   discoverBudgetPercent: integer({
     env: 'PADDOCK_DISCOVER_BUDGET_PERCENT',
     doc: 'Share of an installation’s remaining budget at GitHub that one pass may use',
-    default: 10,
+    default: 2,
     min: 1,
     max: 100,
   }),
