@@ -1,4 +1,3 @@
-import { recordAuthFailure } from '@paddock/db/accounts/auth-failures';
 import {
   type BreakerSubject,
   githubBreaker,
@@ -14,6 +13,7 @@ import type { GitHub } from '@paddock/github/connect';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
 import { done, type Outcome, snooze } from '@paddock/queue/outcome';
 import type { Kysely } from 'kysely';
+import { noteRefusal } from '../note-refusal.ts';
 import { failWorker } from './fail-worker.ts';
 import type { Registering } from './registering.ts';
 import { repairInstallation, type Standing } from './repair-installation.ts';
@@ -74,22 +74,6 @@ export async function afterGitHubFailure(
 function mayHaveRegistered({ kind, operation, neverSent = false }: GitHubFailure): boolean {
   if (neverSent || (!operation.endsWith('/generate-jitconfig') && operation !== 'unknown')) return false;
   return kind === 'unavailable' || kind === 'timeout' || kind === 'network' || kind === 'unknown';
-}
-
-/** Keeps what later explains why an installation stopped working (C9). */
-async function noteRefusal(db: Kysely<Database>, worker: WorkerToProvision, failure: GitHubFailure): Promise<void> {
-  await recordAuthFailure(db, 'scheduler', {
-    operation: failure.operation,
-    httpStatus: failure.status ?? 0,
-    message: failure.message,
-    appId: worker.appId,
-    installationId: worker.installationId,
-    entityId: worker.entityId,
-    entityType: worker.entityType,
-    entityName: worker.login,
-    jobId: worker.madeForJobId,
-    deliveryGuid: worker.deliveryGuid,
-  });
 }
 
 /** Whom a refusal speaks against is not in it: an account that works well does not wait for one of its repositories. */

@@ -1,10 +1,10 @@
-import { recordAuthFailure } from '@paddock/db/accounts/auth-failures';
 import { noteStopHeldUp, type WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { StopRules } from '@paddock/domain/workers/stop-steps';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
 import { KubeError } from '@paddock/kube/errors';
 import { type Outcome, snooze } from '@paddock/queue/outcome';
 import type { SchedulerEvents } from '../events.ts';
+import { noteRefusal } from '../note-refusal.ts';
 import { type Looking, RefusedAccountError, UnseenRepositoryError } from './stop-looks.ts';
 
 interface Failing extends Pick<Looking, 'db'> {
@@ -35,18 +35,7 @@ export async function afterStopFailure(parts: Failing, worker: WorkerToStop, err
   events.stopFailed(worker, failure);
   await noteStopHeldUp(db, worker.podName, failure.message);
   if (!isRefusal(failure)) return snooze(failure.retryAfterMs ?? stopRules.retryMs, failure.message);
-  await recordAuthFailure(db, 'scheduler', {
-    operation: failure.operation,
-    httpStatus: failure.status ?? 0,
-    message: failure.message,
-    appId: worker.appId,
-    installationId: worker.installationId,
-    entityId: worker.entityId,
-    entityType: worker.entityType,
-    entityName: worker.login,
-    jobId: worker.madeForJobId,
-    deliveryGuid: worker.deliveryGuid,
-  });
+  await noteRefusal(db, worker, failure);
   return snooze(REFUSED_MS, failure.message);
 }
 
