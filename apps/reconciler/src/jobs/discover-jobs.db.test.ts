@@ -113,6 +113,17 @@ describe('which repositories are looked at (E2)', () => {
     expect(await scene.discover()).toMatchObject({ repositories: 1 });
   });
 
+  test('not yet one of which deliveries have just begun to come: nothing is polled while they do (P4)', async () => {
+    await scene.db
+      .updateTable('installations')
+      .set({ listed_at: new Date(Date.now() + 60_000) })
+      .execute();
+    await scene.addJob({ row: { created_at: new Date() } });
+    expect(await scene.discover()).toMatchObject({ repositories: 0 });
+    await scene.passMinutes(5);
+    expect(await scene.discover()).toMatchObject({ repositories: 1 });
+  });
+
   test('every six hours those that were pushed to as well', async () => {
     await scene.discover();
     await scene.queue('acme/site');

@@ -58,7 +58,7 @@ export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSi
   const ask = createAskGitHub({ db, dryRun, onUnanswered, signal });
   const allowanceOf = createAllowances(github.budgetOf, budgetPercent);
   if (!dryRun) {
-    await noteActiveRepositories(db, activeMs);
+    await noteActiveRepositories(db, { activeMs, everyMs });
     await forgetRestingRepositories(db);
   }
   for (const installation of await findUnlistedInstallations(db, { everyMs: options.listEveryMs, appIds, most, refusedPauseMs })) {

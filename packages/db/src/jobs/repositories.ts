@@ -19,11 +19,18 @@ export interface RepositoryToLookAt {
 /** For how much longer than the last time jobs are looked through: a transaction may commit so much later than it began. */
 const MARGIN = sql`interval '5 minutes'`;
 
-/** Notes the repositories of jobs that have come since this was last done, at most those of the last `activeMs`. Returns how many are news. */
-export async function noteActiveRepositories(db: Kysely<Database>, activeMs: number): Promise<number> {
+/**
+ * Notes the repositories of jobs that have come since this was last done, at most those of the last `activeMs`. A new one is due
+ * `everyMs` after its newest job: until then its deliveries are being heard. Returns how many are news.
+ */
+export async function noteActiveRepositories(
+  db: Kysely<Database>,
+  { activeMs, everyMs }: { activeMs: number; everyMs: number },
+): Promise<number> {
   const { rows } = await sql`
-    insert into repositories as known (repo_id, entity_id, app_id, full_name, active_at, noted_at)
-    select distinct on (repo_id) repo_id, entity_id, app_id, repo_full_name, created_at, now() from jobs
+    insert into repositories as known (repo_id, entity_id, app_id, full_name, active_at, noted_at, due_at)
+    select distinct on (repo_id) repo_id, entity_id, app_id, repo_full_name, created_at, now(), created_at + ${everyMs} * interval '1 millisecond'
+    from jobs
     where created_at > greatest(now() - ${activeMs} * interval '1 millisecond', (select max(noted_at) from repositories) - ${MARGIN})
     order by repo_id, created_at desc
     on conflict (repo_id) do update set entity_id = excluded.entity_id, app_id = excluded.app_id, full_name = excluded.full_name,
