@@ -1,4 +1,5 @@
 import type { AppClient } from './connect.ts';
+import { PER_PAGE } from './read-pages.ts';
 
 /** One attempt at a delivery, from the App's log. Attempts of the same event share the GUID; the log holds no payloads. */
 export type WebhookDelivery = {
@@ -21,6 +22,8 @@ export type WebhookDelivery = {
 export type DeliveryPage = {
   readonly deliveries: readonly WebhookDelivery[];
   readonly nextCursor?: string;
+  /** The page is full and came without any Link header: whether the log goes on, and where, GitHub has not said. */
+  readonly isCutOff: boolean;
   /** GitHub's clock when it answered; undefined if it did not say. */
   readonly answeredAt: Date | undefined;
 };
@@ -30,7 +33,10 @@ export type DeliveryPage = {
  * apart: GitHub's filter misses those that never got a status code.
  */
 export async function listDeliveries({ octokit }: AppClient, { cursor }: { readonly cursor?: string } = {}): Promise<DeliveryPage> {
-  const { data, headers } = await octokit.rest.apps.listWebhookDeliveries({ per_page: 100, ...(cursor === undefined ? {} : { cursor }) });
+  const { data, headers } = await octokit.rest.apps.listWebhookDeliveries({
+    per_page: PER_PAGE,
+    ...(cursor === undefined ? {} : { cursor }),
+  });
   const deliveries = data.map((delivery) => ({
     id: delivery.id,
     guid: delivery.guid,
@@ -46,7 +52,8 @@ export async function listDeliveries({ octokit }: AppClient, { cursor }: { reado
   }));
   const nextCursor = cursorOfNextPage(headers.link);
   const answeredAt = clockIn(headers.date);
-  return nextCursor === undefined ? { deliveries, answeredAt } : { deliveries, nextCursor, answeredAt };
+  const isCutOff = headers.link === undefined && data.length >= PER_PAGE;
+  return { deliveries, isCutOff, answeredAt, ...(nextCursor === undefined ? {} : { nextCursor }) };
 }
 
 /** Asks GitHub to send a delivery once more; it answers before it does. The new attempt keeps the GUID and gets an id of its own. */

@@ -1,5 +1,6 @@
 import type { AppClient } from './connect.ts';
 import { foundOrNot } from './found-or-not.ts';
+import { PER_PAGE, readPages } from './read-pages.ts';
 import type { RepositoryName } from './scope.ts';
 
 /** Where an App is installed. */
@@ -28,7 +29,11 @@ export async function findInstallation({ octokit }: AppClient, query: Installati
 
 /** All installations of the App, suspended ones included. */
 export async function listInstallations({ octokit }: AppClient): Promise<GitHubInstallation[]> {
-  return (await octokit.paginate(octokit.rest.apps.listInstallations, { per_page: 100 })).map(parseInstallation);
+  const installations = await readPages(async (page) => {
+    const { data, headers } = await octokit.rest.apps.listInstallations({ per_page: PER_PAGE, page });
+    return { items: data, link: headers.link };
+  });
+  return installations.map(parseInstallation);
 }
 
 export type GitHubAppFacts = {

@@ -1,6 +1,7 @@
 import type { InstallationClient } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
 import { foundOrNot } from './found-or-not.ts';
+import { PER_PAGE, readPages } from './read-pages.ts';
 import type { RepositoryName } from './scope.ts';
 
 /** A workflow job as GitHub answers it. Instants are GitHub's own ISO texts. */
@@ -62,8 +63,11 @@ export async function listRunJobs(
   runId: number,
 ): Promise<GitHubJob[] | undefined> {
   return foundOrNot(async () => {
-    const list = octokit.rest.actions.listJobsForWorkflowRun;
-    const jobs = await octokit.paginate(list, { owner, repo, run_id: runId, filter: 'all', per_page: 100 });
+    const query = { owner, repo, run_id: runId, filter: 'all', per_page: PER_PAGE } as const;
+    const jobs = await readPages(async (page) => {
+      const { data, headers } = await octokit.rest.actions.listJobsForWorkflowRun({ ...query, page });
+      return { items: data.jobs, total: data.total_count, link: headers.link };
+    });
     return jobs.map(parseJob);
   });
 }
@@ -75,6 +79,9 @@ export type RunList =
   /** `etag` of the first page; it changes when any of its runs does. */
   | { readonly kind: 'runs'; readonly runs: readonly GitHubRun[]; readonly etag: string | undefined };
 
+/** GitHub tells no more of them, whatever the total says. */
+const MOST_RUNS = 1_000;
+
 /**
  * The repository's runs of one status, newest first (GitHub tells a thousand at most). With the `etag` of an earlier answer, an unchanged
  * first page costs none of the budget.
@@ -85,16 +92,16 @@ export async function listRuns(
   { status, etag }: { readonly status: RunStatus; readonly etag?: string },
 ): Promise<RunList> {
   try {
-    const headers = etag === undefined ? {} : { 'if-none-match': etag };
-    const query = { owner, repo, status, per_page: 100 };
-    const first = await octokit.rest.actions.listWorkflowRunsForRepo({ ...query, headers });
-    const runs = first.data.workflow_runs.map(parseRun);
-    for (let page = 2; runs.length < Math.min(first.data.total_count, 1000); page += 1) {
-      const { data } = await octokit.rest.actions.listWorkflowRunsForRepo({ ...query, page });
-      if (data.workflow_runs.length === 0) break;
-      runs.push(...data.workflow_runs.map(parseRun));
-    }
-    return { kind: 'runs', runs, etag: first.headers.etag };
+    const query = { owner, repo, status, per_page: PER_PAGE };
+    let etagNow: string | undefined;
+    const ofFirst = etag === undefined ? {} : { headers: { 'if-none-match': etag } };
+    const fetchPage = async (page: number) => {
+      const { data, headers } = await octokit.rest.actions.listWorkflowRunsForRepo({ ...query, page, ...(page === 1 ? ofFirst : {}) });
+      if (page === 1) etagNow = headers.etag;
+      return { items: data.workflow_runs, total: data.total_count, link: headers.link };
+    };
+    const runs = await readPages(fetchPage, { most: MOST_RUNS });
+    return { kind: 'runs', runs: runs.map(parseRun), etag: etagNow };
   } catch (error) {
     if (classifyGitHubError(error).status === 304) return { kind: 'unchanged' };
     throw error;

@@ -1,5 +1,6 @@
 import type { InstallationClient } from './connect.ts';
 import { foundOrNot } from './found-or-not.ts';
+import { PER_PAGE, readPages } from './read-pages.ts';
 import type { RepositoryName } from './scope.ts';
 
 /** A repository under its present name. */
@@ -32,7 +33,11 @@ export async function findRepositoryByName(
 
 /** All repositories that the installation may see. */
 export async function listRepositories({ octokit }: InstallationClient): Promise<GitHubRepository[]> {
-  return (await octokit.paginate(octokit.rest.apps.listReposAccessibleToInstallation, { per_page: 100 })).map(parseRepository);
+  const repositories = await readPages(async (page) => {
+    const { data, headers } = await octokit.rest.apps.listReposAccessibleToInstallation({ per_page: PER_PAGE, page });
+    return { items: data.repositories, total: data.total_count, link: headers.link };
+  });
+  return repositories.map(parseRepository);
 }
 
 const parseRepository = ({ id, owner, name, private: isPrivate, pushed_at: pushedAt }: RepositoryFields): GitHubRepository => ({

@@ -1,5 +1,6 @@
 import type { InstallationClient } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
+import { PER_PAGE, readPages } from './read-pages.ts';
 
 /** Every organisation has it, under this id; repositories have no other. */
 export const DEFAULT_RUNNER_GROUP_ID = 1;
@@ -39,9 +40,15 @@ type GroupAnswer = {
 };
 
 const GROUPS = '/orgs/{org}/actions/runner-groups';
+/** Any text to the compiler, whose own idea of the answer is a looser one. */
+const LIST_GROUPS: string = `GET ${GROUPS}`;
 
 async function findRunnerGroup({ octokit }: InstallationClient, org: string, name: string): Promise<GroupAnswer | undefined> {
-  const groups = await octokit.paginate<GroupAnswer>(`GET ${GROUPS}`, { org, per_page: 100 });
+  const groups = await readPages(async (page) => {
+    const { data, headers } = await octokit.request(LIST_GROUPS, { org, per_page: PER_PAGE, page });
+    const { runner_groups: items, total_count: total }: { runner_groups: GroupAnswer[]; total_count: number } = data;
+    return { items, total, link: headers.link };
+  });
   return groups.find((group) => group.name.toLowerCase() === name.toLowerCase());
 }
 

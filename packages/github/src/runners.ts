@@ -1,6 +1,7 @@
 import type { InstallationClient } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
 import { foundOrNot } from './found-or-not.ts';
+import { PER_PAGE, readPages } from './read-pages.ts';
 import { describeScope, type RegistrationScope } from './scope.ts';
 
 /** A self-hosted runner as GitHub sees it. Its view lags: `busy` may be false for minutes into a job. */
@@ -64,15 +65,15 @@ async function readRunners(
   scope: RegistrationScope,
   filter: { readonly name?: string },
 ): Promise<GitHubRunner[]> {
-  const runners =
-    scope.kind === 'organization'
-      ? await octokit.paginate(octokit.rest.actions.listSelfHostedRunnersForOrg, { org: scope.owner, per_page: 100, ...filter })
-      : await octokit.paginate(octokit.rest.actions.listSelfHostedRunnersForRepo, {
-          owner: scope.owner,
-          repo: scope.repo,
-          per_page: 100,
-          ...filter,
-        });
+  const { actions } = octokit.rest;
+  const runners = await readPages(async (page) => {
+    const query = { per_page: PER_PAGE, page, ...filter };
+    const { data, headers } =
+      scope.kind === 'organization'
+        ? await actions.listSelfHostedRunnersForOrg({ org: scope.owner, ...query })
+        : await actions.listSelfHostedRunnersForRepo({ owner: scope.owner, repo: scope.repo, ...query });
+    return { items: data.runners, total: data.total_count, link: headers.link };
+  });
   return runners.map(parseRunner);
 }
 

@@ -8,8 +8,8 @@ export function deliveryLogAtGitHub(github: GitHub, appId: number, signal: Abort
   const app = github.asApp(appId, { signal });
   return {
     async list(cursor) {
-      const { deliveries, nextCursor, answeredAt } = await listDeliveries(app, cursor === undefined ? {} : { cursor });
-      return { deliveries: deliveries.map(readAttempt), nextCursor, answeredAt };
+      const { deliveries, ...page } = await listDeliveries(app, cursor === undefined ? {} : { cursor });
+      return { ...page, deliveries: deliveries.map(readAttempt) };
     },
     redeliver: (deliveryId) => redeliver(app, deliveryId),
   };

@@ -1,7 +1,7 @@
 import type { ListedStretch } from '@paddock/db/deliveries/redelivery';
 import { describe, expect, test } from '@jest/globals';
 import type { DeliveryAttempt } from './delivery-log.ts';
-import { type LogPage, type ReadLogOptions, readDeliveryLog } from './read-delivery-log.ts';
+import { CutOffLogError, type LogPage, type ReadLogOptions, readDeliveryLog } from './read-delivery-log.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 /** An instant so many minutes before noon. */
@@ -151,6 +151,21 @@ describe('reading the delivery log (E1)', () => {
     expect(reading.pages).toBe(pages);
     expect(reading.error).toEqual(new Error('GitHub answered an empty page of the delivery log, and that the log goes on after it'));
     expect(reading.stretches).toEqual([...stretches, older]);
+  });
+
+  test('a full page of which GitHub does not say what follows counts, and the mark stays', async () => {
+    const { asked, fetchPage } = fakeLog();
+    const older = { newestAt: ago(95), oldestAt: ago(130), cursor: null };
+    const cutOff: ReadLogOptions['fetchPage'] = async (cursor) => ({ deliveries: (await fetchPage(cursor)).deliveries, isCutOff: true });
+    const reading = await read(cutOff, [older]);
+    expect(asked).toEqual(['top']);
+    expect(reading.attempts).toHaveLength(10);
+    expect(reading.error).toEqual(new CutOffLogError());
+    expect(reading.stretches).toEqual([older]);
+    // Nothing is asked of what lies below once the page itself reaches down far enough.
+    const enough = await read(cutOff, [{ newestAt: ago(2), oldestAt: ago(130), cursor: null }], { windowMs: 5 * 60_000 });
+    expect(enough.error).toBeUndefined();
+    expect(enough.stretches).toEqual([{ newestAt: ago(0), oldestAt: ago(130), cursor: null }]);
   });
 
   test('a gap is filled down to what GitHub can still repeat, and what lies below is forgotten', async () => {

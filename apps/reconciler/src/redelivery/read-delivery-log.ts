@@ -6,6 +6,8 @@ export interface LogPage {
   deliveries: readonly DeliveryAttempt[];
   /** Absent on the last page. */
   nextCursor?: string | undefined;
+  /** The page is full, and GitHub has not said whether the log goes on. */
+  isCutOff?: boolean | undefined;
   /** The log's own clock, if it told the time. */
   answeredAt?: Date | undefined;
 }
@@ -33,6 +35,16 @@ export interface LogReading {
   pages: number;
   /** Why a page could not be had; what was read before it counts all the same. */
   error?: unknown;
+}
+
+/** Below a page of the delivery log there may be more, and nothing tells how to ask for it. */
+export class CutOffLogError extends Error {
+  constructor() {
+    super(
+      'GitHub answered a full page of the delivery log, and not where it goes on: see whether a proxy before it takes the Link header away',
+    );
+    this.name = 'CutOffLogError';
+  }
 }
 
 /**
@@ -89,6 +101,10 @@ async function readDown(
     if (instants.length === 0 && newestAt === undefined) return;
     newestAt ??= new Date(Math.max(...instants));
     const oldest = instants.length === 0 ? newestAt : new Date(Math.min(...instants));
+    if (page.isCutOff === true && oldest >= until) {
+      reading.error = new CutOffLogError();
+      return;
+    }
     const complete = next === undefined || oldest < until;
     // Where the log ends there is nothing below, so the stretch reaches down to whatever was listed there before.
     const oldestAt = next === undefined ? earliest([oldest, until, ...reading.stretches.map((stretch) => stretch.oldestAt)]) : oldest;

@@ -2,6 +2,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { type RedeliveryScene, startRedeliveryScene } from './redelivery.scene.ts';
+import type { DeliveryLog } from './redeliver.ts';
 import { readSince, redeliverSince, type RedeliverSinceOptions } from './redeliver-since.ts';
 
 let database: TestDatabase;
@@ -77,6 +78,18 @@ describe('redeliver since (E1, F5)', () => {
   test('fails, to be tried again, if nothing could be read', async () => {
     await scene.world.github.failNext({ path: '/app/hook/deliveries$', status: 502 });
     await expect(find()).rejects.toThrow(/Failed on demand/);
+  });
+
+  test('fails where GitHub does not say how the log goes on, once what it has read is asked for', async () => {
+    await scene.queueJobs(1, {});
+    const list: DeliveryLog['list'] = async (cursor) => ({ deliveries: (await scene.log.list(cursor)).deliveries, isCutOff: true });
+    await expect(find({ log: { list } })).rejects.toThrow(/not where it goes on/);
+    expect(await scene.unresolved()).toHaveLength(1);
+    // As far as was asked for, it is complete.
+    await scene.pass(120);
+    await scene.queueJobs(1, {});
+    const since = new Date(Date.now() + 60 * 60_000);
+    expect(await find({ log: { list }, since })).toEqual({ pages: 1, attempts: 1, missing: 1 });
   });
 
   test('only counts in a dry run', async () => {

@@ -5,6 +5,7 @@ import type { Kysely } from 'kysely';
 import { type DeliveryAttempt, missingSince } from './delivery-log.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import { findUnstored } from './find-unstored.ts';
+import { CutOffLogError } from './read-delivery-log.ts';
 import type { DeliveryLog } from './redeliver.ts';
 
 export interface RedeliverSinceOptions {
@@ -33,7 +34,8 @@ export interface RedeliverSinceCounts {
 /**
  * Finds every delivery since an instant that our own events lack, those too that GitHub calls delivered, and has them asked for by the
  * ordinary cycles, until their rows are here (E1): after a restore, or when something before us answered in our place. What was read
- * counts although a later page fails; then this throws, once it is written down, if nothing was read, and goes on from the cursor otherwise.
+ * counts although a later page fails; then this throws if nothing was read, and goes on from the cursor otherwise. Where GitHub does not say
+ * how the log goes on, it throws once everything is written down.
  */
 export async function redeliverSince(options: RedeliverSinceOptions, signal: AbortSignal): Promise<RedeliverSinceCounts> {
   const { db, appId, log, events, since, maxPages, dryRun } = options;
@@ -41,12 +43,15 @@ export async function redeliverSince(options: RedeliverSinceOptions, signal: Abo
   let cursor = options.cursor;
   let pages = 0;
   let isComplete = false;
-  while (!isComplete && pages < maxPages && !signal.aborted) {
+  let isCutOff = false;
+  while (!isComplete && !isCutOff && pages < maxPages && !signal.aborted) {
     try {
       const page = await log.list(cursor);
       pages++;
       attempts.push(...page.deliveries);
-      isComplete = page.nextCursor === undefined || page.deliveries.some(({ deliveredAt }) => deliveredAt < since);
+      const isReached = page.deliveries.some(({ deliveredAt }) => deliveredAt < since);
+      isCutOff = page.isCutOff === true && !isReached;
+      isComplete = isReached || (page.nextCursor === undefined && !isCutOff);
       cursor = page.nextCursor;
     } catch (error) {
       if (pages === 0) throw error;
@@ -58,6 +63,7 @@ export async function redeliverSince(options: RedeliverSinceOptions, signal: Abo
   const unstored = new Set(await findUnstored(db, [...new Set(wanted.map(({ guid }) => guid))]));
   const missing = missingSince(wanted, (guid) => unstored.has(guid));
   if (!dryRun) await askForMissingDeliveries(db, appId, missing);
+  if (isCutOff) throw new CutOffLogError();
   const counts = { pages, attempts: wanted.length, missing: missing.length };
   return isComplete || cursor === undefined ? counts : { ...counts, cursor };
 }

@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
+import { connectGitHub, type GitHub } from './connect.ts';
+import { listDeliveries } from './deliveries.ts';
+import { listInstallations } from './installations.ts';
+import { listRunJobs, listRuns } from './jobs.ts';
+import { type ListAnswer, readPages } from './read-pages.ts';
+import { listRepositories } from './repositories.ts';
+import { createJitConfig, listRunners } from './runners.ts';
+
+type Item = { readonly id: number };
+const items = (from: number, count: number): Item[] => Array.from({ length: count }, (_, index) => ({ id: from + index }));
+
+/** A list of so many items, told as `tell` does; records which pages were asked for. */
+function listOf(count: number, tell: (page: readonly Item[], number: number) => Omit<ListAnswer<Item>, 'items'>) {
+  const asked: number[] = [];
+  const fetchPage = async (page: number): Promise<ListAnswer<Item>> => {
+    asked.push(page);
+    const found = items(1, count).slice((page - 1) * 100, page * 100);
+    return { items: found, ...tell(found, page) };
+  };
+  return { asked, fetchPage };
+}
+
+describe('reading pages', () => {
+  const next = '<https://github.example/list?page=2>; rel="next", <https://github.example/list?page=9>; rel="last"';
+  test.each<[string, number, Parameters<typeof listOf>[1], number]>([
+    ['the Link header is followed', 150, (_, page) => ({ link: page === 1 ? next : '<x>; rel="prev"', total: 150 }), 2],
+    ['without a Link header the total is', 250, () => ({ link: undefined, total: 250 }), 3],
+    ['a total that the page reaches asks for nothing more', 100, () => ({ link: undefined, total: 100 }), 1],
+    ['without both a full page is', 100, () => ({ link: undefined }), 2],
+    ['and one that is not full ends the list', 99, () => ({ link: undefined }), 1],
+    ['a total that is never reached ends with an empty page', 100, () => ({ link: undefined, total: 7_000 }), 2],
+    ['a Link header that goes on for ever ends with an empty page', 100, () => ({ link: next }), 2],
+  ])('%s', async (_name, count, tell, pages) => {
+    const { asked, fetchPage } = listOf(count, tell);
+    expect(await readPages(fetchPage)).toEqual(items(1, count));
+    expect(asked).toHaveLength(pages);
+  });
+
+  test('a server that answers the first page for ever is asked twice', async () => {
+    let asked = 0;
+    const fetchPage = () => Promise.resolve({ items: items(1, 100), link: undefined, total: 500 + asked++ });
+    expect(await readPages(fetchPage)).toHaveLength(100);
+    expect(asked).toBe(2);
+  });
+
+  test('an item that is seen on two pages counts once', async () => {
+    const pages = [items(1, 100), items(100, 50)];
+    const fetchPage = (page: number) => Promise.resolve({ items: pages[page - 1] ?? [], link: undefined, total: 150 });
+    expect(await readPages(fetchPage)).toEqual(items(1, 149));
+  });
+
+  test('no more are asked for than are wanted', async () => {
+    const { asked, fetchPage } = listOf(1_000, () => ({ link: next }));
+    expect(await readPages(fetchPage, { most: 200 })).toHaveLength(200);
+    expect(asked).toEqual([1, 2]);
+  });
+});
+
+describe('lists behind a proxy that takes the Link header away (E1, E2, E4, E5)', () => {
+  let world: SmallWorld;
+  let github: GitHub;
+  beforeEach(async () => {
+    world = await startSmallWorld();
+    const withoutLink: typeof globalThis.fetch = async (input, init) => {
+      const { status, headers, body } = await globalThis.fetch(input, init);
+      return new Response(body, { status, headers: [...headers].filter(([name]) => name !== 'link') });
+    };
+    const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
+    github = connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 10_000, fetch: withoutLink });
+  });
+  afterEach(() => world.github.stop());
+  const installation = () => github.asInstallation(world.appId, world.organization.installationId);
+  const API = { owner: 'acme', repo: 'api' };
+
+  test('a run’s jobs, and runs, come from all pages', async () => {
+    const { runId } = await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
+    for (let n = 0; n < 100; n += 1) await world.github.queueJob({ repo: 'acme/api', labels: ['none'], runId });
+    expect(await listRunJobs(installation(), API, runId)).toHaveLength(101);
+    for (let n = 0; n < 100; n += 1) await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
+    expect(await listRuns(installation(), API, { status: 'queued' })).toMatchObject({ runs: { length: 101 } });
+  });
+
+  test('runners, repositories and installations do', async () => {
+    const scope = { kind: 'organization', owner: 'acme' } as const;
+    for (let n = 0; n < 101; n += 1) {
+      await createJitConfig(installation(), scope, { name: `worker-${n}`, labels: ['linux'], runnerGroupId: 1 });
+      await world.github.addRepository({ owner: 'acme', name: `part-${n}` });
+      await world.github.addUser({ login: `user-${n}` });
+      await world.github.install({ appId: world.appId, account: `user-${n}`, announce: false });
+    }
+    expect(await listRunners(installation(), scope)).toHaveLength(101);
+    expect((await listRepositories(installation())).length).toBeGreaterThan(101);
+    expect((await listInstallations(github.asApp(world.appId))).length).toBeGreaterThan(101);
+  });
+
+  test('a full page of deliveries says that it may be cut off, one that is not full does not', async () => {
+    await world.github.setDeliveryFaults({ lossRate: 1 });
+    for (let n = 0; n < 99; n += 1) await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
+    expect(await listDeliveries(github.asApp(world.appId))).toMatchObject({ isCutOff: false });
+    for (let n = 0; n < 21; n += 1) await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
+    expect(await listDeliveries(github.asApp(world.appId))).toMatchObject({ deliveries: { length: 100 }, isCutOff: true });
+    const whole = connectGitHub({
+      apiUrl: world.github.url,
+      apps: [{ appId: world.appId, privateKey: world.privateKeyPem }],
+      requestTimeoutMs: 10_000,
+    });
+    expect(await listDeliveries(whole.asApp(world.appId))).toMatchObject({ isCutOff: false, nextCursor: expect.any(String) });
+  });
+});
