@@ -14,10 +14,10 @@ const items = (from: number, count: number): Item[] => Array.from({ length: coun
 /** A list of so many items, told as `tell` does; records which pages were asked for. */
 function listOf(count: number, tell: (page: readonly Item[], number: number) => Omit<ListAnswer<Item>, 'items'>) {
   const asked: number[] = [];
-  const fetchPage = async (page: number): Promise<ListAnswer<Item>> => {
+  const fetchPage = (page: number): Promise<ListAnswer<Item>> => {
     asked.push(page);
     const found = items(1, count).slice((page - 1) * 100, page * 100);
-    return { items: found, ...tell(found, page) };
+    return Promise.resolve({ items: found, ...tell(found, page) });
   };
   return { asked, fetchPage };
 }
@@ -58,15 +58,16 @@ describe('reading pages', () => {
   });
 });
 
+const withoutLink: typeof globalThis.fetch = async (input, init) => {
+  const { status, headers, body } = await globalThis.fetch(input, init);
+  return new Response(body, { status, headers: [...headers].filter(([name]) => name !== 'link') });
+};
+
 describe('lists behind a proxy that takes the Link header away (E1, E2, E4, E5)', () => {
   let world: SmallWorld;
   let github: GitHub;
   beforeEach(async () => {
     world = await startSmallWorld();
-    const withoutLink: typeof globalThis.fetch = async (input, init) => {
-      const { status, headers, body } = await globalThis.fetch(input, init);
-      return new Response(body, { status, headers: [...headers].filter(([name]) => name !== 'link') });
-    };
     const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
     github = connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 10_000, fetch: withoutLink });
   });
