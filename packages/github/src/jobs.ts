@@ -1,3 +1,4 @@
+import { readRunnerName } from '@paddock/domain/workers/runner-name';
 import type { InstallationClient } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
 import { foundOrNot } from './found-or-not.ts';
@@ -123,7 +124,7 @@ function parseJob(job: JobAnswer): GitHubJob {
     conclusion: job.conclusion,
     labels: job.labels,
     runnerId: job.runner_id,
-    runnerName: job.runner_name,
+    runnerName: readRunnerName(job.runner_name ?? '') || null,
     createdAt: job.created_at,
     startedAt: job.started_at,
     completedAt: job.completed_at,

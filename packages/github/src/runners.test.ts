@@ -71,6 +71,12 @@ describe.each(SCOPES)('runners of a $kind', (scope) => {
     expect(await findRunner(client, scope, 'worker')).toBeUndefined();
   });
 
+  test('one whose name comes back in another case and with spaces is found (E5)', async () => {
+    const runners = [{ id: 7, name: ' PDK-abc123-Linux-0123456789AB ', status: 'online', busy: true, labels: [] }];
+    await world.github.failNext({ method: 'GET', path: '/actions/runners$', status: 200, body: { total_count: 1, runners } });
+    expect(await findRunner(client, scope, 'pdk-abc123-linux-0123456789ab')).toMatchObject({ id: 7, busy: true });
+  });
+
   test('an idle one is deleted, and is absent then', async () => {
     const { runnerId } = await createJitConfig(client, scope, jit('worker-1'));
     expect(await deleteRunner(client, scope, runnerId)).toBe('deleted');

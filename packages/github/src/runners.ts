@@ -1,3 +1,4 @@
+import { readRunnerName } from '@paddock/domain/workers/runner-name';
 import type { InstallationClient } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
 import { foundOrNot } from './found-or-not.ts';
@@ -125,5 +126,5 @@ type RunnerAnswer = {
 };
 
 function parseRunner({ id, name, status, busy, labels }: RunnerAnswer): GitHubRunner {
-  return { id, name, online: status === 'online', busy, labels: labels.map((label) => label.name) };
+  return { id, name: readRunnerName(name), online: status === 'online', busy, labels: labels.map((label) => label.name) };
 }

@@ -27,6 +27,16 @@ describe('parseDelivery', () => {
     }
   });
 
+  test.each([
+    [' PDK-abc123-Linux-0123456789AB ', 'pdk-abc123-linux-0123456789ab'],
+    ['My Runner', 'My Runner'],
+    ['', null],
+    ['  ', null],
+    [null, null],
+  ])('reads the runner %j as %j (B7)', (runner_name, runnerName) => {
+    expect(parseDelivery('workflow_job', { ...withJob(0, { runner_name }), action: 'in_progress' })).toMatchObject({ job: { runnerName } });
+  });
+
   test('reads a queued job of a personal account, labels normalised (A2)', () => {
     expect(parseDelivery('workflow_job', withJob(6, { labels: ['Self-Hosted', 'k8s', 'K8S'] }))).toEqual({
       kind: 'job',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { normaliseLabels } from '../pools/labels.ts';
+import { readRunnerName } from '../workers/runner-name.ts';
 import { account, type Account, id, instant, optionalText } from './payload-fields.ts';
 
 /** What a delivery says has become of the job. Of a job's own `status` in the payload nothing is read: the action decides (B3). */
@@ -53,7 +54,8 @@ const payload = z.object({
       .nullish()
       .transform((value) => value ?? []),
     conclusion: optionalText,
-    runner_name: optionalText,
+    // Of nothing but spaces it is none, as an empty one is.
+    runner_name: optionalText.transform((name) => (name === null ? null : readRunnerName(name) || null)),
     runner_id: z
       .int()
       .nullish()

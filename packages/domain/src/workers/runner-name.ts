@@ -1,0 +1,11 @@
+/** How the name of every worker begins. */
+const OURS = 'pdk-';
+
+/**
+ * A runner's name as it is compared with workers' names, which are in lower case and without spaces: GitHub takes names without regard to
+ * case, and what lies between us may give them back in another or with spaces around. Names of others stay as they are but for such spaces.
+ */
+export function readRunnerName(name: string): string {
+  const trimmed = name.trim();
+  return trimmed.slice(0, OURS.length).toLowerCase() === OURS ? trimmed.toLowerCase() : trimmed;
+}
