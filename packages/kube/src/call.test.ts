@@ -125,7 +125,7 @@ describe('a call', () => {
 
   test('an answer in HTML is classed by its status alone', async () => {
     answer = (_request, response) => void response.writeHead(502).end('<html>pods not found</html>');
-    expect(await failure()).toMatchObject({ kind: 'unavailable', status: 502 });
+    expect(await failure()).toMatchObject({ kind: 'unavailable', status: 502, message: 'GET /api/v1/pods: 502 Bad Gateway' });
     answer = (_request, response) => void response.end('<html>welcome</html>');
     expect(await failure()).toMatchObject({ kind: 'unavailable' });
   });

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Cluster } from './connect.ts';
 import { KubeError, kindOf, readStatus, wordsWithoutContent, type KubeFailure } from './errors.ts';
 
@@ -102,11 +102,13 @@ function answeredFailure(call: Call, status: number, retryAfter: string | undefi
   const said = readStatus(parsed(body));
   const seconds = said.retryAfterSeconds ?? (retryAfter !== undefined && /^\d+$/.test(retryAfter) ? Number(retryAfter) : undefined);
   const words = call.secretBody === true ? wordsWithoutContent(said) : said.message;
+  // Not every answer is a Status object: those of priority and fairness, and of proxies on the way, are plain text.
+  const reason = said.reason ?? (said.message === undefined ? STATUS_CODES[status] : undefined);
   return {
     kind: kindOf(status, said.reason),
     status,
     ...(said.reason === undefined ? {} : { reason: said.reason }),
-    message: `${describe(call)}: ${[status, said.reason, words].filter((part) => part !== undefined && part !== '').join(' ')}`,
+    message: `${describe(call)}: ${[status, reason, words].filter((part) => part !== undefined && part !== '').join(' ')}`,
     ...(seconds === undefined ? {} : { retryAfterMs: seconds * 1000 }),
   };
 }

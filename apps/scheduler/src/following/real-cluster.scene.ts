@@ -10,6 +10,8 @@ import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from '../schedule
 export interface RealWorld extends SchedulerWorld {
   readonly real: RealCluster;
   readonly admin: AdminApi;
+  /** With the scheduler's rights. */
+  readonly kubeconfigFile: string;
   /** All pods of this world in the cluster. */
   pods(): Promise<ObservedPod[]>;
   /** Changes a pod's annotations, which tell what becomes of it. */
@@ -36,6 +38,7 @@ export async function startRealWorld(assets: string, options: RealClusterOptions
     ...world,
     real,
     admin,
+    kubeconfigFile: realKubeconfig,
     pods: async () => (await listPods(world.cluster, { namespace: NAMESPACE, instance })).pods,
     annotate: (podName, annotations) => admin('PATCH', `/api/v1/namespaces/${NAMESPACE}/pods/${podName}`, { metadata: { annotations } }),
     async drive(what, isDone) {

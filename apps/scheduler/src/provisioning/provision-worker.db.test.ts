@@ -73,12 +73,24 @@ describe('provisioning', () => {
 
   test('a registration whose JIT config was lost ends the row; another worker is made beside what is left at GitHub (C6)', async () => {
     await world.queueJob();
-    world.kube.failNext({ method: 'POST', path: '/secrets$', status: 500 });
+    world.kube.failNext({ method: 'POST', path: '/secrets$', status: 500, times: 4 });
     await world.settle();
     expect(await seen.failures()).toEqual(['registration_interrupted']);
     expect(await seen.runners()).toHaveLength(2); // the first one is the sweep's to remove, after its grace
     await seen.expectOneWorker();
   });
+
+  test.each([{ status: 429, retryAfterSeconds: 0 }, { status: 500 }, { status: 503, afterCommit: true }, { afterCommit: true }])(
+    'a Secret that cannot be put for a moment (%j) costs no registration (C6, P4)',
+    async (fault) => {
+      await world.queueJob();
+      world.kube.failNext({ method: 'POST', path: '/secrets$', times: 2, ...fault });
+      await world.settle();
+      expect(await seen.failures()).toEqual([]);
+      expect(await seen.runners()).toHaveLength(1);
+      await seen.expectOneWorker();
+    },
+  );
 
   test('a Secret that is there is used without another registration (C6)', async () => {
     await world.queueJob();
@@ -117,7 +129,7 @@ describe('provisioning', () => {
     if (worker === undefined || pool === undefined) throw new Error('there is no worker');
     await failWorker(world.db, worker.podName, { reason: 'registration_interrupted', message: 'by its successor' });
     const task = taskFor(worker.podName, 1);
-    await putSecret(world.parts, worker, 'a JIT config', task);
+    await putSecret(world.parts, worker, 'a JIT config', { task, signal: new AbortController().signal });
     expect(await startPod(world.parts, worker, pool, { task, isWatched: false })).toMatchObject({ outcome: 'done' });
     expect(seen.pods()).toEqual([]);
     expect(seen.secrets()).toEqual([]);

@@ -72,7 +72,7 @@ async function provision(parts: Provisioning, worker: WorkerToProvision, task: T
     if (isWatched) await tryPod(parts, worker, pool, task);
     const registered = await registerRunner(parts, worker, pool, { task, isWatched }, signal);
     if ('instead' in registered) return registered.instead;
-    await putSecret(parts, worker, registered.jitConfig, task);
+    await putSecret(parts, worker, registered.jitConfig, { task, signal });
   }
   return startPod(parts, worker, pool, { task, isWatched });
 }

@@ -1,24 +1,25 @@
-import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { look, type Seen } from './evidence.scene.ts';
 import { type RealWorld, startRealWorld } from '../following/real-cluster.scene.ts';
+import { NEW_PODS, startWebhook, type Webhook } from './webhook.scene.ts';
 
 const assets = process.env['KUBEBUILDER_ASSETS'] ?? '';
 const described = assets === '' ? describe.skip : describe;
 
 const RUNNERS = '/api/v1/namespaces/runners';
 const ADMISSION = '/apis/admissionregistration.k8s.io/v1';
-const PODS = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] };
+
+interface Webhooks {
+  readonly silent: Webhook;
+  readonly failing: Webhook;
+}
 
 interface Refusal {
   readonly what: string;
-  refuse(world: RealWorld, silent: Server): Promise<unknown>;
-  allow(world: RealWorld): Promise<unknown>;
+  refuse(world: RealWorld, webhooks: Webhooks): Promise<unknown>;
+  allow(world: RealWorld, webhooks: Webhooks): Promise<unknown>;
   readonly says: RegExp;
   readonly isClusters?: boolean;
 }
@@ -47,7 +48,7 @@ const REFUSALS: Refusal[] = [
   {
     what: 'an admission policy',
     async refuse({ admin }) {
-      const constraints = { resourceRules: [PODS] };
+      const constraints = { resourceRules: [NEW_PODS] };
       const validations = [{ expression: 'false', message: 'Runners belong to the night.' }];
       await admin('POST', `${ADMISSION}/validatingadmissionpolicies`, {
         metadata: { name: 'no-runners' },
@@ -75,17 +76,16 @@ const REFUSALS: Refusal[] = [
   },
   {
     what: 'a webhook that does not answer',
-    async refuse({ admin, real }, silent) {
-      const caBundle = (await readFile(real.certificate.certFile)).toString('base64');
-      const clientConfig = { url: `https://127.0.0.1:${(silent.address() as AddressInfo).port}/`, caBundle };
-      const webhook = { name: 'slow.example.test', clientConfig, rules: [PODS], timeoutSeconds: 1, failurePolicy: 'Fail' };
-      await admin('POST', `${ADMISSION}/validatingwebhookconfigurations`, {
-        metadata: { name: 'slow' },
-        webhooks: [{ ...webhook, sideEffects: 'None', admissionReviewVersions: ['v1'] }],
-      });
-    },
-    allow: ({ admin }) => admin('DELETE', `${ADMISSION}/validatingwebhookconfigurations/slow`),
-    says: /failed calling webhook "slow\.example\.test"|no answer from/,
+    refuse: (_world, { silent }) => silent.install({ timeoutSeconds: 1 }),
+    allow: (_world, { silent }) => silent.remove(),
+    says: /failed calling webhook "silent\.example\.test"|no answer from/,
+    isClusters: true,
+  },
+  {
+    what: 'a webhook that fails, so that the server answers 500',
+    refuse: (_world, { failing }) => failing.install({ timeoutSeconds: 1 }),
+    allow: (_world, { failing }) => failing.remove(),
+    says: /: 500 InternalError .*failed calling webhook "failing\.example\.test"/,
     isClusters: true,
   },
 ];
@@ -93,17 +93,16 @@ const REFUSALS: Refusal[] = [
 described('a real API server that refuses a pod (needs KUBEBUILDER_ASSETS)', () => {
   let world: RealWorld;
   let seen: Seen;
-  let silent: Server;
+  let webhooks: Webhooks;
   beforeAll(async () => {
     world = await startRealWorld(assets, {});
-    const { certFile, keyFile } = world.real.certificate;
-    silent = createServer({ cert: await readFile(certFile), key: await readFile(keyFile) }, () => undefined);
-    silent.listen(0, '127.0.0.1');
-    await once(silent, 'listening');
+    webhooks = {
+      silent: await startWebhook(world, 'silent', () => undefined),
+      failing: await startWebhook(world, 'failing', (response) => response.writeHead(500).end('It is broken.')),
+    };
   });
   afterAll(async () => {
-    silent.closeAllConnections();
-    silent.close();
+    for (const webhook of Object.values(webhooks)) webhook.stop();
     await world.stop();
   });
   beforeEach(async () => {
@@ -127,7 +126,7 @@ described('a real API server that refuses a pod (needs KUBEBUILDER_ASSETS)', () 
 
   test.each(REFUSALS)('by $what: the cluster’s words are the reason, and one registration is enough (C11, P4, P5)', async (refusal) => {
     const { refuse, allow, says, isClusters = false } = refusal;
-    await refuse(world, silent);
+    await refuse(world, webhooks);
     if (refusal.what !== 'a template that is none') await waitUntilRefused(true);
     await world.queueJob();
     await world.settle(4);
@@ -150,7 +149,7 @@ described('a real API server that refuses a pod (needs KUBEBUILDER_ASSETS)', () 
     await world.settle(2);
     expect(await seen.runners()).toHaveLength(1);
 
-    await allow(world);
+    await allow(world, webhooks);
     await waitUntilRefused(false);
     await world.drive('all pods to be made', async () => (await world.pods()).length === 3);
     expect(await seen.runners()).toHaveLength(3);

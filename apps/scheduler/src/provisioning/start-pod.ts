@@ -9,6 +9,7 @@ import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
 import { createSecret, deleteSecret, setSecretOwner } from '@paddock/kube/secrets';
 import { done, type Outcome, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
+import { pause } from '@paddock/runtime/pause';
 import type { SchedulerEvents } from '../events.ts';
 import { requireLease } from './lease.ts';
 
@@ -17,11 +18,34 @@ export interface Starting extends Noting {
   readonly events: SchedulerEvents;
 }
 
-/** Puts the JIT config where only the worker's pod reads it. One that is there already is ours: one run only ever gets a JIT config. */
-export async function putSecret({ cluster }: Starting, worker: WorkerToProvision, jitConfig: string, task: Task): Promise<void> {
+/**
+ * Puts the JIT config where only the worker's pod reads it. One that is there already is ours: one run only ever gets a JIT config. What passes
+ * within seconds is waited out here, for nobody could have the JIT config a second time. Throws KubeError.
+ */
+export async function putSecret(
+  { cluster }: Pick<Starting, 'cluster'>,
+  worker: WorkerToProvision,
+  jitConfig: string,
+  { task, signal }: { task: Task; signal: AbortSignal },
+): Promise<void> {
+  const secret = runnerSecret({ name: worker.podName, namespace: worker.namespace, ...identityOf(worker), jitConfig });
+  for (const pauseMs of SECRET_PAUSES_MS) {
+    requireLease(task);
+    try {
+      await createSecret(cluster, secret);
+      return;
+    } catch (error) {
+      if (!(error instanceof KubeError) || !PASSING.has(error.failure.kind)) throw error;
+      await pause(Math.max(pauseMs, error.failure.retryAfterMs ?? 0), signal);
+      signal.throwIfAborted();
+    }
+  }
   requireLease(task);
-  await createSecret(cluster, runnerSecret({ name: worker.podName, namespace: worker.namespace, ...identityOf(worker), jitConfig }));
+  await createSecret(cluster, secret);
 }
+
+const SECRET_PAUSES_MS = [250, 500, 1_000];
+const PASSING: ReadonlySet<KubeFailure['kind']> = new Set(['too_many_requests', 'unavailable', 'timeout', 'network']);
 
 /**
  * Asks the cluster whether it would take the worker's pod, and makes nothing: while something has failed lately, no registration is spent on
@@ -94,10 +118,12 @@ export async function afterKubeFailure(parts: Starting, worker: WorkerToProvisio
   parts.events.clusterFailed(worker, failure);
   const fault = faultOf(failure, worker);
   await noteFailure(parts, { ...fault, message: failure.message });
-  return failure.kind === 'unknown' ? undefined : snooze(failure.retryAfterMs ?? LOOK_AGAIN_MS, failure.message);
+  return failure.kind === 'unknown' ? undefined : snooze(Math.max(failure.retryAfterMs ?? LOOK_AGAIN_MS, SOONEST_MS), failure.message);
 }
 
 const LOOK_AGAIN_MS = 30_000;
+/** A server that is short of room asks for a second; hundreds of workers that come back each second would leave it none. */
+const SOONEST_MS = 5_000;
 /** The pool's failures of which a created pod is the contrary. */
 const POD_REFUSED = 'pod_refused';
 
