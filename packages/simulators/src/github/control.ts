@@ -4,6 +4,7 @@ import type { NewJob } from './jobs.ts';
 import type { JobConclusion, JobStatus } from './job.ts';
 import type { RateResource } from './rate-limits.ts';
 import type { RunnerState } from './runner.ts';
+import type { Strike } from './world.ts';
 
 /**
  * How the simulated world is steered and asked, in process and over HTTP alike: every argument and every answer is plain JSON.
@@ -107,8 +108,7 @@ export type RegistrationTruth = {
   readonly registeredAt: string;
   readonly goneAt: string | null;
   readonly jobIds: readonly number[];
-  readonly coveredAtMaking: boolean;
-  /** It was covered when made, and has run no job. */
+  /** The runners that were idle when it was made, or on their way and came, sufficed for the queued jobs; and it has run none. */
   readonly inExcess: boolean;
 };
 
@@ -142,6 +142,8 @@ export type Report = {
   readonly excessWorkers: number;
   /** Calls per operation id of GitHub's description. */
   readonly calls: Readonly<Record<string, number>>;
+  /** How often which fault has struck. */
+  readonly struck: Readonly<Partial<Record<Strike, number>>>;
   /** Attempts in the log, and how many of them failed or were redeliveries. */
   readonly deliveries: number;
   readonly failedDeliveries: number;

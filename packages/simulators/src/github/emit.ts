@@ -4,7 +4,7 @@ import type { Installation } from './account.ts';
 import type { Delivery } from './delivery-log.ts';
 import type { Payload } from './examples.ts';
 import { Refusal } from './refusal.ts';
-import { isoNow, later, nextId, type SimulatedApp, type World } from './world.ts';
+import { isoNow, later, nextId, type SimulatedApp, strike, type World } from './world.ts';
 
 type WebhookEvent = {
   readonly appId: number;
@@ -42,6 +42,7 @@ export function emit(world: World, { installation, ...event }: WebhookEvent): vo
   const attempt = { ...event, guid: randomUUID(), installationId: installation?.id ?? null, redelivery: false };
   if ((event.action !== null && dropActions?.includes(event.action) === true) || world.random() < lossRate) {
     const statusCode = world.deliveryFaults.lossStatusCode ?? 502;
+    strike(world, 'delivery_lost');
     record(world, app, attempt, {
       at: world.now(),
       status: 'failed to connect to host',
@@ -52,7 +53,9 @@ export function emit(world: World, { installation, ...event }: WebhookEvent): vo
     return;
   }
   depart(world, app, attempt);
-  if (world.random() < duplicateRate) depart(world, app, attempt, { isEcho: true });
+  if (world.random() >= duplicateRate) return;
+  strike(world, 'delivery_doubled');
+  depart(world, app, attempt, { isEcho: true });
 }
 
 /** One more attempt, as asked over the API: the same GUID and payload, signed with the secret of today. */
@@ -67,8 +70,9 @@ function depart(world: World, app: SimulatedApp, attempt: Attempt, { isEcho = fa
   const [min, max] = world.deliveryFaults.delayMs ?? [0, 0];
   const delay = min + world.random() * (max - min);
   const send = () => void deliver(world, app, attempt, isEcho);
-  if (delay > 0) later(world, delay, send);
-  else send();
+  if (delay <= 0) return send();
+  strike(world, 'delivery_delayed');
+  later(world, delay, send);
 }
 
 async function deliver(world: World, app: SimulatedApp, attempt: Attempt, isEcho: boolean): Promise<void> {

@@ -13,12 +13,18 @@ type Class<T> = { readonly example: T; count: number };
 type Serving = Map<Class<Runner>, Map<Class<Job>, number>>;
 
 /**
- * Whether `runner` is one too many: with it, no more of the queued jobs can be served than by the runners that are idle or on their way,
- * each job having a runner of its own (a maximum bipartite matching).
+ * Tells, as things are now and whenever it is asked, whether `runner` is one too many: with it, no more of the queued jobs can be served than
+ * by the runners that are idle, or on their way and do come (`comes`), each job having a runner of its own (a maximum bipartite matching).
  */
-export function isCovered(world: World, runner: Runner): boolean {
+export function coverageOf(world: World, runner: Runner): (comes: (runner: Runner) => boolean) => boolean {
   const jobs = classify([...world.queuedJobs.values()], jobKey);
-  const others = [...world.runners.values()].filter((other) => other !== runner && isAvailable(world, other));
+  const others = [...world.runners.values()].filter((other) => other !== runner);
+  const idle = others.filter(({ state }) => state === 'idle');
+  const starting = others.filter((other) => other.state === 'registered' && isStarting(world, other));
+  return (comes) => isCovered(runner, jobs, [...idle, ...starting.filter(comes)]);
+}
+
+function isCovered(runner: Runner, jobs: readonly Class<Job>[], others: readonly Runner[]): boolean {
   const serving: Serving = new Map(classify(others, runnerKey).map((each) => [each, new Map<Class<Job>, number>()]));
   const left = jobs.filter((job) => {
     for (let n = 0; n < job.count; n += 1) if (!serve(job, serving, new Set())) return true;
@@ -50,8 +56,11 @@ function sorted(labels: readonly string[]): string[] {
   return labels.toSorted((a, b) => a.localeCompare(b));
 }
 
-function isAvailable(world: World, runner: Runner): boolean {
-  return runner.state === 'idle' || (runner.state === 'registered' && world.now() - runner.registeredAt < STARTING_MS);
+const isStarting = (world: World, { registeredAt }: Runner): boolean => world.now() - registeredAt < STARTING_MS;
+
+/** Whether a runner that was on its way has come, or may come still. */
+export function mayCome(world: World, runner: Runner): boolean {
+  return runner.configUsed || (world.runners.has(runner.id) && isStarting(world, runner));
 }
 
 function classify<T>(items: readonly T[], key: (item: T) => string): Class<T>[] {

@@ -5,7 +5,7 @@ import { notFound, Refusal } from './refusal.ts';
 import { idParam, type Answer, type InstallationCall, type Route } from './route.ts';
 import { runnersOf, type Runner } from './runner.ts';
 import { deleteRunner, jitConfigOf, registerRunner } from './runner-service.ts';
-import type { World } from './world.ts';
+import { strike, type World } from './world.ts';
 
 /** Runners of organisations and of repositories: the same endpoints under two paths. */
 export const runnerRoutes: readonly Route[] = [...routesUnder('/orgs/:org', 'org'), ...routesUnder('/repos/:owner/:repo', 'repo')];
@@ -82,13 +82,15 @@ const SYSTEM_LABELS = new Set(['self-hosted', 'linux', 'x64', 'arm64']);
 
 function runnerJson(world: World, runner: Runner): Payload {
   const seen = runner.configUsed;
+  const isHidden = runner.jobId !== null && world.runnerFaults.busyLies;
+  if (isHidden) strike(world, 'busy_hidden');
   return {
     id: runner.id,
     runner_group_id: runner.group.id,
     name: runner.name,
     os: seen ? 'linux' : 'unknown',
     status: runner.state === 'idle' || runner.state === 'busy' ? 'online' : 'offline',
-    busy: runner.jobId !== null && !world.runnerFaults.busyLies,
+    busy: runner.jobId !== null && !isHidden,
     ephemeral: true,
     ...(seen ? { version: '2.330.0' } : {}),
     labels: runner.labels.map((name, index) => ({

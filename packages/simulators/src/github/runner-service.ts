@@ -1,4 +1,4 @@
-import { isCovered } from './excess.ts';
+import { coverageOf } from './excess.ts';
 import { forgetRunner } from './forget-runner.ts';
 import { assignJobs, finishJob, loseRunnerOf } from './jobs.ts';
 import { Refusal, notFound } from './refusal.ts';
@@ -27,13 +27,14 @@ export function registerRunner(world: World, { name, labels, groupId, scope }: N
     jobId: null,
     send: null,
   };
+  const isCovered = coverageOf(world, runner);
   world.runnerRecords.set(runner.id, {
     id: runner.id,
     name,
     scope: describeScope(scope),
     labels,
     registeredAt: isoNow(world),
-    coveredAtMaking: isCovered(world, runner),
+    isCovered: isCovered(() => true) ? isCovered : null,
     jobIds: [],
     goneAt: null,
   });

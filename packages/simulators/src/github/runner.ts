@@ -37,8 +37,11 @@ export type RunnerRecord = {
   readonly scope: string;
   readonly labels: readonly string[];
   readonly registeredAt: string;
-  /** At its making, runners starting or idle already sufficed for the queued jobs it could serve. */
-  readonly coveredAtMaking: boolean;
+  /**
+   * Set if, at its making, runners idle or on their way already sufficed for the queued jobs it could serve: whether they still do when of
+   * those on their way only some count (`comes`).
+   */
+  readonly isCovered: ((comes: (runner: Runner) => boolean) => boolean) | null;
   readonly jobIds: number[];
   goneAt: string | null;
 };

@@ -5,7 +5,7 @@ import { takeFault, type Fault } from './faults.ts';
 import { bucketOf, rateHeaders } from './rate-limits.ts';
 import { Refusal } from './refusal.ts';
 import type { Answer, Call, Route } from './route.ts';
-import { randomText, type World } from './world.ts';
+import { randomText, strike, type World } from './world.ts';
 
 /** Puts an endpoint on the router: counted, able to fail on demand, authenticated, within its rate limit. */
 export function serveRoute(router: Router, world: World, route: Route): void {
@@ -17,6 +17,7 @@ export function serveRoute(router: Router, world: World, route: Route): void {
       send(response, await answerTo(world, route, request));
       return;
     }
+    strike(world, 'call_failed');
     if (fault.afterCommit === true) await answerTo(world, route, request);
     fail(response, fault);
   });

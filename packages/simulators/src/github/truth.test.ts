@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
-import { registerRunner } from './call-api.ts';
+import { callApi, installationAuthorization, registerRunner } from './call-api.ts';
 import { connectGitHubSimulator } from './control-client.ts';
 import { playRunner } from './play-runner.ts';
 import { startSmallWorld, type SmallWorld } from './start-small-world.ts';
@@ -62,6 +62,25 @@ describe('the truth of the simulated GitHub', () => {
     now += 60_000;
     await register('instead', 'linux');
     expect(await excess()).toEqual([]);
+  });
+
+  test('a runner that went away before it came covered nothing, as its replacement knew', async () => {
+    await queue('linux');
+    const lost = await register('lost', 'linux');
+    await register('replacement', 'linux');
+    await register('too-many', 'linux');
+    expect(await excess()).toEqual(['replacement', 'too-many']);
+    const authorization = await installationAuthorization(world);
+    await callApi(world, 'DELETE', `/orgs/acme/actions/runners/${lost.runnerId}`, { authorization });
+    expect(await excess()).toEqual(['too-many']);
+  });
+
+  test('one that came covered the job, wherever it is now', async () => {
+    await queue('linux', 'gpu');
+    const { jitConfig } = await register('comes', 'linux', 'gpu');
+    await register('too-many', 'linux', 'gpu');
+    await playRunner(jitConfig, never);
+    expect(await excess()).toEqual(['too-many']);
   });
 
   test('thousands of jobs and runners are judged quickly', async () => {

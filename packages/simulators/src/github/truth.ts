@@ -1,6 +1,7 @@
 import { fullName } from './accounts.ts';
 import type { JobTruth, RegistrationTruth, Report, Truth } from './control.ts';
 import type { Job } from './job.ts';
+import { mayCome } from './excess.ts';
 import { describeScope, type RunnerRecord } from './runner.ts';
 import type { World } from './world.ts';
 
@@ -14,7 +15,7 @@ export function truthOf(world: World): Truth {
       state,
       jobId,
     })),
-    registrations: [...world.runnerRecords.values()].map(registrationTruth),
+    registrations: [...world.runnerRecords.values()].map((record) => registrationTruth(world, record)),
     deliveries: world.deliveries.map(({ id, guid, event, action, redelivery, statusCode }) => ({
       id,
       guid,
@@ -44,13 +45,14 @@ export function jobTruth(job: Job): JobTruth {
   };
 }
 
-function registrationTruth(record: RunnerRecord): RegistrationTruth {
-  const { id, name, scope, registeredAt, goneAt, jobIds, coveredAtMaking } = record;
-  return { id, name, scope, registeredAt, goneAt, jobIds, coveredAtMaking, inExcess: isInExcess(record) };
+function registrationTruth(world: World, record: RunnerRecord): RegistrationTruth {
+  const { id, name, scope, registeredAt, goneAt, jobIds } = record;
+  return { id, name, scope, registeredAt, goneAt, jobIds, inExcess: isInExcess(world, record) };
 }
 
-function isInExcess({ coveredAtMaking, jobIds }: RunnerRecord): boolean {
-  return coveredAtMaking && jobIds.length === 0;
+/** One that was on its way then and died before it came was no supply: whoever replaces it makes none too many. */
+function isInExcess(world: World, { isCovered, jobIds }: RunnerRecord): boolean {
+  return isCovered !== null && jobIds.length === 0 && isCovered((runner) => mayCome(world, runner));
 }
 
 /** The world in figures, without copying it. */
@@ -64,8 +66,9 @@ export function reportOf(world: World): Report {
     lost: jobs.length - completed,
     killed: jobs.filter(({ killed }) => killed).length,
     registrations: records.length,
-    excessWorkers: records.filter(isInExcess).length,
+    excessWorkers: records.filter((record) => isInExcess(world, record)).length,
     calls: Object.fromEntries(world.calls),
+    struck: Object.fromEntries(world.struck),
     deliveries: world.deliveries.length,
     failedDeliveries: world.deliveries.filter(({ statusCode }) => statusCode < 200 || statusCode >= 400).length,
     redelivered: world.deliveries.filter(({ redelivery }) => redelivery).length,

@@ -22,6 +22,9 @@ type Token = { readonly installationId: number; readonly expiresAt: number };
 
 export type RateBucket = { limit: number; used: number; resetAt: number };
 
+/** What a fault has done. `busy_hidden`: a runner that worked was called idle, or its deletion was let pass. */
+export type Strike = 'delivery_lost' | 'delivery_doubled' | 'delivery_delayed' | 'call_failed' | 'busy_hidden';
+
 /** Everything the simulated GitHub remembers. One plain object; the functions beside it change it. */
 export type World = {
   /** Base address of the simulator, filled in once it listens. */
@@ -54,6 +57,7 @@ export type World = {
   readonly settledWaiters: Set<() => void>;
   readonly faults: Fault[];
   readonly calls: Map<string, number>;
+  readonly struck: Map<Strike, number>;
   readonly timers: Set<NodeJS.Timeout>;
   readonly ids: Record<'account' | 'repository' | 'installation' | 'run' | 'job' | 'runner' | 'group' | 'delivery', number>;
 };
@@ -92,6 +96,7 @@ export function createWorld({ seed, now, lostRunnerAfterMs, deliveryTimeoutMs }:
     settledWaiters: new Set(),
     faults: [],
     calls: new Map(),
+    struck: new Map(),
     timers: new Set(),
     ids: {
       account: 90_000_001,
@@ -105,6 +110,10 @@ export function createWorld({ seed, now, lostRunnerAfterMs, deliveryTimeoutMs }:
       delivery: 138_000_000_001,
     },
   };
+}
+
+export function strike({ struck }: World, what: Strike): void {
+  struck.set(what, (struck.get(what) ?? 0) + 1);
 }
 
 /** The next id of a kind. GitHub's grow, with gaps. */

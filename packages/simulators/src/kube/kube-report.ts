@@ -1,7 +1,7 @@
 import type { ApiCall } from './api-call.ts';
 import { asPod } from './api-object.ts';
 import type { ObjectStore } from './object-store.ts';
-import { DIED } from './runner-faults.ts';
+import { DIED, type RunnerStrike } from './runner-faults.ts';
 import { isEnded } from './serve-object.ts';
 
 export interface PodCreation {
@@ -23,7 +23,11 @@ export interface KubeReport {
   /** Such as `create pods` or `patch secrets`. */
   readonly calls: Record<string, number>;
   readonly openWatches: number;
+  /** How often which fault has struck. */
+  readonly struck: Readonly<Partial<Record<Strike, number>>>;
 }
+
+export type Strike = RunnerStrike | 'call_failed';
 
 /** Keeps the figures that the objects themselves do not keep. */
 export function createKubeReport(store: ObjectStore, openWatches: () => number) {
@@ -31,6 +35,7 @@ export function createKubeReport(store: ObjectStore, openWatches: () => number) 
   const calls: Record<string, number> = {};
   const active = new Set<string>();
   const died = new Set<string>();
+  const struck: Partial<Record<Strike, number>> = {};
   let mostActivePods = 0;
   store.subscribe(({ type, resource, object }) => {
     if (resource !== 'pods') return;
@@ -51,6 +56,9 @@ export function createKubeReport(store: ObjectStore, openWatches: () => number) 
       const key = [verb, subresource === undefined ? resource : `${resource}/${subresource}`].join(' ');
       calls[key] = (calls[key] ?? 0) + 1;
     },
+    strike(what: Strike): void {
+      struck[what] = (struck[what] ?? 0) + 1;
+    },
     read(): KubeReport {
       const podsByPhase: Record<string, number> = {};
       for (const pod of store.list('pods')) {
@@ -66,6 +74,7 @@ export function createKubeReport(store: ObjectStore, openWatches: () => number) 
         secretsLeft,
         calls: { ...calls },
         openWatches: openWatches(),
+        struck: { ...struck },
       };
     },
   };

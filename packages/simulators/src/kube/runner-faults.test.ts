@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DIED, type RunnerFaults, withFaults } from './runner-faults.ts';
 
 /** A runner that is busy until it is killed, as `playRunner` of the simulated GitHub reports it. */
@@ -9,22 +9,32 @@ const busy = async (_config: string, signal: AbortSignal) => {
 };
 const quick = () => Promise.resolve({ exitCode: 0, log: ['done'] });
 
+let struck: string[];
+
 const play = (playRunner: typeof busy | typeof quick, faults: RunnerFaults, draws: readonly number[], killed = new AbortController()) => {
   const left = [...draws];
-  return withFaults(
-    playRunner,
-    () => faults,
-    () => left.shift() ?? 0,
-  )('config', killed.signal, () => undefined);
+  const played = withFaults(playRunner, {
+    faults: () => faults,
+    random: () => left.shift() ?? 0,
+    strike: (what) => void struck.push(what),
+  });
+  return played('config', killed.signal, () => undefined);
 };
 
 describe('faults of runners', () => {
-  test('one that dies in its work ends as killed by the kernel', async () => {
-    expect(await play(busy, { dieRate: 0.1, dieWithinMs: 10 }, [0.09, 0.5])).toEqual({ exitCode: DIED, log: ['busy'] });
+  beforeEach(() => {
+    struck = [];
+  });
+
+  // Whatever fraction of a millisecond the draw comes to.
+  test.each([0, 0.5, 1 / 3, 0.99999])('one that dies in its work ends as killed by the kernel (%d)', async (draw) => {
+    expect(await play(busy, { dieRate: 0.1, dieWithinMs: 10 }, [0.09, draw])).toEqual({ exitCode: DIED, log: ['busy'] });
+    expect(struck).toEqual(['runner_died']);
   });
 
   test('one that was done before its death has ended well', async () => {
     expect(await play(quick, { dieRate: 0.1 }, [0.09, 0.5])).toEqual({ exitCode: 0, log: ['done'] });
+    expect(struck).toEqual([]);
   });
 
   test('one whose pod is deleted before its death was killed, and did not die', async () => {
@@ -39,6 +49,7 @@ describe('faults of runners', () => {
     const played = play(quick, { dieRate: 0.1, silentRate: 0.1 }, [0.15], killed);
     killed.abort();
     expect(await played).toEqual({ exitCode: 143, log: [] });
+    expect(struck).toEqual(['runner_silent']);
   });
 
   test('the others live', async () => {

@@ -16,22 +16,35 @@ export const DIED = 137;
 /** What a process that was asked to end ends with. */
 const TERMINATED = 143;
 
-/** Plays runners, some of which meet what `faults` says at their start; `random` gives [0, 1). */
-export function withFaults(playRunner: PlayRunner, faults: () => RunnerFaults, random: () => number): PlayRunner {
+/** What a fault has done to a runner. */
+export type RunnerStrike = 'runner_died' | 'runner_silent';
+
+interface Faulty {
+  readonly faults: () => RunnerFaults;
+  /** Gives [0, 1). */
+  readonly random: () => number;
+  readonly strike: (what: RunnerStrike) => void;
+}
+
+/** Plays runners, some of which meet what `faults` says at their start. */
+export function withFaults(playRunner: PlayRunner, { faults, random, strike }: Faulty): PlayRunner {
   return async (jitConfig, signal, onLine) => {
     const { dieRate = 0, dieWithinMs = 1000, silentRate = 0 } = faults();
     const draw = random();
-    if (draw < dieRate) return die(playRunner(jitConfig, limited(signal, random() * dieWithinMs), onLine), signal);
+    if (draw < dieRate) return die(playRunner(jitConfig, limited(signal, random() * dieWithinMs), onLine), signal, strike);
     if (draw >= dieRate + silentRate) return playRunner(jitConfig, signal, onLine);
+    strike('runner_silent');
     if (!signal.aborted) await once(signal, 'abort');
     return { exitCode: TERMINATED, log: [] };
   };
 }
 
-const limited = (signal: AbortSignal, ms: number): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(ms)]);
+const limited = (signal: AbortSignal, ms: number): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(ms))]);
 
 /** A runner that was quicker than its death has ended well. */
-async function die(played: ReturnType<PlayRunner>, killed: AbortSignal): ReturnType<PlayRunner> {
+async function die(played: ReturnType<PlayRunner>, killed: AbortSignal, strike: Faulty['strike']): ReturnType<PlayRunner> {
   const { exitCode, log } = await played;
-  return { exitCode: exitCode === 0 || killed.aborted ? exitCode : DIED, log };
+  if (exitCode === 0 || killed.aborted) return { exitCode, log };
+  strike('runner_died');
+  return { exitCode: DIED, log };
 }

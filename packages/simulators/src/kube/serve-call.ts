@@ -11,6 +11,8 @@ export interface ApiService extends ObjectService {
   readonly bookmarkMs: number;
   readonly watches: Set<{ cut(): void }>;
   count(call: ApiCall): void;
+  /** A fault has struck a call. */
+  callFailed(): void;
 }
 
 /** Serves one request of the Kubernetes API, or fails it as a fault demands. */
@@ -19,6 +21,7 @@ export async function serveCall(service: ApiService, request: IncomingMessage, r
     const call = authorised(service, request);
     service.count(call);
     const fault = service.faults.take(call);
+    if (fault !== undefined) service.callFailed();
     if (fault !== undefined && fault.afterCommit !== true) return fail(fault, response);
     if (call.verb === 'watch') return watch(service, call, response);
     const { status, body } = await serveObject(service, call, request);

@@ -49,10 +49,10 @@ export async function startKubeSimulator(options: KubeSimulatorOptions = {}): Pr
   const stopCollecting = collectGarbage(store);
   const { startDelayMs = [20, 200], random = Math.random } = options;
   let runnerFaults: RunnerFaults = {};
-  const playRunner = options.playRunner && withFaults(options.playRunner, () => runnerFaults, random);
-  const kubelet = options.kubelet === false ? undefined : startKubelet({ store, playRunner, startDelayMs, random });
   const watches = new Set<{ cut(): void }>();
   const report = createKubeReport(store, () => watches.size);
+  const playRunner = options.playRunner && withFaults(options.playRunner, { faults: () => runnerFaults, random, strike: report.strike });
+  const kubelet = options.kubelet === false ? undefined : startKubelet({ store, playRunner, startDelayMs, random });
   const service: ApiService = {
     store,
     pages: createListPages(store),
@@ -63,6 +63,7 @@ export async function startKubeSimulator(options: KubeSimulatorOptions = {}): Pr
     bookmarkMs: options.bookmarkMs ?? 5000,
     watches,
     count: report.count,
+    callFailed: () => report.strike('call_failed'),
   };
   const control: KubeControl = {
     ...createControl(service, report.read),
