@@ -59,6 +59,20 @@ describe('webhook deliveries (E1)', () => {
     ]);
   });
 
+  test.each(['null', undefined])('an attempt whose status code is %p got no answer', async (code) => {
+    await world.github.setDeliveryFaults({ lossRate: 1, lossStatusCode: 0 });
+    await queue();
+    const withoutCode: typeof globalThis.fetch = async (input, init) => {
+      const { status, headers, body } = await globalThis.fetch(input, init);
+      const text = await new Response(body).text();
+      const told = text.replace('"status_code":0', code === undefined ? '"other":0' : `"status_code":${code}`);
+      return new Response(told, { status, headers });
+    };
+    const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
+    const github = connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 10_000, fetch: withoutCode });
+    expect((await listDeliveries(github.asApp(world.appId))).deliveries).toMatchObject([{ action: 'queued', statusCode: 0 }]);
+  });
+
   test('are listed page by page, newest first, while more arrive', async () => {
     await world.github.setDeliveryFaults({ lossRate: 1 });
     for (let n = 0; n < 250; n += 1) await queue();

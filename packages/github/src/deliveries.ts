@@ -10,7 +10,7 @@ export type WebhookDelivery = {
   /** ISO text, if GitHub held the attempt back for the rate of our endpoint. */
   readonly throttledAt: string | null;
   readonly redelivery: boolean;
-  /** As the receiver answered; what lies outside of 200–399 did not get through, 0 included. */
+  /** As the receiver answered; what lies outside of 200–399 did not get through. 0 if no answer came. */
   readonly statusCode: number;
   readonly status: string;
   readonly event: string;
@@ -43,7 +43,8 @@ export async function listDeliveries({ octokit }: AppClient, { cursor }: { reado
     deliveredAt: delivery.delivered_at,
     throttledAt: delivery.throttled_at ?? null,
     redelivery: delivery.redelivery,
-    statusCode: delivery.status_code,
+    // An attempt that got no answer may have none, whatever the description says.
+    statusCode: (delivery.status_code as number | null | undefined) ?? 0,
     status: delivery.status,
     event: delivery.event,
     action: delivery.action,
