@@ -15,8 +15,8 @@ const QUICK = [
   'services-killed',
 ] as const;
 
-/** Of these, those that keep deliveries from us for certain: that they struck shows in what GitHub was asked to repeat. */
-const WITHOUT_DELIVERIES: ReadonlySet<string> = new Set(['in-progress-lost', 'completed-lost', 'ingress-down', 'wrong-secret']);
+/** With so few jobs it may well lose no delivery; all others strike for certain. */
+const MAY_MISS = 'deliveries-lost';
 
 const JOBS = 8;
 /** Nets for a hung test on a busy machine: eight processes are started, and some of them again and again. */
@@ -42,12 +42,14 @@ describe('jobs while something goes wrong: none lost, none killed, nothing left 
     async (name) => {
       const fault = FAULTS.find((each) => each.name === name);
       if (fault === undefined) throw new Error(`There is no fault ${name}.`);
-      const { redelivered } = await stage.github.report();
-      const { unsettled, lost, workersLeft, registrationsLeft, podsLeft, runningKilled } = await playFault(stage, fault, {
-        jobs: JOBS,
-        patienceMs: PATIENCE_MS,
-      });
-      expect((await stage.github.report()).redelivered).toBeGreaterThanOrEqual(redelivered + (WITHOUT_DELIVERIES.has(name) ? 1 : 0));
+      const { unsettled, lost, workersLeft, registrationsLeft, podsLeft, runningKilled } = await playFault(
+        stage,
+        name === MAY_MISS ? { ...fault, signs: {} } : fault,
+        {
+          jobs: JOBS,
+          patienceMs: PATIENCE_MS,
+        },
+      );
       expect(unsettled).toEqual([]);
       expect({ lost, workersLeft, registrationsLeft, podsLeft, runningKilled }).toEqual({
         lost: 0,

@@ -1,5 +1,6 @@
 import type { DeliveryFaults } from '@paddock/simulators/github/delivery-log';
 import type { RunnerFaults } from '@paddock/simulators/kube/runner-faults';
+import type { Signs } from './signs.ts';
 import type { Stage } from './stage.ts';
 
 /** How far the queueing of a run's jobs has come. */
@@ -18,6 +19,8 @@ export type Beginning = (stage: Stage, progress: Progress) => Promise<() => Prom
 /** Something that goes wrong in a run, by what is told to the simulators and what is done to the processes. */
 export interface Fault {
   readonly name: string;
+  /** What must be seen of it, at least, or it has not struck. */
+  readonly signs: Partial<Signs>;
   /** In force from the first job to the end. */
   readonly deliveries?: DeliveryFaults;
   readonly runners?: RunnerFaults;
@@ -37,6 +40,7 @@ export function together(name: string, faults: readonly Fault[]): Fault {
   return {
     ...Object.assign({}, ...faults),
     name,
+    signs: Object.assign({}, ...faults.map(({ signs }) => signs)),
     deliveries: Object.assign({}, ...faults.map(({ deliveries }) => deliveries)),
     runners: Object.assign({}, ...faults.map(({ runners }) => runners)),
     begin: async (stage, progress) => {

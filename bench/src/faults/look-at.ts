@@ -11,8 +11,10 @@ export interface Left {
   readonly podsLeft: number;
   /** Jobs that failed because their runner was removed, and not because it died of the fault. */
   readonly runningKilled: number;
-  /** Registrations made although those there sufficed, which never ran a job. */
+  /** Registrations made although those that were there, or on their way and came, sufficed; and which never ran a job. */
   readonly excessWorkers: number;
+  /** All registrations that were ever made. */
+  readonly registrationsMade: number;
   /** What is not as it has to be at the end, in words, some by name; empty when all has settled. */
   readonly unsettled: readonly string[];
 }
@@ -56,6 +58,7 @@ export async function lookAt({ github, cluster, environments }: Stage, jobIds: r
     podsLeft,
     runningKilled: killed.length,
     excessWorkers: truth.registrations.filter(({ inExcess }) => inExcess).length,
+    registrationsMade: truth.registrations.length,
     unsettled,
   };
 }

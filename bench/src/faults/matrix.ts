@@ -102,34 +102,56 @@ const servicesKilled = ([from, to]: Window): Beginning =>
     while (progress.share() < to) await killEach(stage);
   });
 
-const lost: Fault = { name: 'deliveries-lost', deliveries: { lossRate: 0.2 } };
-const shuffled: Fault = { name: 'deliveries-doubled-and-shuffled', deliveries: { duplicateRate: 0.2, delayMs: [0, 3_000] } };
+const lost: Fault = { name: 'deliveries-lost', signs: { deliveriesLost: 1, deliveriesRepeated: 1 }, deliveries: { lossRate: 0.2 } };
+const shuffled: Fault = {
+  name: 'deliveries-doubled-and-shuffled',
+  signs: { deliveriesDoubled: 1, deliveriesDelayed: 1 },
+  deliveries: { duplicateRate: 0.2, delayMs: [0, 3_000] },
+};
 const lies: Fault = {
   name: 'busy-lies',
+  signs: { busyHidden: 1, deliveriesLost: 1 },
   // Nobody is told that a job runs either, and it runs for longer than a worker may be idle: only its log says that it works.
   busyLies: true,
   deliveries: { dropActions: ['in_progress'] },
   jobMs: [12_000, 18_000],
 };
-const dying: Fault = { name: 'pods-fail', runners: { dieRate: 0.1 } };
-const silent: Fault = { name: 'runners-never-register', runners: { silentRate: 0.1 } };
-const cancelled: Fault = { name: 'jobs-cancelled', cancelShare: 0.3 };
+const dying: Fault = { name: 'pods-fail', signs: { runnersDied: 1 }, runners: { dieRate: 0.1 } };
+const silent: Fault = { name: 'runners-never-register', signs: { runnersSilent: 1 }, runners: { silentRate: 0.1 } };
+const cancelled: Fault = { name: 'jobs-cancelled', signs: { jobsCancelledInQueue: 1 }, cancelShare: 0.3 };
+
+const refusing: Fault = { name: 'github-refuses', signs: { githubCallsFailed: 3 }, begin: githubRefuses };
+const away: Fault = { name: 'api-server-away', signs: { clusterCallsFailed: 1 }, begin: apiServerAway };
+const restarted: Fault = { name: 'postgres-restarts', signs: { postgresRestarted: 1 }, begin: postgresRestarts };
+const two: Fault = { name: 'two-environments', signs: { environmentsAtWork: 2 }, environments: 2 };
+
+const down: Fault = {
+  name: 'ingress-down',
+  signs: { servicesKilled: 1, deliveriesFailed: 1, deliveriesRepeated: 1 },
+  begin: ingressDown(FIRST_THIRD),
+};
+const wronglySigned = (window: Window): Fault => ({
+  name: 'wrong-secret',
+  signs: { deliveriesFailed: 1, deliveriesRepeated: 1 },
+  begin: wrongSecret(window),
+});
+const killed = (window: Window): Fault => ({ name: 'services-killed', signs: { servicesKilled: 3 }, begin: servicesKilled(window) });
 
 /** What may go wrong, one row of the table each. */
 export const FAULTS: readonly Fault[] = [
-  { name: 'none' },
+  { name: 'none', signs: {} },
   lost,
   shuffled,
-  { name: 'in-progress-lost', deliveries: { dropActions: ['in_progress'] } },
-  { name: 'completed-lost', deliveries: { dropActions: ['completed'] } },
-  { name: 'ingress-down', begin: ingressDown(FIRST_THIRD) },
-  { name: 'wrong-secret', begin: wrongSecret(FIRST_THIRD) },
-  { name: 'github-refuses', begin: githubRefuses },
-  { name: 'api-server-away', begin: apiServerAway },
-  { name: 'postgres-restarts', begin: postgresRestarts },
-  { name: 'services-killed', begin: servicesKilled(WHOLE) },
+  { name: 'in-progress-lost', signs: { deliveriesLost: 1, deliveriesRepeated: 1 }, deliveries: { dropActions: ['in_progress'] } },
+  { name: 'completed-lost', signs: { deliveriesLost: 1, deliveriesRepeated: 1 }, deliveries: { dropActions: ['completed'] } },
+  down,
+  wronglySigned(FIRST_THIRD),
+  refusing,
+  away,
+  restarted,
+  killed(WHOLE),
   lies,
-  { name: 'two-environments', environments: 2 },
+  two,
   dying,
   silent,
   cancelled,
@@ -140,12 +162,12 @@ export const FAULTS: readonly Fault[] = [
     dying,
     silent,
     cancelled,
-    { name: 'ingress-down', begin: ingressDown(FIRST_THIRD) },
-    { name: 'wrong-secret', begin: wrongSecret(MIDDLE) },
-    { name: 'github-refuses', begin: githubRefuses },
-    { name: 'api-server-away', begin: apiServerAway },
-    { name: 'postgres-restarts', begin: postgresRestarts },
-    { name: 'services-killed', begin: servicesKilled([1 / 3, 1]) },
-    { name: 'two-environments', environments: 2 },
+    down,
+    wronglySigned(MIDDLE),
+    refusing,
+    away,
+    restarted,
+    killed([1 / 3, 1]),
+    two,
   ]),
 ];

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault, Progress } from './fault.ts';
 import { lookAt, type Left } from './look-at.ts';
+import { missingSigns, readSigns, type Signs, signsSince } from './signs.ts';
 import { REPOSITORIES, type Stage } from './stage.ts';
 
 /** What a run with one fault has come to. */
@@ -9,6 +10,8 @@ export interface Played extends Left {
   readonly jobs: number;
   /** From the first job to the moment at which nothing was left, or to the end of patience. */
   readonly seconds: number;
+  /** What was seen of the fault. */
+  readonly signs: Signs;
 }
 
 export interface PlayOptions {
@@ -28,6 +31,7 @@ const LOOK_EVERY_MS = 500;
 /** Queues jobs while the fault is at work, and looks at what is left until nothing is. */
 export async function playFault(stage: Stage, fault: Fault, { jobs, patienceMs }: PlayOptions): Promise<Played> {
   const { github, cluster, broken } = stage;
+  const before = await readSigns(stage);
   const begun = performance.now();
   await github.setDeliveryFaults(fault.deliveries ?? {});
   await github.setRunnerFaults({ busyLies: fault.busyLies ?? false });
@@ -38,7 +42,10 @@ export async function playFault(stage: Stage, fault: Fault, { jobs, patienceMs }
   const queueing = queueJobs(stage, fault, { jobs, lastsMs: progress.lastsMs, advance });
   const [queued] = await Promise.race([Promise.all([queueing, acting]), broken]);
   const left = await Promise.race([untilSettled(stage, queued, patienceMs), broken]);
-  return { fault: fault.name, jobs, ...left, seconds: (performance.now() - begun) / 1_000 };
+  const seconds = (performance.now() - begun) / 1_000;
+  const signs = signsSince(before, await readSigns(stage));
+  const unsettled = [...left.unsettled, ...missingSigns(fault.signs, signs)];
+  return { fault: fault.name, jobs, ...left, unsettled, seconds, signs };
 }
 
 function createProgress(lastsMs: number): { progress: Progress; advance: (share: number) => void } {

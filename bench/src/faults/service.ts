@@ -8,6 +8,8 @@ export interface Service {
   start(): Promise<void>;
   /** Kills it outright and waits for its end; nothing happens if it does not run. */
   kill(): Promise<void>;
+  /** How often it was killed while it ran. */
+  kills(): number;
   /** Kills it for good: a fault that is still at work starts it no more. */
   close(): Promise<void>;
 }
@@ -26,6 +28,7 @@ export interface ServiceOptions {
 export function createService({ name, program, args = [], env = {}, onStart, onEnd }: ServiceOptions): Service {
   let running: Program | undefined;
   let isClosed = false;
+  let kills = 0;
   const startNow = async (): Promise<void> => {
     if (running !== undefined || isClosed) return;
     const started = await startProgram({ program, args, env: { NODE_ENV: 'production', ...env } });
@@ -42,8 +45,9 @@ export function createService({ name, program, args = [], env = {}, onStart, onE
   const killNow = async (): Promise<void> => {
     const killed = running;
     running = undefined;
-    killed?.kill('SIGKILL');
-    await killed?.exited;
+    if (killed === undefined) return;
+    killed.kill('SIGKILL');
+    if ((await killed.exited).signal === 'SIGKILL') kills += 1;
   };
 
   // One after the other: two faults may start and kill the same service, and no process may be lost sight of.
@@ -58,5 +62,5 @@ export function createService({ name, program, args = [], env = {}, onStart, onE
     isClosed = true;
     return kill();
   };
-  return { name, start: inTurn(startNow), kill, close };
+  return { name, start: inTurn(startNow), kill, kills: () => kills, close };
 }

@@ -1,0 +1,81 @@
+import { sql } from 'kysely';
+import type { Stage } from './stage.ts';
+
+/** What a fault leaves behind once it has really struck, told by whom it struck, and how people read it. */
+const SIGNS = {
+  deliveriesLost: 'deliveries lost',
+  deliveriesDoubled: 'deliveries doubled',
+  deliveriesDelayed: 'deliveries delayed',
+  deliveriesFailed: 'deliveries refused or not taken by us',
+  deliveriesRepeated: 'deliveries repeated',
+  githubCallsFailed: 'calls of GitHub failed',
+  busyHidden: 'busy runners called idle',
+  clusterCallsFailed: 'calls of the cluster failed',
+  postgresRestarted: 'PostgreSQL restarted',
+  servicesKilled: 'services killed',
+  runnersDied: 'runners died',
+  runnersSilent: 'runners silent',
+  jobsCancelledInQueue: 'jobs cancelled in the queue',
+  environmentsAtWork: 'environments at work',
+} as const;
+
+export type Sign = keyof typeof SIGNS;
+export type Signs = Readonly<Record<Sign, number>>;
+
+/** What has been seen on this stage since it was set up. */
+export async function readSigns({ github, cluster, environments }: Stage): Promise<Signs> {
+  const [{ struck, failedDeliveries, redelivered }, { jobs }, ofCluster, seen] = await Promise.all([
+    github.report(),
+    github.truth(),
+    cluster.report(),
+    Promise.all(environments.map(({ db }) => readDatabase(db))),
+  ]);
+  const lost = struck.delivery_lost ?? 0;
+  return {
+    deliveriesLost: lost,
+    deliveriesDoubled: struck.delivery_doubled ?? 0,
+    deliveriesDelayed: struck.delivery_delayed ?? 0,
+    deliveriesFailed: failedDeliveries - lost,
+    deliveriesRepeated: redelivered,
+    githubCallsFailed: struck.call_failed ?? 0,
+    busyHidden: struck.busy_hidden ?? 0,
+    clusterCallsFailed: ofCluster.struck.call_failed ?? 0,
+    // Seconds since the epoch: that it has risen is the sign.
+    postgresRestarted: seen[0]?.startedAt ?? 0,
+    servicesKilled: environments.flatMap(({ services }) => services).reduce((sum, { kills }) => sum + kills(), 0),
+    runnersDied: ofCluster.struck.runner_died ?? 0,
+    runnersSilent: ofCluster.struck.runner_silent ?? 0,
+    jobsCancelledInQueue: jobs.filter(({ conclusion, runnerName }) => conclusion === 'cancelled' && runnerName === null).length,
+    environmentsAtWork: seen.filter(({ isAtWork }) => isAtWork).length,
+  };
+}
+
+async function readDatabase(db: Stage['environments'][number]['db']): Promise<{ startedAt: number; isAtWork: boolean }> {
+  const { rows } = await sql<{ startedAt: number; isAtWork: boolean }>`
+    select extract(epoch from pg_postmaster_start_time())::float8 as "startedAt",
+      exists (select from workers where assigned_job_id is not null) as "isAtWork"`.execute(db);
+  return rows[0] ?? { startedAt: 0, isAtWork: false };
+}
+
+/** What has been seen in between. */
+export function signsSince(before: Signs, after: Signs): Signs {
+  const risen = Object.entries(after).map(([sign, count]) => [sign, count - (before[sign as Sign] ?? 0)]);
+  const since = Object.fromEntries(risen) as Record<Sign, number>;
+  return { ...since, postgresRestarted: since.postgresRestarted > 0 ? 1 : 0 };
+}
+
+/** Those that were seen, for people. */
+export const describeSigns = (signs: Signs): string =>
+  Object.entries(SIGNS)
+    .filter(([sign]) => signs[sign as Sign] !== 0)
+    .map(([sign, words]) => `${signs[sign as Sign]} ${words}`)
+    .join(', ');
+
+/** Signs that a fault must show and has not, in words: then its row proves nothing. */
+export const missingSigns = (wanted: Partial<Signs>, seen: Signs): string[] =>
+  Object.entries(wanted)
+    .filter(([sign, least]) => seen[sign as Sign] < least)
+    .map(
+      ([sign, least]) =>
+        `the fault has not struck: ${seen[sign as Sign]} ${SIGNS[sign as Sign]} instead of ${least} at least; play more jobs`,
+    );
