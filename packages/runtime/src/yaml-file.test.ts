@@ -31,16 +31,23 @@ test('what is missing is called missing, and a typing error gets the name that w
 
 test.each([
   ['list: linux', 'list: must be a list, and is text'],
-  ['name: 5', 'name: must be text, and is a number'],
+  ['name: 5', 'name: must be text, and is a number: put it in quotes'],
+  ['name: ""', 'name: must not be empty'],
+  ['name: abcdef', 'name: must have a length of at most 5'],
+  ['list: [a, b, c]', 'list: must have a length of at most 2'],
+  ['size: 0', 'size: must be at least 1'],
+  ['size: 10', 'size: must be at most 9'],
+  ['mode: c', 'mode: must be a or b'],
   ['size: fifty', 'size: must be a number, and is text'],
   ['on: yes', 'on: must be true or false, and is text'],
   ['names: [acme]', 'names: must be a mapping, and is a list'],
   ['inner:', 'inner: must be a mapping, and is empty'],
 ])('%s is told in the words of YAML, without the value (H1)', (text, problem) => {
   const any = z.strictObject({
-    list: z.array(z.string()).optional(),
-    name: z.string().optional(),
-    size: z.number().optional(),
+    list: z.array(z.string()).max(2).optional(),
+    name: z.string().min(1).max(5).optional(),
+    size: z.number().min(1).max(9).optional(),
+    mode: z.enum(['a', 'b']).optional(),
     on: z.boolean().optional(),
     names: z.record(z.string(), z.number()).optional(),
     inner: z.strictObject({}).optional(),
@@ -49,8 +56,17 @@ test.each([
 });
 
 test('a file that is no YAML or cannot be read is a problem, not a crash', () => {
-  expect(parseYaml('p.yaml', 'pools: [', schema).problems[0]).toMatch(/^p\.yaml: .*line 1/);
+  expect(parseYaml('p.yaml', 'pools: [', schema).problems[0]).toMatch(/^p\.yaml: line 1: /);
   expect(readYamlFile('/nowhere/p.yaml', schema).problems[0]).toMatch(/^the configuration file \/nowhere\/p\.yaml cannot be read: /);
+});
+
+test.each([
+  ['pools:\n\t- name: a', /line 2: Tabs are not allowed/],
+  ['pools: []\npools: []', /line 2: the key `pools` stands here a second time/],
+  ['pools: []\n---\na: 1', /line 2: a second document begins/],
+  ['pools:\n  - { <<: *nope, name: a }', /line 2: there is no anchor &nope before \*nope/],
+])('%j is told with its line (H1)', (text, problem) => {
+  expect(parseYaml('p.yaml', text, schema).problems).toEqual([expect.stringMatching(problem)]);
 });
 
 describe('aliases', () => {
@@ -66,8 +82,13 @@ describe('aliases', () => {
     expect(many.value?.pools).toHaveLength(501);
   });
 
+  test('may be of anchors beside what the file is about, under a key that begins with x-', () => {
+    const file = 'x-common: &common { name: a }\npools:\n  - { <<: *common, size: 1 }\n';
+    expect(parseYaml('p.yaml', file, shared)).toEqual({ value: { pools: [{ name: 'a', size: 1 }] }, problems: [] });
+  });
+
   test('that lead nowhere, or unfold into millions, are problems and no crash', () => {
-    expect(parseYaml('p.yaml', 'pools: *nope', shared).problems).toEqual([expect.stringMatching(/^p\.yaml: Unresolved alias.*nope/)]);
+    expect(parseYaml('p.yaml', 'pools: *nope', shared).problems).toEqual(['p.yaml: line 1: there is no anchor &nope before *nope']);
     const lines = [
       'a: &a0 [x]',
       ...Array.from({ length: 9 }, (_, n) => `b${n}: &a${n + 1} [${Array(9).fill(`*a${n}`).join()}]`),

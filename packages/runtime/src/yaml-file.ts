@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { closestName } from './closest-name.ts';
+import { readYaml } from './read-yaml.ts';
+import { sayWhatIsWanted } from './yaml-words.ts';
 
 /** Reads one YAML file into a schema. Problems name the file and the place in it; nothing is thrown for a bad file. */
 export function readYamlFile<T>(path: string, schema: z.ZodType<T>): { value: T | undefined; problems: string[] } {
@@ -20,49 +21,22 @@ export function readYamlFile<T>(path: string, schema: z.ZodType<T>): { value: T 
 /** As `readYamlFile`, for text that is at hand; `path` is only for the messages. */
 export function parseYaml<T>(path: string, source: string, schema: z.ZodType<T>): { value: T | undefined; problems: string[] } {
   const { content, errors } = readYaml(source);
-  if (errors.length > 0) return { value: undefined, problems: errors.map((error) => `${path}: ${error.split('\n')[0] ?? ''}`) };
+  if (errors.length > 0) return { value: undefined, problems: errors.map((error) => `${path}: ${error}`) };
   const parsed = schema.safeParse(content ?? {}, { error: sayWhatIsWanted });
   if (parsed.success) return { value: parsed.data, problems: [] };
-  const problems = parsed.error.issues.flatMap((issue) =>
+  const problems = withoutAfterthoughts(parsed.error.issues).flatMap((issue) =>
     sentences(issue, schema).map((sentence) => `${path}: ${place(issue.path)}${sentence}`),
   );
   return { value: undefined, problems };
 }
 
-/** Several hundred pools may share one template by an alias; a few lines that unfold into millions are refused. */
-const MOST_ALIASES = 10_000;
-
-/** Aliases and merge keys (`<<`) are followed; one that leads nowhere is found only then. */
-function readYaml(source: string): { content?: unknown; errors: string[] } {
-  const document = parseDocument(source, { merge: true });
-  if (document.errors.length > 0) return { errors: document.errors.map(({ message }) => message) };
-  try {
-    return { content: document.toJS({ maxAliasCount: MOST_ALIASES }), errors: [] };
-  } catch (error) {
-    return { errors: [error instanceof Error ? error.message : String(error)] };
-  }
+/** Of a value of another type only that is told, and not that the text where a list belongs is too long for one. */
+function withoutAfterthoughts(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
+  const mistyped = new Set(issues.filter(({ code }) => code === 'invalid_type').map(({ path }) => place(path)));
+  return issues.filter(({ code, path }) => code === 'invalid_type' || !mistyped.has(place(path)));
 }
 
 const place = (path: readonly PropertyKey[]): string => (path.length === 0 ? '' : `${path.map(String).join('.')}: `);
-
-/** The value itself is not shown: it may be a secret at the wrong place. */
-function sayWhatIsWanted({ code, input, expected }: z.core.$ZodRawIssue): string | undefined {
-  if (code !== 'invalid_type') return undefined;
-  if (input === undefined) return 'is missing';
-  const wanted = IN_YAML.get(String(expected));
-  return wanted === undefined ? undefined : `must be ${wanted}, and is ${IN_YAML.get(z.util.getParsedType(input)) ?? 'empty'}`;
-}
-
-/** Types in the words of whoever writes YAML; the library's are a programmer's. */
-const IN_YAML: ReadonlyMap<string, string> = new Map([
-  ['array', 'a list'],
-  ['object', 'a mapping'],
-  ['record', 'a mapping'],
-  ['string', 'text'],
-  ['number', 'a number'],
-  ['int', 'a whole number'],
-  ['boolean', 'true or false'],
-]);
 
 function sentences(issue: z.core.$ZodIssue, schema: z.ZodType): string[] {
   if (issue.code !== 'unrecognized_keys') return [issue.message];

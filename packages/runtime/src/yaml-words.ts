@@ -1,0 +1,31 @@
+import { z } from 'zod';
+
+/** What is wrong with a value, in the words of whoever writes YAML. The value itself is not shown: it may be a secret at the wrong place. */
+export function sayWhatIsWanted(issue: z.core.$ZodRawIssue): string | undefined {
+  const { code, input } = issue;
+  if (code === 'invalid_type') return input === undefined ? 'is missing' : wantedType(String(issue.expected), input);
+  if (code === 'invalid_value') return `must be ${issue.values.map(String).join(' or ')}`;
+  if (code === 'too_small' && issue.origin === 'string' && issue.minimum === 1) return 'must not be empty';
+  if (code === 'too_small') return `must ${AMOUNT[issue.origin] ?? 'be'} at least ${issue.minimum}`;
+  return code === 'too_big' ? `must ${AMOUNT[issue.origin] ?? 'be'} at most ${issue.maximum}` : undefined;
+}
+
+const AMOUNT: Readonly<Record<string, string>> = { string: 'have a length of', array: 'have a length of' };
+
+function wantedType(expected: string, input: unknown): string | undefined {
+  const wanted = TYPES.get(expected);
+  if (wanted === undefined) return undefined;
+  const isTextBare = expected === 'string' && (typeof input === 'number' || typeof input === 'boolean');
+  return `must be ${wanted}, and is ${TYPES.get(z.util.getParsedType(input)) ?? 'empty'}${isTextBare ? ': put it in quotes' : ''}`;
+}
+
+/** A library's types are a programmer's words. */
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ['array', 'a list'],
+  ['object', 'a mapping'],
+  ['record', 'a mapping'],
+  ['string', 'text'],
+  ['number', 'a number'],
+  ['int', 'a whole number'],
+  ['boolean', 'true or false'],
+]);
