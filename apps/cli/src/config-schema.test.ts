@@ -23,6 +23,16 @@ describe('docs/config.schema.json, which editors use (H3)', () => {
     { containerMode: 'dind', proxy: { https: 'http://proxy:3128' }, caBundle: { configMap: 'ca' } },
     { template: { metadata: { labels: { a: 'b' } }, spec: { anything: 1, containers: [{ name: 'runner', env: null }] } } },
     { maxWorkers: null, paused: true },
+    {
+      resources: { requests: { cpu: 0.5, memory: '16Gi' }, limits: { 'nvidia.com/gpu': 1 } },
+      nodeSelector: { 'kubernetes.io/arch': 'arm64' },
+      tolerations: [
+        { key: '', operator: 'Exists' },
+        { key: 'example.com/spot', value: 'true', effect: 'NoExecute', tolerationSeconds: 60 },
+      ],
+      priorityClassName: 'high',
+      terminationGracePeriodSeconds: 3600,
+    },
   ])('takes the example with %j, as the services do', (more) => {
     expect(configFile.safeParse(exampleWith(more)).success).toBe(true);
     expect(accepts(exampleWith(more))).toBe(true);
@@ -37,8 +47,24 @@ describe('docs/config.schema.json, which editors use (H3)', () => {
     { caBundle: { configMap: 'ca', key: 'ca.pem' } },
     { template: { spec: { containers: [{ image: 'x' }] } } },
     { template: { sepc: {} } },
+    { resources: { limits: { memory: '16GB' } } },
+    { resources: { cpu: 1 } },
+    { nodeSelector: { 'two words': 'a' } },
+    { nodeSelector: { gpu: true } },
+    { tolerations: [{ key: 'a', operator: 'exists' }] },
+    { tolerations: { key: 'a' } },
+    { terminationGracePeriodSeconds: '30s' },
+    { affinity: {} },
+    { maxRunners: 1 },
   ])('marks %j as the services would refuse it', (more) => {
     expect(configFile.safeParse(exampleWith(more)).success).toBe(false);
     expect(accepts(exampleWith(more))).toBe(false);
   });
+});
+
+test('keys that are refused with the place where they belong are not offered by editors', () => {
+  const { properties, patternProperties } = JSON.parse(read('docs/config.schema.json')) as Record<string, Record<string, unknown>>;
+  expect(Object.keys(properties ?? {})).toEqual(['github', 'pools', 'entities']);
+  expect(JSON.stringify(properties)).not.toMatch(/"(maxRunners|affinity|not)"/);
+  expect(patternProperties).toEqual({ '^x-': {} });
 });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 
 const MAIN = join(import.meta.dirname, 'main.ts');
 const EXAMPLE = join(import.meta.dirname, '../../../deploy/paddock.example.yaml');
+const PAGE = join(import.meta.dirname, '../../../docs/pools.md');
 const folder = mkdtempSync(join(tmpdir(), 'paddock-cli-'));
 
 function paddock(...words: string[]): { code: number | null; stdout: string; stderr: string } {
@@ -49,6 +50,22 @@ describe('paddock pools check', () => {
     });
   });
 
+  test('the pools of docs/pools.md can be used, and their pods have what they say (H3)', () => {
+    const [, pools = ''] = /```yaml\n(x-[^]*?)```/.exec(readFileSync(PAGE, 'utf8')) ?? [];
+    const file = fileWith(`github: { apps: [{ id: 1 }] }\nentities: { '*': {} }\n${pools}`);
+    const podFor = (labels: string) => parse(paddock('pools', 'check', file, '--labels', labels).stdout) as object;
+    expect(podFor('gpu')).toMatchObject({
+      spec: {
+        nodeSelector: { 'nvidia.com/gpu.product': 'NVIDIA-L4' },
+        tolerations: [{ key: 'nvidia.com/gpu', operator: 'Exists', effect: 'NoSchedule' }],
+        containers: [{ name: 'runner', resources: { requests: { cpu: 4 }, limits: { 'nvidia.com/gpu': 1 } } }],
+      },
+    });
+    expect(podFor('spot')).toMatchObject({
+      spec: { tolerations: [{ value: 'true' }], priorityClassName: 'builds', terminationGracePeriodSeconds: 110 },
+    });
+  });
+
   test('all that is wrong is told at once, with what was meant (H1)', () => {
     const file = fileWith('github: { apps: [{ id: 1 }] }\npools: [{ name: A, labels: [x], imag: i, namespace: n }]\nentitles: {}\n');
     const { code, stdout } = paddock('pools', 'check', file);
@@ -57,6 +74,7 @@ describe('paddock pools check', () => {
       `${file} cannot be used:`,
       expect.stringContaining('pools.0.name: must be 1 to 30 characters'),
       expect.stringContaining('pools.0: there is no key `imag` here; did you mean `image`?'),
+      expect.stringContaining('pools.0.image: is missing, and the template gives the container runner none either'),
       expect.stringContaining('entities: is missing'),
       expect.stringContaining('there is no key `entitles` here; did you mean `entities`?'),
     ]);

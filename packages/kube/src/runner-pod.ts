@@ -1,4 +1,5 @@
 import type { V1Pod, V1Secret } from '@kubernetes/client-node';
+import { type PodKeys, templateWithKeys } from '@paddock/domain/pools/pod-keys';
 import { type PodTemplate, type PodTemplateContainer, RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
 import type { Pool } from '@paddock/domain/pools/pools-document';
 import { type Additions, beside, type Container, layOver, mergeContainers, sameName, type Volume, withoutNulls } from './additions.ts';
@@ -20,7 +21,7 @@ const SHORTEST_DEADLINE_SECONDS = 6.25 * 86_400;
 const DEFAULT_DEADLINE_SECONDS = 7 * 86_400;
 
 /** What a pool says of its pods. */
-export type PodSettings = Partial<Pick<Pool, 'template' | 'containerMode' | 'proxy' | 'caBundle'>> & Pick<Pool, 'image'>;
+export type PodSettings = Partial<Pick<Pool, 'template' | 'containerMode' | 'proxy' | 'caBundle'> & PodKeys> & Pick<Pool, 'image'>;
 
 export interface RunnerPodSpec extends WorkerIdentity, PodSettings {
   /** The name of worker, registration, Secret and pod alike. */
@@ -33,8 +34,9 @@ export interface RunnerPodSpec extends WorkerIdentity, PodSettings {
  * docs/pools.md has the table of what wins. The JIT config itself is nowhere in it: the container reads it from the Secret.
  */
 export function runnerPod(worker: RunnerPodSpec): AsSent<V1Pod> {
-  const metadata = withoutNulls<NonNullable<PodTemplate['metadata']>>(worker.template?.metadata ?? {});
-  const spec = withoutNulls<NonNullable<PodTemplate['spec']>>(worker.template?.spec ?? {});
+  const template = templateWithKeys(worker);
+  const metadata = withoutNulls<NonNullable<PodTemplate['metadata']>>(template.metadata ?? {});
+  const spec = withoutNulls<NonNullable<PodTemplate['spec']>>(template.spec ?? {});
   const { activeDeadlineSeconds: deadline, containers = [], initContainers = [], volumes = [], ...rest } = spec;
   const additions = additionsOf(worker);
   const sidecars = containers.filter((container) => container.name !== RUNNER_CONTAINER).map(asSidecar);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { checkedTogether, poolsSections } from './pools-document.ts';
+import { foreignToFile, withoutRefused } from './foreign-keys.ts';
+import { checkedTogether, keysOfPools, poolsSections } from './pools-document.ts';
 
 /** Where a secret is found; the secret itself never stands in the file. */
 const secretSource = z.union(
@@ -15,7 +16,10 @@ const githubApp = z.strictObject({
 });
 
 const github = z.strictObject({
-  apiUrl: z.url().default('https://api.github.com').describe('The REST API; on GitHub Enterprise Server https://HOST/api/v3.'),
+  apiUrl: z
+    .url('must be an address such as https://github.example.com/api/v3')
+    .default('https://api.github.com')
+    .describe('The REST API; on GitHub Enterprise Server https://HOST/api/v3.'),
   apps: z
     .array(githubApp)
     .min(1, 'needs at least one GitHub App')
@@ -23,12 +27,14 @@ const github = z.strictObject({
 });
 
 /** The one configuration file, shared by all services; each reads the sections that it needs. */
-export const configFile = checkedTogether(z.strictObject({ github, ...poolsSections }));
+export const configFile = checkedTogether(z.strictObject({ ...foreignToFile(keysOfPools), github, ...poolsSections }));
 
 /** The file's JSON Schema, for editors: what it says is what one value alone can tell; whatever hangs together is checked at the start. */
 export const configJsonSchema = (): object => ({
   title: 'Configuration of Paddock',
-  ...z.toJSONSchema(configFile, { io: 'input', target: 'draft-7' }),
+  ...z.toJSONSchema(configFile, { io: 'input', target: 'draft-7', override: withoutRefused }),
+  // Whoever reads the file passes over them: a place for anchors.
+  patternProperties: { '^x-': {} },
 });
 
 export type ConfigFile = z.infer<typeof configFile>;

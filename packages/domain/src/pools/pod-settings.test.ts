@@ -23,6 +23,10 @@ describe('what a pool says of its pods (H3, H4)', () => {
     [{ proxy: {} }, 'proxy: needs http, https or both'],
     [{ proxy: { http: 'proxy:3128' } }, 'proxy.http: must be an address such as http://proxy.example.com:3128'],
     [
+      { proxy: { https: { url: 'http://proxy:3128' } } },
+      'proxy.https: must be an address such as http://proxy.example.com:3128, written without `url`',
+    ],
+    [
       { proxy: { http: 'http://me:word@proxy:3128' } },
       'proxy.http: must hold no user and password: set HTTPS_PROXY in the template, from a Secret, instead',
     ],

@@ -13,7 +13,11 @@ export const containerMode = z.enum(['none', 'dind'], {
 
 /** Credentials in an address would be readable in the database and in every pod. */
 const proxyUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an address such as http://proxy.example.com:3128' })
+  .url({
+    protocol: /^https?$/,
+    error: ({ input }) =>
+      `must be an address such as http://proxy.example.com:3128${typeof input === 'object' ? ', written without `url`' : ''}`,
+  })
   .refine(
     (url) => !URL.canParse(url) || new URL(url).username + new URL(url).password === '',
     'must hold no user and password: set HTTPS_PROXY in the template, from a Secret, instead',

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { asList, asRecord } from './as-record.ts';
+import { foreignToTemplates } from './foreign-keys.ts';
 
 /** The container that runs the job, named as actions-runner-controller names it so that its templates fit. */
 export const RUNNER_CONTAINER = 'runner';
@@ -15,6 +17,7 @@ const marks = z.record(z.string(), z.string()).nullish();
  * all else is kept as it is, fields that nobody knows yet included.
  */
 export const podTemplate = z.strictObject({
+  ...foreignToTemplates,
   metadata: z.strictObject({ labels: marks, annotations: marks }).nullish(),
   spec: z
     .looseObject({
@@ -33,9 +36,10 @@ export const podTemplate = z.strictObject({
 export type PodTemplate = z.infer<typeof podTemplate>;
 export type PodTemplateContainer = z.infer<typeof container>;
 
-/** The image that the template gives the runner's container, if it does. */
-export function templateImage(template: PodTemplate | undefined): string | undefined {
-  const image = template?.spec?.containers?.find(({ name }) => name === RUNNER_CONTAINER)?.['image'];
+/** The image that a template gives the runner's container, if it does; the template may be as somebody wrote it. */
+export function templateImage(template: unknown): string | undefined {
+  const containers = asList(asRecord(asRecord(template)['spec'])['containers']).map(asRecord);
+  const image = containers.find(({ name }) => name === RUNNER_CONTAINER)?.['image'];
   return typeof image === 'string' && image !== '' ? image : undefined;
 }
 

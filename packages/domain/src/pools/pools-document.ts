@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import { asRecord, isRecord } from './as-record.ts';
 import { deadlines } from './deadlines.ts';
+import { foreignToPools } from './foreign-keys.ts';
 import { MOST_LABEL_BYTES, normaliseLabels, storableLabels } from './labels.ts';
+import { podKeys, refuseSaidTwice } from './pod-keys.ts';
 import { caBundle, containerMode, proxy } from './pod-settings.ts';
 import { podTemplate, templateImage } from './pod-template.ts';
 import { warm } from './pool-warm.ts';
@@ -10,6 +13,7 @@ const NAME = /^[a-z]([a-z0-9-]{0,28}[a-z0-9])?$/;
 const count = z.int().min(0).max(100_000);
 
 const writtenPool = z.strictObject({
+  ...foreignToPools,
   name: z
     .string()
     .regex(NAME, 'must be 1 to 30 characters of a-z, 0-9 and -, beginning with a letter')
@@ -47,18 +51,24 @@ const writtenPool = z.strictObject({
   caBundle: caBundle.optional().describe('A ConfigMap with certificates that runner and Docker daemon trust.'),
   warm: warm.optional().describe('Workers that are kept idle, so that jobs begin at once.'),
   ...deadlines,
+  ...podKeys,
   template: podTemplate.optional().describe("Metadata and PodSpec of its pods, as in actions-runner-controller's `template`."),
 });
 
+/** What may stand in a pool. */
+export const keysOfPools: readonly string[] = Object.keys(writtenPool.shape).filter((key) => !(key in foreignToPools));
+
 /** One class of workers, as it is kept in the database. */
-export const pool = writtenPool.transform(({ image = '', ...rest }, context) => {
-  const used = image === '' ? templateImage(rest.template) : image;
-  if (used === undefined) {
-    context.addIssue({ code: 'custom', path: ['image'], message: 'is missing, and the template gives the container runner none either' });
-    return z.NEVER;
-  }
-  return { ...rest, image: used };
-});
+export const pool = writtenPool
+  .superRefine(requireImage, { when: ({ value }) => isRecord(value) })
+  .superRefine(refuseSaidTwice, { when: () => true })
+  .transform(({ image, ...rest }) => ({ ...rest, image: image ?? templateImage(rest.template) ?? '' }));
+
+function requireImage(written: unknown, context: z.RefinementCtx): void {
+  const { image, template } = asRecord(written);
+  if (image !== undefined || templateImage(template) !== undefined) return;
+  context.addIssue({ code: 'custom', path: ['image'], message: 'is missing, and the template gives the container runner none either' });
+}
 
 const entity = z.strictObject({
   maxWorkers: count.nullable().default(20).describe('Most workers of the account at one time; null: no limit, 0: switched off.'),

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { asRecord, isRecord } from './as-record.ts';
+import { labelKey, labelValue } from './kubernetes-names.ts';
+
+/** Labels that a node must have. */
+export const nodeSelector = z.record(labelKey, labelValue, {
+  error: ({ code, issues }) => (code === 'invalid_key' ? saidOf(issues) : undefined),
+});
+
+const saidOf = (issues: unknown): string | undefined => (issues as z.core.$ZodIssue[])[0]?.message;
+
+const toleration = z
+  .strictObject({
+    key: labelKey.or(z.literal('')).optional(),
+    operator: z.enum(['Exists', 'Equal'], 'must be Exists or Equal').optional(),
+    value: labelValue.optional(),
+    effect: z
+      .enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], 'must be NoSchedule, PreferNoSchedule or NoExecute; without it all of them')
+      .optional(),
+    tolerationSeconds: z.int().optional(),
+  })
+  .superRefine((given, context) => judge(asRecord(given), context), { when: ({ value }) => isRecord(value) });
+
+/** Taints of nodes that keep no pod of the pool away. */
+export const tolerations = z.array(toleration);
+
+/** As the API server does: what it would refuse is refused. */
+function judge({ key = '', operator, value = '', effect, tolerationSeconds }: Record<string, unknown>, context: z.RefinementCtx): void {
+  const report = (at: string, message: string) => context.addIssue({ code: 'custom', path: [at], message });
+  if (key === '' && operator !== 'Exists') report('operator', 'must be Exists where there is no key');
+  if (operator === 'Exists' && value !== '') report('value', 'must not be there with operator: Exists, which asks for the key only');
+  if (tolerationSeconds !== undefined && effect !== 'NoExecute') report('tolerationSeconds', 'needs effect: NoExecute');
+}
