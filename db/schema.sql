@@ -8,9 +8,12 @@ create type status_enum as enum ('pending', 'running', 'completed', 'failed');
 
 CREATE OR REPLACE FUNCTION demand_key_of(entity_id bigint, scope_repo_id bigint, pool text)
  RETURNS bigint
- LANGUAGE sql
+ LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
-RETURN (hashtextextended((((((entity_id)::text || ':'::text) || (scope_repo_id)::text) || ':'::text) || pool), (0)::bigint) & '9007199254740991'::bigint);
+AS $function$
+begin
+  return hashtextextended(entity_id::text || ':' || scope_repo_id::text || ':' || pool, 0) & 9007199254740991;
+end $function$;
 
 CREATE OR REPLACE FUNCTION note_installation_usable()
  RETURNS trigger

@@ -14,8 +14,11 @@ import { CONNECTIONS, VARIANTS } from './variants.ts';
 const ROUNDS = 5;
 /** No further round is begun after this; a median of fewer is still one. */
 const ENOUGH_MS = 150_000;
-/** Until then the services' code is still being compiled. */
-const WARM_UP = { connections: 16, deliveries: 5_000 };
+/** Until then the services' code is still being compiled: that for many deliveries at a time, and that for one. */
+const WARM_UPS = [
+  { connections: 16, deliveries: 5_000 },
+  { connections: 1, deliveries: 2_000 },
+];
 
 type Say = (line: string) => void;
 
@@ -62,7 +65,9 @@ async function measureAll(contenders: readonly Contender[], rows: Rows, deliveri
   };
 
   say('warming up');
-  for (const contender of contenders) await measure(contender, WARM_UP.connections, WARM_UP.deliveries);
+  for (const { connections, deliveries: count } of WARM_UPS) {
+    for (const contender of contenders) await measure(contender, connections, count);
+  }
   const deadline = performance.now() + ENOUGH_MS;
   for (let round = 1; round <= ROUNDS && (round === 1 || performance.now() < deadline); round++) {
     for (const connections of CONNECTIONS) {

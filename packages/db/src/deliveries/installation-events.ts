@@ -1,6 +1,7 @@
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
 import { preparedText } from '../connection/prepared.ts';
+import { asRecord } from '../connection/source-columns.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
 export interface EventToAppend {
@@ -25,7 +26,8 @@ export async function appendEvents(trx: Transaction<Database>, events: readonly 
   await trx.executeQuery(CompiledQuery.raw(APPEND_EVENTS, [JSON.stringify(rows), jsonArray(events.map(({ payload }) => payload))]));
 }
 
-const COLUMNS = {
+/** The columns of an event as `toRow` gives them. */
+export const EVENT_COLUMNS = {
   event: 'text',
   app_id: 'bigint',
   installation_id: 'bigint',
@@ -38,14 +40,10 @@ const COLUMNS = {
   payload_repaired: 'boolean',
 } as const;
 
-/** The columns of an event as `toRow` gives them, by name and type. */
-export const EVENT_COLUMNS = Object.entries(COLUMNS)
-  .map(([name, type]) => `${name} ${type}`)
-  .join(', ');
-export const EVENT_NAMES = Object.keys(COLUMNS).join(', ');
+export const EVENT_NAMES = Object.keys(EVENT_COLUMNS).join(', ');
 
 /** What is known of an event before it is stored. */
-export function toRow(event: Omit<EventToAppend, 'source' | 'outcome' | 'payload'>): Record<keyof typeof COLUMNS, unknown> {
+export function toRow(event: Omit<EventToAppend, 'source' | 'outcome' | 'payload'>): Record<keyof typeof EVENT_COLUMNS, unknown> {
   return {
     event: event.event,
     app_id: event.appId,
@@ -60,26 +58,27 @@ export function toRow(event: Omit<EventToAppend, 'source' | 'outcome' | 'payload
   };
 }
 
-/**
- * The query that appends, for other statements. `events` has the columns of an event, its source and outcome, and the position of its
- * payload, from 1, in the parameter that `jsonArray` fills.
- */
-export const appendingEvents = (events: string, payloads: `$${number}`): string => `
+/** The query that appends, for other statements. `events` has the columns of an event, its source and outcome; `payload` is an expression. */
+export const appendingEvents = (events: string, payload: string): string => `
     insert into installation_events (source, outcome, ${EVENT_NAMES}, payload)
-    select source, outcome, ${EVENT_NAMES}, ${payloads}::jsonb -> (position - 1)::integer
-    from (${events}) events order by position`;
+    select source, outcome, ${EVENT_NAMES}, ${payload} from (${events}) events`;
+
+/** The payload of the event at `position`, from 1, of those in the parameter that `jsonArray` fills. */
+export const payloadOf = (payloads: `$${number}`): string => `${payloads}::jsonb -> (position - 1)::integer`;
 
 /**
  * Payloads are JSON already: as one JSON array nothing in them has to be escaped, and a prepared statement takes any number of them. In the
  * binary form of JSONB, a version and the text, so that bytes that came over the wire go on as they are.
  */
 export function jsonArray(payloads: readonly (string | Buffer)[]): Buffer {
-  const parts = payloads.flatMap((payload, index) => [
-    index === 0 ? OPEN : COMMA,
-    typeof payload === 'string' ? Buffer.from(payload) : payload,
-  ]);
+  const parts = payloads.flatMap((payload, index) => [index === 0 ? OPEN : COMMA, bytesOf(payload)]);
   return Buffer.concat([VERSION, ...(parts.length === 0 ? [OPEN] : parts), CLOSE]);
 }
+
+/** The same for one payload by itself. */
+export const jsonValue = (payload: string | Buffer): Buffer => Buffer.concat([VERSION, bytesOf(payload)]);
+
+const bytesOf = (payload: string | Buffer): Buffer => (typeof payload === 'string' ? Buffer.from(payload) : payload);
 
 const VERSION = Buffer.of(1);
 const OPEN = Buffer.from('[');
@@ -88,9 +87,9 @@ const CLOSE = Buffer.from(']');
 
 const APPEND_EVENTS = preparedText(
   appendingEvents(
-    `select * from rows from (json_to_recordset($1::json) as (${EVENT_COLUMNS}, source text, outcome text))
-      with ordinality as given(${EVENT_NAMES}, source, outcome, position)`,
-    '$2',
+    `select * from rows from (json_to_recordset($1::json) as (${asRecord(EVENT_COLUMNS)}, source text, outcome text))
+      with ordinality as given(${EVENT_NAMES}, source, outcome, position) order by position`,
+    payloadOf('$2'),
   ),
 );
 

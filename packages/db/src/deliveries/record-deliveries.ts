@@ -6,6 +6,7 @@ import type { DeliveryToRecord } from './delivery-to-record.ts';
 import type { CurrentPools } from '../jobs/pools-documents.ts';
 import { addStored, bindRunners, type StoredJobs } from '../jobs/record-jobs.ts';
 import { isJobDelivery, statementOf, storeJobDeliveries } from './store-job-deliveries.ts';
+import { storeNewJob } from './store-new-job.ts';
 import { storeOtherDeliveries } from './store-other-deliveries.ts';
 import type { Database } from '../schema/tables.ts';
 
@@ -19,6 +20,9 @@ export async function recordDeliveries(
   pools: CurrentPools,
 ): Promise<readonly Outcome[]> {
   const ofJobs = batch.filter(isJobDelivery);
+  const [only] = ofJobs;
+  const stored = only === undefined || batch.length > 1 ? undefined : await storeNewJob(db, only, pools);
+  if (stored !== undefined) return [stored];
   if (ofJobs.length === batch.length && ofJobs.every(({ parsed }) => parsed.job.runnerName === null)) {
     // A single statement is its own transaction: a queued job, which somebody waits for, costs one round trip.
     return (await storeJobDeliveries(db, ofJobs, pools)).map(({ outcome }) => outcome);
@@ -27,13 +31,13 @@ export async function recordDeliveries(
     const outcomes: Outcome[] = [];
     if (batch.some(({ parsed }) => parsed.kind === 'installation' || parsed.kind === 'account_name')) await lockInstallations(trx);
     // Locks are taken in this order by everybody: jobs, installations, workers.
-    const stored: StoredJobs = new Map();
+    const storedJobs: StoredJobs = new Map();
     const stated = batch.flatMap((delivery, index) => (isJobDelivery(delivery) ? [{ ...statementOf(delivery), delivery, index }] : []));
     for (const round of roundsByRunner(stated)) {
       round.sort((a, b) => a.index - b.index);
       const deliveries = round.map(({ delivery }) => delivery);
       for (const [nth, row] of (await storeJobDeliveries(trx, deliveries, pools)).entries()) {
-        addStored(stored, row.jobId, row, row.place);
+        addStored(storedJobs, row.jobId, row, row.place);
         outcomes[round[nth]?.index ?? -1] = row.outcome;
       }
     }
@@ -42,7 +46,7 @@ export async function recordDeliveries(
     for (const [nth, outcome] of (await storeOtherDeliveries(trx, deliveries, pools)).entries()) {
       outcomes[others[nth]?.index ?? -1] = outcome;
     }
-    await bindRunners(trx, stated, stored, pools);
+    await bindRunners(trx, stated, storedJobs, pools);
     return outcomes;
   });
 }

@@ -4,12 +4,13 @@ import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { placeJob } from '@paddock/domain/pools/place-job';
 import type { ParsedDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { CompiledQuery, type Kysely } from 'kysely';
-import { appendingEvents, EVENT_COLUMNS, EVENT_NAMES, jsonArray, toRow } from './installation-events.ts';
+import { appendingEvents, EVENT_COLUMNS, EVENT_NAMES, jsonArray, payloadOf, toRow } from './installation-events.ts';
 import { type InstallationMention, mentionsParameter, notingInstallations } from '../accounts/installations.ts';
 import { jobParameters, type StoredJob, STORING_JOBS } from '../jobs/jobs.ts';
 import { chosenOutcome, possibleOutcomes } from './possible-outcomes.ts';
 import type { CurrentPools } from '../jobs/pools-documents.ts';
 import { preparedText } from '../connection/prepared.ts';
+import { asRecord } from '../connection/source-columns.ts';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
 import type { Database } from '../schema/tables.ts';
 
@@ -25,12 +26,12 @@ export interface StoredJobDelivery extends StoredJob {
 
 // Installations are locked after the jobs: the count makes the one wait for the other.
 const STORE_JOB_DELIVERIES = preparedText(`with ${STORING_JOBS}, given as materialized (
-      select * from rows from (json_to_recordset($3::json) as (${EVENT_COLUMNS}, choice integer))
+      select * from rows from (json_to_recordset($3::json) as (${asRecord(EVENT_COLUMNS)}, choice integer))
         with ordinality as given(${EVENT_NAMES}, choice, position)
     ), told as materialized (
       select given.*, before, changed, worker, is_unbound, ${chosenOutcome('$5')} as outcome from given join stored using (job_id)
     ), noted as (${notingInstallations('$6', '(select count(*) from told) > 0')}
-    ), appended as (${appendingEvents("select 'webhook' as source, * from told", '$4')})
+    ), appended as (${appendingEvents("select 'webhook' as source, * from told order by position", payloadOf('$4'))})
     select job_id as "jobId", before, changed, worker, is_unbound as "isUnbound", outcome from told order by position`);
 
 /**
@@ -67,7 +68,7 @@ export async function storeJobDeliveries(
 
 export const statementOf = ({ parsed, appId, guid }: JobDelivery): DeliveredStatement => ({ ...parsed.job, appId, deliveryGuid: guid });
 
-function eventOf({ parsed, appId, guid, payloadRepaired }: JobDelivery) {
+export function eventOf({ parsed, appId, guid, payloadRepaired }: JobDelivery) {
   const { event, installationId, account, repoId, job } = parsed;
   return toRow({ event, appId, installationId, account, repoId, jobId: job.jobId, deliveryGuid: guid, payloadRepaired });
 }

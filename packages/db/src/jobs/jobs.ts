@@ -1,15 +1,8 @@
-import type { DeliveredStatement } from '@paddock/domain/deliveries/fold-job-statements';
-import { storableLabels } from '@paddock/domain/pools/labels';
-import type { PlacedJob } from '@paddock/domain/pools/place-job';
 import { CompiledQuery, type Transaction } from 'kysely';
+import { type JobToStore, STATED_COLUMNS, statedColumns } from './stated-columns.ts';
 import { preparedText } from '../connection/prepared.ts';
+import { asParameters, asRecord, parametersOf } from '../connection/source-columns.ts';
 import type { Database, Status } from '../schema/tables.ts';
-
-/** A job's folded facts and its pool; without a pool it is stored only if it has a row already or runs on a worker of ours (B7). */
-export interface JobToStore {
-  readonly facts: DeliveredStatement;
-  readonly place: PlacedJob | undefined;
-}
 
 export interface StoredJob {
   readonly jobId: number;
@@ -96,6 +89,17 @@ const currentHistory = Object.keys(history)
 const isChanged = `(${isMoved} or (${clearsDemand} and (e.wants_worker or e.lookup_due_at is not null or e.seen_queued_at is not null))
   or (${currentHistory}) is distinct from (${Object.values(history).join(', ')}))`;
 
+/** A job without a row gets one. `placed` has what is stated of the jobs and where each belongs; what a known job gets follows. */
+const insertingJobs = (placed: string): string => `
+      insert into jobs as e (job_id, status, wants_worker, entity_id, entity_name, entity_type, repo_id, repo_full_name, app_id,
+        installation_id, job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version, run_id, run_attempt, job_name, workflow_name,
+        html_url, conclusion, runner_name, runner_id, k8s_pod, queued_at, started_at, completed_at, delivery_guid)
+      select job_id, status, status = 'pending', entity_id, entity_name, entity_type, repo_id, repo_full_name, app_id,
+        installation, job_labels, pool, image, scope, pools_version, run_id, run_attempt, job_name, workflow_name,
+        html_url, conclusion, runner_name, runner_id, worker, queued_at, started_at, completed_at, delivery_guid
+      from ${placed}
+      on conflict (job_id) do`;
+
 /**
  * The one statement that writes what GitHub says of jobs (A5, A6): a row is inserted, moved forward, filled in, or left alone. Saying the
  * same again changes nothing, `updated_at` included, and the order of what is said makes no difference.
@@ -109,17 +113,16 @@ const isChanged = `(${isMoved} or (${clearsDemand} and (e.wants_worker or e.look
  */
 export const STORING_JOBS = `
     stated as (
-      select * from json_to_recordset($1::json) as stated(
-        job_id bigint, status status_enum, entity_id bigint, entity_name text, entity_type text, repo_id bigint, repo_full_name text,
-        app_id bigint, installation_id bigint, job_labels jsonb, k8s_pool text, k8s_image text, scope_repo_id bigint, run_id bigint,
-        run_attempt integer, job_name text, workflow_name text, html_url text, conclusion text, runner_name text, runner_id bigint,
-        queued_at timestamptz, started_at timestamptz, completed_at timestamptz, delivery_guid text)
+      select * from json_to_recordset($1::json) as stated(${asRecord(STATED_COLUMNS)})
     ), placed as materialized (
       select stated.*, known.status as before, worker.pod_name as worker,
         worker.pod_name is not null and worker.assigned_job_id is null as is_unbound,
         coalesce(stated.k8s_pool, known.k8s_pool, worker.k8s_pool) as pool,
         coalesce(stated.k8s_image, known.k8s_image, worker.k8s_image) as image,
-        coalesce(stated.scope_repo_id, known.scope_repo_id, worker.scope_repo_id) as scope
+        coalesce(stated.scope_repo_id, known.scope_repo_id, worker.scope_repo_id) as scope,
+        coalesce(stated.installation_id,
+          (select i.installation_id from installations i where i.entity_id = stated.entity_id and i.app_id = stated.app_id), 0) as installation,
+        $2::integer as pools_version
       from stated
       left join lateral (
         select status, k8s_pool, k8s_image, scope_repo_id from jobs where job_id = stated.job_id limit 1
@@ -129,16 +132,7 @@ export const STORING_JOBS = `
         where pod_name = stated.runner_name and entity_id = stated.entity_id and scope_repo_id in (0, stated.repo_id) limit 1
       ) worker on true
     ), written as (
-      insert into jobs as e (job_id, status, wants_worker, entity_id, entity_name, entity_type, repo_id, repo_full_name, app_id,
-        installation_id, job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version, run_id, run_attempt, job_name, workflow_name,
-        html_url, conclusion, runner_name, runner_id, k8s_pod, queued_at, started_at, completed_at, delivery_guid)
-      select job_id, status, status = 'pending', entity_id, entity_name, entity_type, repo_id, repo_full_name, app_id,
-        coalesce(installation_id,
-          (select i.installation_id from installations i where i.entity_id = placed.entity_id and i.app_id = placed.app_id), 0),
-        job_labels, pool, image, scope, $2, run_id, run_attempt, job_name, workflow_name,
-        html_url, conclusion, runner_name, runner_id, worker, queued_at, started_at, completed_at, delivery_guid
-      from placed where pool is not null order by job_id
-      on conflict (job_id) do update set ${assignments} where ${isChanged}
+      ${insertingJobs('placed where pool is not null order by job_id')} update set ${assignments} where ${isChanged}
       returning job_id, xmax = 0 as is_new
     ), stored as (
       select placed.job_id, case when placed.before is null and not written.is_new then 'pending' else placed.before end as before,
@@ -148,7 +142,31 @@ export const STORING_JOBS = `
 
 /** The values of $1 and $2 in STORING_JOBS. */
 export const jobParameters = (jobs: readonly JobToStore[], poolsVersion: number): unknown[] => [
-  JSON.stringify(jobs.map(toRow)),
+  JSON.stringify(jobs.map(statedColumns)),
+  poolsVersion,
+];
+
+/**
+ * The statement's short form, for one job of which nothing is known: for the many expressions on what becomes of a known job PostgreSQL pays
+ * with every run, used or not, and a job that somebody waits for is most often new and comes alone. A job that has a row, or does not fulfil
+ * the `condition` on `stated`, is left alone; then the query `written` has no row. The job has a pool, an installation, and no runner.
+ */
+export const storingNewJob = (condition: string): string => `
+    placed as (
+      select stated.*, k8s_pool as pool, k8s_image as image, scope_repo_id as scope, installation_id as installation, null::text as worker,
+        $${NEW_JOB_PARAMETERS}::integer as pools_version
+      from (select ${asParameters(STATED_COLUMNS, 1)}) stated where ${condition}
+    ), written as (
+      ${insertingJobs('placed')} nothing
+      returning job_id
+    )`;
+
+/** How many parameters the short form has, from $1 on. */
+export const NEW_JOB_PARAMETERS = Object.keys(STATED_COLUMNS).length + 1;
+
+/** The values of those. */
+export const newJobParameters = (job: JobToStore, poolsVersion: number): unknown[] => [
+  ...parametersOf(STATED_COLUMNS, statedColumns(job)),
   poolsVersion,
 ];
 
@@ -159,34 +177,4 @@ const STORE_JOBS = preparedText(`with ${STORING_JOBS}
 export async function storeJobs(trx: Transaction<Database>, jobs: readonly JobToStore[], poolsVersion: number): Promise<StoredJob[]> {
   const { rows } = await trx.executeQuery<StoredJob>(CompiledQuery.raw(STORE_JOBS, jobParameters(jobs, poolsVersion)));
   return rows;
-}
-
-function toRow({ facts, place }: JobToStore): Readonly<Record<string, unknown>> {
-  return {
-    job_id: facts.jobId,
-    status: facts.status,
-    entity_id: facts.account.id,
-    entity_name: facts.account.login,
-    entity_type: facts.account.type,
-    repo_id: facts.repoId,
-    repo_full_name: facts.repoFullName,
-    app_id: facts.appId,
-    installation_id: facts.installationId,
-    job_labels: storableLabels(facts.labels),
-    k8s_pool: place?.pool,
-    k8s_image: place?.image,
-    scope_repo_id: place?.scopeRepoId,
-    run_id: facts.runId,
-    run_attempt: facts.runAttempt,
-    job_name: facts.jobName,
-    workflow_name: facts.workflowName,
-    html_url: facts.htmlUrl,
-    conclusion: facts.conclusion,
-    runner_name: facts.runnerName,
-    runner_id: facts.runnerId,
-    queued_at: facts.queuedAt,
-    started_at: facts.startedAt,
-    completed_at: facts.completedAt,
-    delivery_guid: facts.deliveryGuid,
-  };
 }

@@ -1,7 +1,8 @@
 import { type PlacedJob, replaceJob } from '@paddock/domain/pools/place-job';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { appendEvents, type EventToAppend } from '../deliveries/installation-events.ts';
-import { type JobToStore, storeJobs } from './jobs.ts';
+import { storeJobs } from './jobs.ts';
+import type { JobToStore } from './stated-columns.ts';
 import type { CurrentPools } from './pools-documents.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 

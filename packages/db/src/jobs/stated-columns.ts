@@ -1,0 +1,68 @@
+import type { DeliveredStatement } from '@paddock/domain/deliveries/fold-job-statements';
+import { storableLabels } from '@paddock/domain/pools/labels';
+import type { PlacedJob } from '@paddock/domain/pools/place-job';
+
+/** A job's folded facts and its pool; without a pool it is stored only if it has a row already or runs on a worker of ours (B7). */
+export interface JobToStore {
+  readonly facts: DeliveredStatement;
+  readonly place: PlacedJob | undefined;
+}
+
+/** What is stated of a job, as the statements that store jobs are given it. */
+export const STATED_COLUMNS = {
+  job_id: 'bigint',
+  status: 'status_enum',
+  entity_id: 'bigint',
+  entity_name: 'text',
+  entity_type: 'text',
+  repo_id: 'bigint',
+  repo_full_name: 'text',
+  app_id: 'bigint',
+  installation_id: 'bigint',
+  job_labels: 'jsonb',
+  k8s_pool: 'text',
+  k8s_image: 'text',
+  scope_repo_id: 'bigint',
+  run_id: 'bigint',
+  run_attempt: 'integer',
+  job_name: 'text',
+  workflow_name: 'text',
+  html_url: 'text',
+  conclusion: 'text',
+  runner_name: 'text',
+  runner_id: 'bigint',
+  queued_at: 'timestamptz',
+  started_at: 'timestamptz',
+  completed_at: 'timestamptz',
+  delivery_guid: 'text',
+} as const;
+
+export function statedColumns({ facts, place }: JobToStore): Readonly<Record<keyof typeof STATED_COLUMNS, unknown>> {
+  return {
+    job_id: facts.jobId,
+    status: facts.status,
+    entity_id: facts.account.id,
+    entity_name: facts.account.login,
+    entity_type: facts.account.type,
+    repo_id: facts.repoId,
+    repo_full_name: facts.repoFullName,
+    app_id: facts.appId,
+    installation_id: facts.installationId,
+    job_labels: storableLabels(facts.labels),
+    k8s_pool: place?.pool,
+    k8s_image: place?.image,
+    scope_repo_id: place?.scopeRepoId,
+    run_id: facts.runId,
+    run_attempt: facts.runAttempt,
+    job_name: facts.jobName,
+    workflow_name: facts.workflowName,
+    html_url: facts.htmlUrl,
+    conclusion: facts.conclusion,
+    runner_name: facts.runnerName,
+    runner_id: facts.runnerId,
+    queued_at: facts.queuedAt,
+    started_at: facts.startedAt,
+    completed_at: facts.completedAt,
+    delivery_guid: facts.deliveryGuid,
+  };
+}
