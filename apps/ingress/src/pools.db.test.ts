@@ -19,6 +19,8 @@ pools: [{ name: small, labels: [self-hosted, ${label}], image: runner:1, namespa
 entities: { '*': {} }
 `;
 
+const withKeys = (keys: string) => yaml('linux').replace('namespace: runners', `namespace: runners, ${keys}`);
+
 describe('the pools of the configuration file', () => {
   let database: TestDatabase;
   let folder: string;
@@ -94,6 +96,7 @@ describe('the pools of the configuration file', () => {
     ['two pools with one label set', yaml('linux').replace(/\[\{ name: small(.*)\]\n/, '[{ name: small$1, { name: twin$1]\n')],
     ['an unknown key', `${yaml('linux')}\npool: []\n`],
     ['nothing in it', ''],
+    ['a device that is not asked for whole', withKeys('resources: { requests: { nvidia.com/gpu: 1 } }')],
   ])('a file with %s is refused and told of once, and what was in force stays (B4)', async (_what, content) => {
     const path = write('paddock.yaml', yaml('linux'));
     const { pools, file, labels, refused } = await startReplica(path);
@@ -110,6 +113,20 @@ describe('the pools of the configuration file', () => {
     await pools.once();
     expect(file.whyRefused()).toBeUndefined();
     expect(labels()).toEqual(['macos,self-hosted']);
+  });
+
+  test('what a changed file says of pods comes into force like the rest (B4, H3)', async () => {
+    const path = write('paddock.yaml', yaml('linux'));
+    const { pools } = await startReplica(path);
+    write('paddock.yaml', withKeys('resources: { limits: { nvidia.com/gpu: 1 } }, tolerations: [{ key: gpu, operator: Exists }]'));
+    await pools.once();
+    expect(pools.current()?.document.pools).toEqual([
+      expect.objectContaining({ resources: { limits: { 'nvidia.com/gpu': 1 } }, tolerations: [{ key: 'gpu', operator: 'Exists' }] }),
+    ]);
+    write('paddock.yaml', yaml('linux'));
+    await pools.once();
+    expect(pools.current()?.document.pools[0]).not.toHaveProperty('resources');
+    expect(await versions()).toBe(3);
   });
 
   test('a file that has gone is refused, and is none the worse when it is back as it was (B4)', async () => {
