@@ -3,29 +3,22 @@ import { connectDatabase } from '@paddock/db/connection/connect';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { enqueueNow, type RunningExecutor, startExecutor, task } from './executor-under-test.ts';
+import { enqueueNow, executorsOf, task } from './executor-under-test.ts';
 import type { ExecutorOptions } from './executor-options.ts';
 import type { Kinds } from './kind.ts';
 import { done } from './outcome.ts';
 import type { Task } from './task.ts';
 
 let database: TestDatabase;
-let started: RunningExecutor[] = [];
+const executors = executorsOf();
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 afterAll(() => database.drop());
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
-afterEach(async () => {
-  await Promise.all(started.map(({ stop }) => stop()));
-  started = [];
-});
+afterEach(executors.stopAll);
 
-function start(kinds: Kinds, overrides: Partial<ExecutorOptions> = {}): RunningExecutor {
-  const running = startExecutor(database, kinds, overrides);
-  started.push(running);
-  return running;
-}
+const start = (kinds: Kinds, overrides: Partial<ExecutorOptions> = {}) => executors.start(database, kinds, overrides);
 
 /** A kind whose runs last until they are released or their signal aborts. */
 function holdingKind() {

@@ -83,6 +83,22 @@ export function startExecutor(place: Place, kinds: Kinds, overrides: Partial<Exe
   };
 }
 
+/** Starts executors for the tests of a file; `stopAll`, after each test, stops those of that test. */
+export function executorsOf() {
+  let running: RunningExecutor[] = [];
+  return {
+    start(place: Place, kinds: Kinds, overrides: Partial<ExecutorOptions> = {}): RunningExecutor {
+      const executor = startExecutor(place, kinds, overrides);
+      running.push(executor);
+      return executor;
+    },
+    async stopAll(): Promise<void> {
+      await Promise.all(running.map(({ stop }) => stop()));
+      running = [];
+    },
+  };
+}
+
 export const enqueueNow = (db: Kysely<Database>, ...tasks: NewTask[]) => db.transaction().execute((trx) => enqueue(trx, tasks));
 
 /** A task of a kind for a worker of the given name. */

@@ -2,28 +2,21 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { enqueueNow, type RunningExecutor, startExecutor, task } from './executor-under-test.ts';
+import { enqueueNow, executorsOf, task } from './executor-under-test.ts';
 import type { ExecutorOptions } from './executor-options.ts';
 import type { Handler, Kinds } from './kind.ts';
 import { done, poison, snooze } from './outcome.ts';
 
 let database: TestDatabase;
-let started: RunningExecutor[] = [];
+const executors = executorsOf();
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 afterAll(() => database.drop());
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
-afterEach(async () => {
-  await Promise.all(started.map(({ stop }) => stop()));
-  started = [];
-});
+afterEach(executors.stopAll);
 
-function start(kinds: Kinds, overrides: Partial<ExecutorOptions> = {}): RunningExecutor {
-  const running = startExecutor(database, kinds, overrides);
-  started.push(running);
-  return running;
-}
+const start = (kinds: Kinds, overrides: Partial<ExecutorOptions> = {}) => executors.start(database, kinds, overrides);
 const kindOf = (handler: Handler, slots = 4) => ({ a: { handler, slots } });
 const operations = () => database.db.selectFrom('operations').selectAll().execute();
 const tasks = () => database.db.selectFrom('tasks').selectAll().execute();

@@ -1,58 +1,49 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { connectDatabase, type DatabaseConnection } from '@paddock/db/connection/connect';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { type KeptPlans, openKeptPlans } from '@paddock/testing/kept-plans';
 import { sql } from 'kysely';
 import { type ClaimedTask, claimTasks } from './claim.ts';
 import { endTasks } from './end-tasks.ts';
 import { enqueueAlone } from './enqueue.ts';
 import { task } from './executor-under-test.ts';
 
-let database: TestDatabase;
-let connection: DatabaseConnection;
+let plans: KeptPlans;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  // One connection, so that all statements meet the plans that the first ones left there.
-  connection = connectDatabase({ url: database.url, schema: database.schema, applicationName: 'kept-plans', poolSize: 1 });
+  plans = await openKeptPlans();
 });
-afterAll(async () => {
-  await connection.close();
-  await database.drop();
-});
+afterAll(() => plans.close());
 
 const claim = (slots: number, takeOver: boolean) =>
-  claimTasks(connection.db, { holder: 'h', leaseMs: 60_000, slots: { a: slots, b: 1 }, takeOver, keepFailedMs: 60_000 });
+  claimTasks(plans.db, { holder: 'h', leaseMs: 60_000, slots: { a: slots, b: 1 }, takeOver, keepFailedMs: 60_000 });
 const end = (claimed: readonly ClaimedTask[]) =>
   endTasks(
-    connection.db,
+    plans.db,
     claimed.map(({ id, fence }) => ({ id, fence, holder: 'h' })),
     { okMs: 60_000, failedMs: 60_000 },
   );
 
 /** What this connection has read of the table: whole scans, and rows fetched by index. */
 async function reads(): Promise<{ scans: number; rows: number }> {
-  await sql`select pg_stat_force_next_flush()`.execute(connection.db);
+  await sql`select pg_stat_force_next_flush()`.execute(plans.db);
   const { rows } = await sql<{ scans: number; rows: number }>`
     select seq_scan as scans, idx_tup_fetch as rows from pg_stat_user_tables where relname = 'tasks' and schemaname = current_schema()`.execute(
-    connection.db,
+    plans.db,
   );
   return rows[0] ?? { scans: Number.NaN, rows: Number.NaN };
 }
 
 test('statements whose plans were kept while the queue was empty do not read all of it once it is full', async () => {
-  await sql`vacuum analyze tasks`.execute(connection.db);
+  await sql`vacuum analyze tasks`.execute(plans.db);
   for (let n = 0; n < 10; n++) {
-    await enqueueAlone(connection.db, [task('a', `first-${n}`)]);
+    await enqueueAlone(plans.db, [task('a', `first-${n}`)]);
     await end(await claim(5, n % 2 === 0));
     await claim(5, n % 2 !== 0);
   }
-  const kept = await sql<{ plans: number }>`select count(*) as plans from pg_prepared_statements where generic_plans > 0`.execute(
-    connection.db,
-  );
+  const kept = await sql<{ plans: number }>`select count(*) as plans from pg_prepared_statements where generic_plans > 0`.execute(plans.db);
   expect(kept.rows).toEqual([{ plans: 4 }]);
 
   const full = Array.from({ length: 5_000 }, (_, n) => task('a', `worker-${n}`));
   const before = await reads();
-  await enqueueAlone(connection.db, full);
+  await enqueueAlone(plans.db, full);
   for (const takeOver of [false, true]) expect(await end(await claim(500, takeOver))).toHaveLength(500);
   const after = await reads();
   expect(after.scans - before.scans).toBe(0);

@@ -5,28 +5,22 @@ import { clientConfig } from '@paddock/db/connection/connect';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { enqueueNow, type RunningExecutor, startExecutor, task } from './executor-under-test.ts';
+import { enqueueNow, executorsOf, task } from './executor-under-test.ts';
 import type { ExecutorOptions } from './executor-options.ts';
 import type { Handler } from './kind.ts';
 import { done, snooze } from './outcome.ts';
 
 let database: TestDatabase;
-let started: RunningExecutor[] = [];
+const executors = executorsOf();
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 afterAll(() => database.drop());
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
-afterEach(async () => {
-  await Promise.all(started.map(({ stop }) => stop()));
-  started = [];
-});
+afterEach(executors.stopAll);
 
-function start(handler: Handler, overrides: Partial<ExecutorOptions> = {}): RunningExecutor {
-  const running = startExecutor(database, { a: { handler, slots: 4 } }, overrides);
-  started.push(running);
-  return running;
-}
+const start = (handler: Handler, overrides: Partial<ExecutorOptions> = {}) =>
+  executors.start(database, { a: { handler, slots: 4 } }, overrides);
 const tasks = () => database.db.selectFrom('tasks').selectAll().execute();
 const operations = () => database.db.selectFrom('operations').selectAll().execute();
 const poll = { pollMs: 200 };

@@ -1,35 +1,23 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { connectGitHub } from '@paddock/github/connect';
-import { createRunnerGroups } from '@paddock/github/runner-groups';
-import { connectCluster } from '@paddock/kube/connect';
-import { runDueTasks } from '@paddock/queue/drain';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { look, type Seen } from './evidence.scene.ts';
-import { type HeldCall, startHoldingProxy } from './holding-proxy.scene.ts';
-import { schedulerKinds } from '../kinds.ts';
 import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { bothEnds, type StalledRuns, startStalledRuns } from '../stalled-run.scene.ts';
 
-type Proxy = Awaited<ReturnType<typeof startHoldingProxy>>;
-
-/** Far beyond any test: what ends a held call is its release. */
-const requestTimeoutMs = 300_000;
 /** A job that runs until it is cancelled. */
 const durationMs = 600_000;
 
 let world: SchedulerWorld;
 let seen: Seen;
-let atGitHub: Proxy;
-let atCluster: Proxy;
+let runs: StalledRuns;
 beforeAll(async () => {
   world = await startSchedulerWorld();
-  atGitHub = await startHoldingProxy(world.gitHub.url);
-  atCluster = await startHoldingProxy(world.kube.url);
+  runs = await startStalledRuns(world);
 });
 afterAll(async () => {
   await world.stop();
-  await atGitHub.stop();
-  await atCluster.stop();
+  await runs.stop();
 });
 beforeEach(async () => {
   await world.reset();
@@ -47,31 +35,6 @@ const deletions = async () => {
   return [calls['actions/delete-self-hosted-runner-from-org'] ?? 0, world.kube.report().calls['delete pods'] ?? 0];
 };
 
-/** An executor whose calls go through the proxies, with nothing cached: each of its calls can be stopped. */
-async function firstRun(): Promise<unknown> {
-  const github = connectGitHub({ apiUrl: atGitHub.url, apps: [{ appId: 1001, privateKey: world.privateKeyPem }], requestTimeoutMs });
-  const cluster = connectCluster({ kubeconfigFile: world.kube.writeKubeconfig(), server: atCluster.url, requestTimeoutMs });
-  const runnerGroups = createRunnerGroups({ lifetimeMs: 0 });
-  const kinds = schedulerKinds({ ...world.parts, github, cluster, runnerGroups });
-  try {
-    return await runDueTasks({ db: world.db, kinds, holder: 'stalled', random: () => 0.5 });
-  } finally {
-    cluster.close();
-  }
-}
-
-/** As if the lease of the first run were over: whoever comes next starts again from the top. */
-const takeOver = async () => {
-  await world.db
-    .updateTable('tasks')
-    .set({ locked_at: new Date(0) })
-    .where('status', '=', 'running')
-    .execute();
-  await world.runTasks('successor');
-};
-
-const proxyOf = (side: 'github' | 'cluster') => (side === 'github' ? atGitHub : atCluster);
-
 /** Without the minting of a token: it makes nothing, and in one process, as both runs are here, all who want a token wait for one. */
 const CALLS = [
   { what: 'looking for the pod', side: 'cluster', method: 'GET', path: '/pods/[^/]+$' },
@@ -82,23 +45,20 @@ const CALLS = [
   { what: 'creating the pod', side: 'cluster', method: 'POST', path: '/pods$' },
   { what: 'setting the Secret’s owner', side: 'cluster', method: 'PATCH', path: '/secrets/[^/]+$' },
 ] as const;
-const STEPS = CALLS.flatMap((call) => (['call', 'answer'] as const).map((at) => Object.assign({ at }, call)));
+const STEPS = bothEnds(CALLS);
 
 describe('a run that stands still while its successor does everything, and then goes on (C6, D6, P2, P3)', () => {
-  test.each(STEPS)('at the $at of $what: one worker, its job goes on', async ({ side, ...call }) => {
+  test.each(STEPS)('at the $at of $what: one worker, its job goes on', async (call) => {
     const before = await deletions();
     const jobId = await world.queueJob({ durationMs });
     await world.match();
-    const held = proxyOf(side).hold(call satisfies HeldCall);
-    const stalled = firstRun();
-    await Promise.race([held.reached, stalled.then(() => Promise.reject(new Error(`${call.method} ${call.path} was never called.`)))]);
-    await takeOver();
+    const goOn = await runs.stallAt(call);
+    await runs.takeOver();
     await world.settle();
     const isRunning = async () => (await world.gitHub.truth()).jobs.find(({ id }) => id === jobId)?.status === 'in_progress';
     await waitFor('the job to run', isRunning);
 
-    held.release();
-    await stalled;
+    await goOn();
     await world.settle();
     await seen.expectOneWorker();
     expect(await isRunning()).toBe(true);
@@ -113,19 +73,16 @@ describe('a run that stands still while its successor does everything, and then 
   test('its successor did not find the pool and ended the row: the pod that it still makes never starts a runner', async () => {
     const jobId = await world.queueJob({ durationMs });
     await world.match();
-    const held = atCluster.hold({ method: 'POST', path: '/pods$', at: 'call' });
-    const stalled = firstRun();
-    await held.reached;
+    const goOn = await runs.stallAt({ side: 'cluster', method: 'POST', path: '/pods$', at: 'call' });
     const [ended] = await seen.alive();
     await world.putPools({ ...world.pools, pools: [] });
-    await takeOver();
+    await runs.takeOver();
     await world.putPools(world.pools);
     await world.settle();
     const job = async () => (await world.gitHub.truth()).jobs.find(({ id }) => id === jobId);
     await waitFor('the job to run', async () => (await job())?.status === 'in_progress');
 
-    held.release();
-    await stalled;
+    await goOn();
     await world.settle();
     expect(await seen.failures()).toEqual(['pool_unknown']);
     expect(await seen.alive()).toHaveLength(1);

@@ -1,60 +1,22 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { connectGitHub } from '@paddock/github/connect';
-import { connectCluster } from '@paddock/kube/connect';
-import { runDueTasks } from '@paddock/queue/drain';
-import { type HeldCall, startHoldingProxy } from '../provisioning/holding-proxy.scene.ts';
-import { schedulerKinds } from '../kinds.ts';
-import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { bothEnds, type StalledCall, type StalledRuns, startStalledRuns } from '../stalled-run.scene.ts';
 import { setStopScene, type StopScene } from './stop.scene.ts';
-
-type Proxy = Awaited<ReturnType<typeof startHoldingProxy>>;
-
-/** Far beyond any test: what ends a held call is its release. */
-const requestTimeoutMs = 300_000;
 
 let world: SchedulerWorld;
 let scene: StopScene;
-let atGitHub: Proxy;
-let atCluster: Proxy;
+let runs: StalledRuns;
 beforeAll(async () => {
   world = await startSchedulerWorld();
   scene = await setStopScene(world);
-  atGitHub = await startHoldingProxy(world.gitHub.url);
-  atCluster = await startHoldingProxy(world.kube.url);
+  runs = await startStalledRuns(world);
 });
 afterAll(async () => {
   await world.stop();
-  await atGitHub.stop();
-  await atCluster.stop();
+  await runs.stop();
 });
 beforeEach(() => world.reset());
 afterEach(() => scene.cancelAll());
-
-/** An executor whose calls go through the proxies. */
-async function stalledRun(): Promise<unknown> {
-  const github = connectGitHub({ apiUrl: atGitHub.url, apps: [{ appId: APP_ID, privateKey: world.privateKeyPem }], requestTimeoutMs });
-  const cluster = connectCluster({ kubeconfigFile: world.kube.writeKubeconfig(), server: atCluster.url, requestTimeoutMs });
-  try {
-    return await runDueTasks({
-      db: world.db,
-      kinds: schedulerKinds({ ...world.parts, github, cluster }),
-      holder: 'stalled',
-      random: () => 0.5,
-    });
-  } finally {
-    cluster.close();
-  }
-}
-
-/** As if the lease of the first run were over: whoever comes next starts again from the top. */
-const takeOver = async () => {
-  await world.db
-    .updateTable('tasks')
-    .set({ locked_at: new Date(0) })
-    .where('status', '=', 'running')
-    .execute();
-  await world.runTasks('successor');
-};
 
 const CALLS = [
   { what: 'looking for the pod', side: 'cluster', method: 'GET', path: '/pods/[^/]+$' },
@@ -63,30 +25,21 @@ const CALLS = [
   { what: 'reading its log', side: 'cluster', method: 'GET', path: '/log$' },
   { what: 'deregistering it', side: 'github', method: 'DELETE', path: '/actions/runners/[^/]+$' },
 ] as const;
-const STEPS = CALLS.flatMap((call) => (['call', 'answer'] as const).map((at) => Object.assign({ at }, call)));
+const STEPS = bothEnds(CALLS);
 
 /** An idle worker whose proofs are all but complete, and a run of its stop that stands still at the call. */
-async function stall({ side, ...call }: (typeof STEPS)[number]) {
+async function stall(call: StalledCall) {
   const podName = await scene.idleWorker();
   await scene.askToStop(podName);
   await world.runTasks();
   await scene.letTimePass();
-  const held = (side === 'github' ? atGitHub : atCluster).hold(call satisfies HeldCall);
-  const stalled = stalledRun();
-  await Promise.race([held.reached, stalled.then(() => Promise.reject(new Error(`${call.method} ${call.path} was never called.`)))]);
-  return {
-    podName,
-    async goOn() {
-      held.release();
-      await stalled;
-    },
-  };
+  return { podName, goOn: await runs.stallAt(call) };
 }
 
 describe('a run that stands still while its successor does everything, and then goes on (D6, P2)', () => {
   test.each(STEPS)('at the $at of $what: the worker ends once', async (step) => {
     const { podName, goOn } = await stall(step);
-    await takeOver();
+    await runs.takeOver();
     await scene.letEnd(podName);
     const ended = await scene.row(podName);
     expect(ended.completed_at).not.toBeNull();
@@ -107,7 +60,7 @@ describe('a run that stands still while its successor does everything, and then 
   test.each(before)('at the $at of $what, and the runner gets a job meanwhile: it works on', async (step) => {
     const { podName, goOn } = await stall(step);
     const job = await world.gitHub.queueJob({ repo: 'acme/api', labels: ['linux'], durationMs: 600_000 });
-    await takeOver();
+    await runs.takeOver();
     expect(await scene.row(podName)).toMatchObject({ stopping_at: null, assigned_at: expect.any(Date) });
     await goOn();
     await scene.letEnd(podName);

@@ -1,22 +1,16 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { type KeptPlans, openKeptPlans } from '@paddock/testing/kept-plans';
 import { type Kysely, sql } from 'kysely';
-import { connectDatabase, type DatabaseConnection } from '../connection/connect.ts';
+import { fillJobs, fillWorkers, keepStatistics } from './kept-plans.scene.ts';
 import { matchOnce } from './matching.scene.ts';
 import type { Database } from '../schema/tables.ts';
 
-let database: TestDatabase;
-let connection: DatabaseConnection;
+let plans: KeptPlans;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  // One connection, so that all statements meet the plans that the first ones left there.
-  connection = connectDatabase({ url: database.url, schema: database.schema, applicationName: 'kept-plans', poolSize: 1 });
+  plans = await openKeptPlans();
 });
-afterAll(async () => {
-  await connection.close();
-  await database.drop();
-});
+afterAll(() => plans.close());
 
 const JOBS = 1_800;
 const KEYS = 180;
@@ -24,14 +18,8 @@ const WORKERS = 900;
 
 /** Many keys' jobs, and workers for half of them that nobody has begun to register. PostgreSQL's statistics still say that there are none. */
 async function fill(db: Kysely<Database>): Promise<void> {
-  const { job_id: model } = await putJob(db);
-  const columns = sql`entity_type, app_id, installation_id, job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version`;
-  await sql`insert into jobs (job_id, wants_worker, entity_id, entity_name, repo_id, repo_full_name, run_id, run_attempt, job_name, ${columns})
-    select n, true, n % ${KEYS}::integer + 1, 'account', repo_id, repo_full_name, n, 1, job_name, ${columns}
-    from jobs, generate_series(1, ${JOBS}::integer) n where job_id = ${model}`.execute(db);
-  await sql`insert into workers (pod_name, made_for_job_id, entity_id, entity_name, namespace, ${columns})
-    select 'pdk-abc123-kept-' || n, n, n % ${KEYS}::integer + 1, 'account', 'runners', ${columns}
-    from jobs, generate_series(1, ${WORKERS}::integer) n where job_id = ${model}`.execute(db);
+  const model = await fillJobs(db, JOBS, KEYS);
+  await fillWorkers(db, model, { workers: WORKERS, accounts: KEYS, more: { made_for_job_id: sql`n` } });
 }
 
 interface Plan {
@@ -49,12 +37,9 @@ function mostRows(plan: Plan): number {
 }
 
 test('statements whose plans were kept while nothing waited do no more work per row when thousands wait (C4)', async () => {
-  const { db } = connection;
+  const { db } = plans;
   await putPools(db, examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }], entities: { '*': { maxWorkers: 7 } } }));
-  for (const table of ['jobs', 'workers', 'demand_keys'] as const) {
-    await sql`alter table ${sql.table(table)} set (autovacuum_enabled = false)`.execute(db);
-    await sql`vacuum analyze ${sql.table(table)}`.execute(db);
-  }
+  await keepStatistics(db, ['jobs', 'workers', 'demand_keys']);
   await matchOnce(db);
   for (let n = 0; n < 12; n += 1) {
     await putJob(db);

@@ -1,0 +1,67 @@
+import { connectGitHub } from '@paddock/github/connect';
+import { createRunnerGroups } from '@paddock/github/runner-groups';
+import { connectCluster } from '@paddock/kube/connect';
+import { runDueTasks } from '@paddock/queue/drain';
+import { schedulerKinds } from './kinds.ts';
+import { type HeldCall, startHoldingProxy } from './provisioning/holding-proxy.scene.ts';
+import { APP_ID, type SchedulerWorld } from './scheduler.scene.ts';
+
+/** Far beyond any test: what ends a held call is its release. */
+const requestTimeoutMs = 300_000;
+
+/** A call at which a run stands still. */
+export interface StalledCall extends HeldCall {
+  readonly side: 'github' | 'cluster';
+}
+
+export type StalledRuns = Awaited<ReturnType<typeof startStalledRuns>>;
+
+/** Lets one executor stand still at one of its calls, while another takes its tasks over. */
+export async function startStalledRuns(world: SchedulerWorld) {
+  const proxies = { github: await startHoldingProxy(world.gitHub.url), cluster: await startHoldingProxy(world.kube.url) };
+
+  /** An executor whose calls go through the proxies, with nothing cached: each of its calls can be stopped. */
+  async function run(): Promise<unknown> {
+    const { url: apiUrl } = proxies.github;
+    const github = connectGitHub({ apiUrl, apps: [{ appId: APP_ID, privateKey: world.privateKeyPem }], requestTimeoutMs });
+    const kubeconfigFile = world.kube.writeKubeconfig();
+    const cluster = connectCluster({ kubeconfigFile, server: proxies.cluster.url, requestTimeoutMs });
+    const kinds = schedulerKinds({ ...world.parts, github, cluster, runnerGroups: createRunnerGroups({ lifetimeMs: 0 }) });
+    try {
+      return await runDueTasks({ db: world.db, kinds, holder: 'stalled', random: () => 0.5 });
+    } finally {
+      cluster.close();
+    }
+  }
+
+  return {
+    /** Runs what is due up to the call. The function that it answers lets the run go on, and waits for its end. */
+    async stallAt({ side, ...call }: StalledCall): Promise<() => Promise<void>> {
+      const held = proxies[side].hold(call);
+      const stalled = run();
+      const missed = stalled.then(() => Promise.reject(new Error(`${call.method} ${call.path} was never called.`)));
+      await Promise.race([held.reached, missed]);
+      return async () => {
+        held.release();
+        await stalled;
+      };
+    },
+    /** As if the lease of the stalled run were over: whoever comes next starts again from the top. */
+    async takeOver(): Promise<void> {
+      await world.db
+        .updateTable('tasks')
+        .set({ locked_at: new Date(0) })
+        .where('status', '=', 'running')
+        .execute();
+      await world.runTasks('successor');
+    },
+    async stop(): Promise<void> {
+      await proxies.github.stop();
+      await proxies.cluster.stop();
+    },
+  };
+}
+
+/** Each call twice: stopped on its way, and its answer on the way back. */
+export const bothEnds = <T extends object>(calls: readonly T[]) =>
+  calls.flatMap((call) => (['call', 'answer'] as const).map((at) => Object.assign({ at }, call)));
