@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { noteFailure, poolBreaker } from '@paddock/db/matching/breakers';
+import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { look, type Seen } from './evidence.scene.ts';
 import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
 
@@ -35,6 +37,25 @@ const ways = [
   { how: 'with 429', fault: { status: 429 } },
 ] as const;
 const cases = calls.flatMap((call) => ways.map((way) => Object.assign({}, call, way)));
+
+test('a trial that fails for one thing leaves all else to the next one at once (C11, P1)', async () => {
+  await world.queueJob();
+  await world.match();
+  const subject = poolBreaker((await world.workers())[0]?.k8s_pool ?? '');
+  for (let n = 0; n < BREAKER_RULES.failures; n += 1) {
+    await noteFailure({ db: world.db, breakerRules: BREAKER_RULES }, { subject, failureClass: 'pod_refused', message: 'refused' });
+  }
+  await world.db
+    .updateTable('breakers')
+    .set({ paused_until: new Date(0) })
+    .execute();
+  await world.gitHub.failNext({ method: 'POST', path: JIT, status: 404 });
+  await world.runTasks();
+  expect(await seen.runners()).toEqual([]);
+  await world.makeDue();
+  await world.runTasks();
+  await seen.expectOneWorker();
+});
 
 test.each(cases)('$name $how: the job gets one worker in the end, and nothing is left without a row (C6, P1, P3)', async (each) => {
   await world.queueJob();

@@ -130,7 +130,9 @@ describe('provisioning', () => {
     await failWorker(world.db, worker.podName, { reason: 'registration_interrupted', message: 'by its successor' });
     const task = taskFor(worker.podName, 1);
     await putSecret(world.parts, worker, 'a JIT config', { task, signal: new AbortController().signal });
-    expect(await startPod(world.parts, worker, pool, { task, isWatched: false })).toMatchObject({ outcome: 'done' });
+    expect(await startPod(world.parts, worker, pool, { task, isWatched: false, trial: { id: undefined } })).toMatchObject({
+      outcome: 'done',
+    });
     expect(seen.pods()).toEqual([]);
     expect(seen.secrets()).toEqual([]);
     expect(await saveRegistration(world.db, worker.podName, { runnerId: 1, labels: [] })).toBe(false);

@@ -1,4 +1,12 @@
-import { clusterBreaker, noteFailure, passBreakers, poolBreaker, registrationBreakers, UNWATCHED } from '@paddock/db/matching/breakers';
+import {
+  clusterBreaker,
+  giveBackTrial,
+  noteFailure,
+  passBreakers,
+  poolBreaker,
+  registrationBreakers,
+  UNWATCHED,
+} from '@paddock/db/matching/breakers';
 import { findWorkerToProvision, type WorkerToProvision } from '@paddock/db/workers/workers';
 import { KubeError } from '@paddock/kube/errors';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
@@ -11,7 +19,7 @@ import { type FailReason, failWorker } from './fail-worker.ts';
 import { requireLease } from './lease.ts';
 import { registerRunner } from './register-runner.ts';
 import type { Registering } from './registering.ts';
-import { adoptSecret, afterKubeFailure, finishPod, putSecret, type Starting, startPod, tryPod } from './start-pod.ts';
+import { adoptSecret, afterKubeFailure, finishPod, putSecret, type Starting, startPod, type Trial, tryPod } from './start-pod.ts';
 
 export type Provisioning = Registering & Starting;
 
@@ -33,19 +41,27 @@ export function createProvisionWorker(parts: Provisioning): Handler {
   return async (task, signal) => {
     const worker = await findWorkerToProvision(parts.db, task.subject.id);
     if (worker === undefined) return poison(`there is no worker named ${task.subject.id}`);
+    const trial: Trial = { id: undefined };
     try {
-      return await provision(parts, worker, task, signal);
+      return await provision(parts, worker, { task, trial }, signal);
     } catch (error) {
       signal.throwIfAborted();
       const outcome = await afterKubeFailure(parts, worker, error);
       if (outcome !== undefined) return outcome;
       if (task.attempt >= task.maxAttempts) await giveUp(parts, worker, error);
       throw error;
+    } finally {
+      if (trial.id !== undefined) await giveBackTrial(parts.db, breakersOf(worker), trial.id);
     }
   };
 }
 
-async function provision(parts: Provisioning, worker: WorkerToProvision, task: Task, signal: AbortSignal): Promise<Outcome> {
+async function provision(
+  parts: Provisioning,
+  worker: WorkerToProvision,
+  { task, trial }: { task: Task; trial: Trial },
+  signal: AbortSignal,
+): Promise<Outcome> {
   const { status, podUid, stoppingAt } = worker;
   if (status === 'completed' || status === 'failed') return done({ ended: status });
   if (podUid !== null) return adoptSecret(parts, worker, podUid, task);
@@ -69,12 +85,13 @@ async function provision(parts: Provisioning, worker: WorkerToProvision, task: T
     const passage = worker.isWatched ? await passBreakers(parts.db, breakersOf(worker)) : UNWATCHED;
     if (passage.waitMs > 0) return snooze(passage.waitMs, `held back after failures: ${passage.message}`);
     ({ isWatched } = passage);
+    trial.id = passage.trial;
     if (isWatched) await tryPod(parts, worker, pool, task);
     const registered = await registerRunner(parts, worker, pool, { task, isWatched }, signal);
     if ('instead' in registered) return registered.instead;
     await putSecret(parts, worker, registered.jitConfig, { task, signal });
   }
-  return startPod(parts, worker, pool, { task, isWatched });
+  return startPod(parts, worker, pool, { task, isWatched, trial });
 }
 
 const breakersOf = (worker: WorkerToProvision) => [

@@ -64,12 +64,17 @@ export async function tryPod({ cluster }: Starting, worker: WorkerToProvision, p
 const podOf = (worker: WorkerToProvision, pool: Pool) =>
   runnerPod({ ...pool, namespace: worker.namespace, name: worker.podName, ...identityOf(worker) });
 
+/** What open breakers know this run by, while it has not shown that all works; its pod shows it, sooner or later. */
+export interface Trial {
+  id: string | undefined;
+}
+
 /** Creates the worker's pod on its Secret, then makes it the Secret's owner. */
 export async function startPod(
   parts: Starting,
   worker: WorkerToProvision,
   pool: Pool,
-  { task, isWatched }: { task: Task; isWatched: boolean },
+  { task, isWatched, trial }: { task: Task; isWatched: boolean; trial: Trial },
 ): Promise<Outcome> {
   const { db, cluster } = parts;
   const place = { namespace: worker.namespace, name: worker.podName };
@@ -80,6 +85,7 @@ export async function startPod(
   }
   requireLease(task);
   const { uid, outcome } = await createPod(cluster, podOf(worker, pool));
+  trial.id = undefined;
   if (isWatched) {
     await noteSuccess(db, [poolBreaker(pool.name)], POD_REFUSED);
     await noteSuccess(db, [clusterBreaker(worker.cluster)]);

@@ -3,7 +3,16 @@ import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { githubBreaker, holdBack, installationBreaker, noteFailure, noteSuccess, passBreakers, poolBreaker } from './breakers.ts';
+import {
+  giveBackTrial,
+  githubBreaker,
+  holdBack,
+  installationBreaker,
+  noteFailure,
+  noteSuccess,
+  passBreakers,
+  poolBreaker,
+} from './breakers.ts';
 import { findWorkerToProvision, markRegistrationStarted } from '../workers/workers.ts';
 
 let database: TestDatabase;
@@ -72,6 +81,25 @@ describe('breakers (C11)', () => {
     expect(await pass(linux)).toMatchObject({ waitMs: 0 });
     await sql`update breakers set trial_until = now()`.execute(database.db);
     expect(await pass(linux)).toMatchObject({ waitMs: 0 });
+  });
+
+  test('a trial that came to nothing is given back: what it failed for waits its pause, the rest is the next one’s to try', async () => {
+    const others = [linux, githubBreaker];
+    await failTimes(3, 'pod_refused');
+    for (let n = 0; n < 3; n++) await fail('unavailable', githubBreaker);
+    await endPauses();
+    const { trial = '' } = await pass(...others);
+    await fail('unavailable', githubBreaker);
+    await endPauses();
+    expect(await pass(...others)).toMatchObject({ waitMs: 5_000 });
+    await giveBackTrial(database.db, others, trial);
+    const next = await pass(...others);
+    expect(next).toMatchObject({ waitMs: 0, trial: expect.any(String) });
+    // Whoever was first and only now hears that it came to nothing leaves the next one's alone.
+    await giveBackTrial(database.db, others, trial);
+    expect(await pass(...others)).toMatchObject({ waitMs: 5_000 });
+    await giveBackTrial(database.db, [poolBreaker('windows')], next.trial ?? '');
+    expect(await pass(...others)).toMatchObject({ waitMs: 5_000 });
   });
 
   test('nobody tries one breaker while another holds the same work back', async () => {

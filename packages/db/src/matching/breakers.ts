@@ -84,6 +84,8 @@ export interface Passage {
   readonly message: string;
   /** Something failed there lately: a success is to be noted. */
   readonly isWatched: boolean;
+  /** This is the trial of open breakers; what it is known by, to be given back. */
+  readonly trial?: string;
 }
 
 /** What `passBreakers` answers where nothing has failed. */
@@ -98,6 +100,7 @@ interface Row {
   message: string;
   isOpen: boolean;
   isOurs: boolean;
+  trial: string | null;
   pausedMs: number;
 }
 
@@ -114,16 +117,34 @@ export async function passBreakers(db: Kysely<Database>, subjects: readonly Brea
       from watched w
       where (b.subject_type, b.subject_id, b.failure_class) = (w.subject_type, w.subject_id, w.failure_class) and b.pauses > 0
         and not exists (select from watched where paused_until > now() or trial_until > now())
-      returning b.subject_type, b.subject_id, b.failure_class
+      returning b.subject_type, b.subject_id, b.failure_class, b.trial_until
     )
     select w.message, w.pauses > 0 as "isOpen",
-      exists (select from taken t where (t.subject_type, t.subject_id, t.failure_class) = (w.subject_type, w.subject_id, w.failure_class)) as "isOurs",
+      t.trial_until is not null as "isOurs", t.trial_until::text as trial,
       greatest(0, coalesce(extract(epoch from w.paused_until - now()) * 1000, 0))::float8 as "pausedMs"
-    from watched w`.execute(db);
+    from watched w left join taken t using (subject_type, subject_id, failure_class)`.execute(db);
   const holding = rows.filter(({ isOpen, isOurs }) => isOpen && !isOurs);
   const longest = holding.toSorted((a, b) => b.pausedMs - a.pausedMs)[0];
-  if (longest === undefined) return { waitMs: 0, message: '', isWatched: rows.length > 0 };
+  if (longest === undefined) {
+    const trial = rows.find(({ isOurs }) => isOurs)?.trial ?? undefined;
+    return { waitMs: 0, message: '', isWatched: rows.length > 0, ...(trial === undefined ? {} : { trial }) };
+  }
   return { waitMs: Math.max(Math.ceil(longest.pausedMs), TRIED_MS), message: longest.message, isWatched: true };
+}
+
+/**
+ * A trial has come to nothing, or only to a failure of one kind: whatever else it was to try is left to the next who asks, who would
+ * wait until it is taken for dead.
+ */
+export async function giveBackTrial(db: Kysely<Database>, subjects: readonly BreakerSubject[], trial: string): Promise<void> {
+  await sql`
+    update breakers b set trial_until = null
+    where (subject_type, subject_id, failure_class) in (
+      select l.subject_type, l.subject_id, l.failure_class
+      from jsonb_to_recordset(${JSON.stringify(subjects)}::jsonb) as s(type text, id text)
+      join breakers l on l.subject_type = s.type and l.subject_id = s.id
+      where l.trial_until = ${trial}::timestamptz
+      order by l.subject_type, l.subject_id, l.failure_class for update of l) and b.trial_until = ${trial}::timestamptz`.execute(db);
 }
 
 /** Closes breakers after what they guard has worked; whoever matches demand hears of it. `failureClass` limits it to that class. */
