@@ -70,7 +70,7 @@ describe('an executor', () => {
       now.delete(subject.id);
       return done();
     };
-    const executors = [start(kindOf(handler)), start(kindOf(handler)), start(kindOf(handler))];
+    const replicas = [start(kindOf(handler)), start(kindOf(handler)), start(kindOf(handler))];
     const names = Array.from({ length: 120 }, (_, n) => `w-${n}`);
     for (let n = 0; n < names.length; n += 20) await enqueueNow(db, ...names.slice(n, n + 20).map((name) => task('a', name)));
     await waitFor('all to be done', async () => (await operations()).length === 120);
@@ -78,7 +78,7 @@ describe('an executor', () => {
     for (let n = 0; n < 10; n++) await enqueueNow(db, task('a', 'twin'));
     await waitFor('the queue to be empty', async () => (await tasks()).length === 0);
     expect(overlaps).toBe(0);
-    expect(executors.flatMap(({ told }) => told.lost)).toEqual([]);
+    expect(replicas.flatMap(({ told }) => told.lost)).toEqual([]);
   });
 
   test('a wake-up during a run causes another run afterwards (D14)', async () => {
