@@ -1,8 +1,8 @@
-import { type ConfigFile, configFile } from '@paddock/domain/pools/config-file';
-import { templateImage } from '@paddock/domain/pools/pod-template';
+import { configFile } from '@paddock/domain/pools/config-file';
 import { type Pool, poolFor, sharedLabels } from '@paddock/domain/pools/pools-document';
 import { runnerPod } from '@paddock/kube/runner-pod';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
+import { remarksOn } from './remarks.ts';
 
 /** What there is to say of a configuration file; also the JSON that is printed. */
 export interface PoolsCheck {
@@ -22,25 +22,16 @@ export interface PoolsCheck {
 export function checkPools(file: string, labels: readonly string[] | undefined): PoolsCheck {
   const { value, problems } = readYamlFile(file, configFile);
   const pools = value?.pools ?? [];
-  const found = { file, problems, pools: pools.map(({ name }) => name), remarks: remarksOn(value), shared: sharedLabels(pools) };
+  const found = {
+    file,
+    problems,
+    pools: pools.map(({ name }) => name),
+    remarks: value === undefined ? [] : remarksOn(value),
+    shared: sharedLabels(pools),
+  };
   if (value === undefined || labels === undefined) return found;
   const pool = poolFor(pools, labels);
   return { ...found, job: { labels, pool: pool?.name ?? null, pod: pool === undefined ? null : podOf(pool) } };
-}
-
-function remarksOn(file: ConfigFile | undefined): string[] {
-  if (file === undefined) return [];
-  const { pools, entities } = file;
-  return [
-    ...(Object.keys(entities).length === 0 ? ["entities is empty, so nobody's jobs are served: name accounts, or '*' for everybody."] : []),
-    ...pools.flatMap(({ name, image, template }) => {
-      const other = templateImage(template);
-      return other === undefined || other === image ? [] : [`${name} uses its own image ${image}, not ${other} of its template.`];
-    }),
-    ...pools.flatMap(({ name, maxWorkers, paused }) =>
-      maxWorkers === 0 || paused ? [`${name} is switched off: it makes no workers.`] : [],
-    ),
-  ];
 }
 
 export const isGood = ({ problems, job }: PoolsCheck): boolean => problems.length === 0 && job?.pool !== null;

@@ -15,8 +15,16 @@ const AMOUNT: Readonly<Record<string, string>> = { string: 'have a length of', a
 function wantedType(expected: string, input: unknown): string | undefined {
   const wanted = TYPES.get(expected);
   if (wanted === undefined) return undefined;
-  const isTextBare = expected === 'string' && (typeof input === 'number' || typeof input === 'boolean');
-  return `must be ${wanted}, and is ${TYPES.get(z.util.getParsedType(input)) ?? 'empty'}${isTextBare ? ': put it in quotes' : ''}`;
+  if (expected === 'int' && typeof input === 'number') return `must be ${wanted}`;
+  return `must be ${wanted}, and is ${TYPES.get(z.util.getParsedType(input)) ?? 'empty'}${quotesToMend(expected, input)}`;
+}
+
+/** YAML makes a number of 1.20 and text of "5": it is the quotes that are wrong. */
+function quotesToMend(expected: string, input: unknown): string {
+  if (expected === 'string') return typeof input === 'number' || typeof input === 'boolean' ? ': put it in quotes' : '';
+  if (typeof input !== 'string') return '';
+  const isMeant = expected === 'boolean' ? /^(?:true|false)$/.test(input) : /^-?\d+(?:\.\d+)?$/.test(input);
+  return isMeant ? ': leave out the quotes' : '';
 }
 
 /** A library's types are a programmer's words. */

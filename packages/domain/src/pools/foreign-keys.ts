@@ -29,6 +29,8 @@ const OF_A_POOL = {
   ...OF_SCALE_SETS,
   ...sentences(OF_POD_SPEC, (key) => `is the template's: write it as template.spec.${key}`),
   ...sentences(OF_CONTAINER, () => "is the template's: write it in template.spec.containers, in the container named runner"),
+  ...sentences(['cpu', 'memory', 'requests', 'limits'], () => 'must stand in resources'),
+  gpu: 'must stand in resources, in limits, by the name of the device, such as nvidia.com/gpu',
   metadata: "is the template's: write it as template.metadata",
   annotations: "is the template's: write it as template.metadata.annotations",
   spec: "is the template's: write it as template.spec",
