@@ -14,14 +14,17 @@ describe('webhook deliveries (E1)', () => {
   beforeEach(async () => {
     receiver = await startReceiver();
     world = await startSmallWorld({ webhookUrl: receiver.url });
-    const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-    client = connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 10_000 }).asApp(world.appId);
+    client = connect(globalThis.fetch);
   });
   afterEach(async () => {
     await world.github.stop();
     await receiver.stop();
   });
 
+  const connect = (fetch: typeof globalThis.fetch): AppClient => {
+    const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
+    return connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 10_000, fetch }).asApp(world.appId);
+  };
   const queue = () => world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
 
   test('arrive signed, and are listed', async () => {
@@ -50,7 +53,7 @@ describe('webhook deliveries (E1)', () => {
     expect(receiver.received).toEqual([]);
     const [lost] = (await listDeliveries(client)).deliveries;
     expect(lost).toMatchObject({ statusCode: 0, action: 'queued' });
-    await redeliver(client, lost?.id ?? 0);
+    await redeliver(client, lost?.id ?? '');
     await world.github.settled();
     expect(receiver.received).toMatchObject([{ guid: lost?.guid, action: 'queued' }]);
     expect((await listDeliveries(client)).deliveries).toMatchObject([
@@ -68,9 +71,24 @@ describe('webhook deliveries (E1)', () => {
       const told = text.replace('"status_code":0', code === undefined ? '"other":0' : `"status_code":${code}`);
       return new Response(told, { status, headers });
     };
-    const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-    const github = connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 10_000, fetch: withoutCode });
-    expect((await listDeliveries(github.asApp(world.appId))).deliveries).toMatchObject([{ action: 'queued', statusCode: 0 }]);
+    expect((await listDeliveries(connect(withoutCode))).deliveries).toMatchObject([{ action: 'queued', statusCode: 0 }]);
+  });
+
+  test('an id that no JavaScript number holds is told digit by digit, and asked for so', async () => {
+    await world.github.setDeliveryFaults({ lossRate: 1 });
+    await queue();
+    const [lost] = (await listDeliveries(client)).deliveries;
+    const id = lost?.id ?? '';
+    const huge = id.padStart(19, '3804004623');
+    const withHugeIds: typeof globalThis.fetch = async (input, init) => {
+      const { status, headers, body } = await globalThis.fetch(typeof input === 'string' ? input.replace(huge, id) : input, init);
+      return new Response((await new Response(body).text()).replace(`"id":${id},`, `"id":${huge},`), { status, headers });
+    };
+    const hugeClient = connect(withHugeIds);
+    expect((await listDeliveries(hugeClient)).deliveries).toMatchObject([{ id: huge, guid: lost?.guid }]);
+    await redeliver(hugeClient, huge);
+    await world.github.settled();
+    expect(receiver.received).toMatchObject([{ guid: lost?.guid }]);
   });
 
   test('are listed page by page, newest first, while more arrive', async () => {
@@ -86,11 +104,12 @@ describe('webhook deliveries (E1)', () => {
     }
     expect(listed).toHaveLength(250);
     expect(new Set(listed.map(({ guid }) => guid)).size).toBe(250);
-    expect(listed.map(({ id }) => id)).toEqual(listed.map(({ id }) => id).toSorted((a, b) => b - a));
+    const ids = listed.map(({ id }) => Number(id));
+    expect(ids).toEqual(ids.toSorted((a, b) => b - a));
   });
 
   test('one that is gone from the log cannot be had again', async () => {
-    expect(await redeliver(client, 1).catch(classifyGitHubError)).toMatchObject({ kind: 'not_found' });
+    expect(await redeliver(client, '1').catch(classifyGitHubError)).toMatchObject({ kind: 'not_found' });
   });
 
   test('a receiver’s refusal is its status', async () => {

@@ -3,7 +3,8 @@ import { PER_PAGE } from './read-pages.ts';
 
 /** One attempt at a delivery, from the App's log. Attempts of the same event share the GUID; the log holds no payloads. */
 export type WebhookDelivery = {
-  readonly id: number;
+  /** A whole number as text: GitHub's lie beyond those that JavaScript holds exactly. */
+  readonly id: string;
   readonly guid: string;
   /** ISO text. */
   readonly deliveredAt: string;
@@ -38,7 +39,8 @@ export async function listDeliveries({ octokit }: AppClient, { cursor }: { reado
     ...(cursor === undefined ? {} : { cursor }),
   });
   const deliveries = data.map((delivery) => ({
-    id: delivery.id,
+    // Octokit reads such a number as a bigint, and leaves one out of the path that it is put into.
+    id: String(delivery.id),
     guid: delivery.guid,
     deliveredAt: delivery.delivered_at,
     throttledAt: delivery.throttled_at ?? null,
@@ -58,8 +60,8 @@ export async function listDeliveries({ octokit }: AppClient, { cursor }: { reado
 }
 
 /** Asks GitHub to send a delivery once more; it answers before it does. The new attempt keeps the GUID and gets an id of its own. */
-export async function redeliver({ octokit }: AppClient, deliveryId: number): Promise<void> {
-  await octokit.rest.apps.redeliverWebhookDelivery({ delivery_id: deliveryId });
+export async function redeliver({ octokit }: AppClient, deliveryId: string): Promise<void> {
+  await octokit.request(`POST /app/hook/deliveries/${encodeURIComponent(deliveryId)}/attempts`);
 }
 
 function cursorOfNextPage(link: string | undefined): string | undefined {

@@ -4,7 +4,7 @@ import { type DeliveryAttempt, gotThrough, judgeLog, requestSpacingMs } from './
 const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 12, minute));
 
 const attempt = (overrides: Partial<DeliveryAttempt>): DeliveryAttempt => ({
-  id: 1,
+  id: '1',
   guid: 'a',
   deliveredAt: at(0),
   status: 'failed to connect to host',
@@ -20,24 +20,24 @@ const attempt = (overrides: Partial<DeliveryAttempt>): DeliveryAttempt => ({
 describe('judging a delivery log (E1)', () => {
   test('a delivery without an attempt that got through is to be repeated by its most recent attempt', () => {
     const verdict = judgeLog([
-      attempt({ id: 30, deliveredAt: at(3), statusCode: 503 }),
-      attempt({ id: 10, deliveredAt: at(1), statusCode: 502 }),
-      attempt({ id: 20, deliveredAt: at(2), statusCode: 0 }),
+      attempt({ id: '30', deliveredAt: at(3), statusCode: 503 }),
+      attempt({ id: '10', deliveredAt: at(1), statusCode: 502 }),
+      attempt({ id: '20', deliveredAt: at(2), statusCode: 0 }),
     ]);
     expect(verdict).toEqual({
       delivered: [],
       lastSuccess: undefined,
-      failed: [expect.objectContaining({ guid: 'a', deliveryId: 30, firstFailedAt: at(1), lastFailedAt: at(3), lastStatusCode: 503 })],
+      failed: [expect.objectContaining({ guid: 'a', deliveryId: '30', firstFailedAt: at(1), lastFailedAt: at(3), lastStatusCode: 503 })],
     });
   });
 
   test('one attempt that got through is enough, wherever it stands among failures', () => {
     const verdict = judgeLog([
-      attempt({ id: 3, deliveredAt: at(3) }),
-      attempt({ id: 2, deliveredAt: at(2), statusCode: 200 }),
-      attempt({ id: 1 }),
+      attempt({ id: '3', deliveredAt: at(3) }),
+      attempt({ id: '2', deliveredAt: at(2), statusCode: 200 }),
+      attempt({ id: '1' }),
     ]);
-    expect(verdict).toMatchObject({ delivered: ['a'], failed: [], lastSuccess: { id: 2 } });
+    expect(verdict).toMatchObject({ delivered: ['a'], failed: [], lastSuccess: { id: '2' } });
   });
 
   test('events that change nothing for us are not repeated, but their success shows that our endpoint is there', () => {
@@ -52,8 +52,12 @@ describe('judging a delivery log (E1)', () => {
     expect(judgeLog([attempt({ event })]).failed).toHaveLength(1);
   });
 
-  test('of two attempts in the same second the higher id is the more recent', () => {
-    expect(judgeLog([attempt({ id: 5 }), attempt({ id: 6 }), attempt({ id: 4 })]).failed[0]?.deliveryId).toBe(6);
+  test.each([
+    ['5', '6', '4'],
+    ['9', '10', '8'],
+    ['3804004623172239365', '3804004623172239366', '199287304442'],
+  ])('of the attempts %s, %s and %s in the same second the second is the most recent', (...ids) => {
+    expect(judgeLog(ids.map((id) => attempt({ id }))).failed[0]?.deliveryId).toBe(ids[1]);
   });
 
   test.each([

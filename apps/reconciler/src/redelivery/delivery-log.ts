@@ -2,7 +2,8 @@ import type { FailedDelivery } from '@paddock/db/deliveries/redelivery';
 
 /** One attempt at a delivery, as GitHub lists it. The original and its repetitions share the GUID and have ids of their own. */
 export interface DeliveryAttempt {
-  id: number;
+  /** A whole number as text. */
+  id: string;
   guid: string;
   deliveredAt: Date;
   /** GitHub held it back for the rate of our endpoint. */
@@ -63,7 +64,8 @@ function failureOf(guid: string, attempts: readonly DeliveryAttempt[]): FailedDe
 }
 
 /** Two attempts of one second are told apart by their ids, which rise. */
-const byAge = (a: DeliveryAttempt, b: DeliveryAttempt): number => a.deliveredAt.getTime() - b.deliveredAt.getTime() || a.id - b.id;
+const byAge = (a: DeliveryAttempt, b: DeliveryAttempt): number =>
+  a.deliveredAt.getTime() - b.deliveredAt.getTime() || Number(BigInt(a.id) - BigInt(b.id));
 
 /** GUIDs that GitHub calls delivered after `since`: our own events must have them all. */
 export const deliveredSince = (attempts: readonly DeliveryAttempt[], since: Date): string[] => [

@@ -8,7 +8,7 @@ const NOON = Date.UTC(2026, 0, 1, 12);
 const ago = (minutes: number): Date => new Date(NOON - minutes * 60_000);
 
 const entry = (minutesAgo: number): DeliveryAttempt => ({
-  id: 100_000 - minutesAgo,
+  id: String(100_000 - minutesAgo),
   guid: `delivery-${minutesAgo}`,
   deliveredAt: ago(minutesAgo),
   status: 'OK',

@@ -25,7 +25,7 @@ import { requestRedeliveries } from './request-redeliveries.ts';
 /** One App's delivery log at GitHub. */
 export interface DeliveryLog {
   list(cursor: string | undefined): Promise<LogPage>;
-  redeliver(deliveryId: number): Promise<void>;
+  redeliver(deliveryId: string): Promise<void>;
 }
 
 export interface RedeliverOptions {

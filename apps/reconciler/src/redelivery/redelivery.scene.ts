@@ -14,7 +14,7 @@ export interface RedeliveryScene {
   readonly world: SmallWorld;
   readonly receiver: Receiver;
   /** Ids of the deliveries that were asked for, in order. */
-  readonly asked: number[];
+  readonly asked: string[];
   /** Kinds of the failures of requests, and of listings. */
   readonly refused: string[];
   readonly listingFailures: string[];
@@ -60,7 +60,7 @@ export async function startRedeliveryScene(db: Kysely<Database>, given: Redelive
     await db.deleteFrom(table).execute();
   const receiver = await startReceiver();
   const world = await startSmallWorld({ webhookUrl: receiver.url, now: () => now() + skewMs, deliveryTimeoutMs });
-  const asked: number[] = [];
+  const asked: string[] = [];
   const refused: string[] = [];
   const listingFailures: string[] = [];
   const unstored: string[] = [];

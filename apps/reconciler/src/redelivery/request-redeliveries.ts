@@ -8,7 +8,7 @@ export interface RequestRedeliveriesOptions {
   db: Kysely<Database>;
   appId: number;
   /** Asks GitHub to repeat the delivery with this id. */
-  redeliver: (deliveryId: number) => Promise<void>;
+  redeliver: (deliveryId: string) => Promise<void>;
   /** The most requests of one App in a minute. */
   perMinute: number;
   firstStepMs: number;

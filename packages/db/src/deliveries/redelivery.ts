@@ -35,8 +35,8 @@ export async function replaceListedStretches(
 /** A delivery of which no attempt got through, as the log shows it. */
 export interface FailedDelivery {
   guid: string;
-  /** The newest attempt: the one to be repeated. */
-  deliveryId: number;
+  /** The newest attempt: the one to be repeated. A whole number as text, for it does not fit a JavaScript number. */
+  deliveryId: string;
   event: string;
   action: string | null;
   installationId: number | null;
@@ -96,7 +96,7 @@ export async function resolveDeliveries(db: Kysely<Database>, appId: number, del
 export async function bringForwardRequests(
   db: Kysely<Database>,
   appId: number,
-  success: { id: number; deliveredAt: Date },
+  success: { id: string; deliveredAt: Date },
 ): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     update unresolved_deliveries set next_request_at = now()
@@ -119,7 +119,8 @@ export async function askForMissingDeliveries(db: Kysely<Database>, appId: numbe
 
 export interface DueRedelivery {
   guid: string;
-  deliveryId: number;
+  /** As in FailedDelivery. */
+  deliveryId: string;
   event: string;
   action: string | null;
   requests: number;
@@ -148,7 +149,7 @@ export async function findDueRedeliveries(
   { perMinute, earlyMs }: { perMinute: number; earlyMs: number },
 ): Promise<DueRedelivery[]> {
   const { rows } = await sql<DueRedelivery>`
-    select guid, delivery_id as "deliveryId", event, action, requests from unresolved_deliveries
+    select guid, delivery_id::text as "deliveryId", event, action, requests from unresolved_deliveries
     where app_id = ${appId} and resolved_at is null and next_request_at <= now() + ${earlyMs} * interval '1 millisecond' and ${isNotPaused(appId)}
     order by case when event <> 'workflow_job' then 3 when action = 'queued' then 0 when action = 'completed' then 1 else 2 end,
       first_failed_at, guid
@@ -169,7 +170,7 @@ export async function recordRedeliveryRequest(
     .set({
       requests: sql`requests + 1`,
       last_requested_at: sql`now()`,
-      requested_delivery_id: deliveryId,
+      requested_delivery_id: sql`${deliveryId}::bigint`,
       next_request_at: sql`now() + ${waitMs} * interval '1 millisecond'`,
     })
     .where('app_id', '=', appId)
@@ -219,7 +220,7 @@ export async function giveUpRedeliveries(db: Kysely<Database>, appId: number, ol
     ), handed_over as (${handingOver('given_up')})
     insert into installation_events (source, event, outcome, app_id, installation_id, repo_id, delivery_guid, payload)
     select 'reconciler', concat_ws('.', event, action), 'redelivery_given_up', app_id, installation_id, repository_id, guid,
-      jsonb_build_object('delivery_id', delivery_id, 'first_failed_at', first_failed_at, 'last_failed_at', last_failed_at,
+      jsonb_build_object('delivery_id', delivery_id::text, 'first_failed_at', first_failed_at, 'last_failed_at', last_failed_at,
         'last_status_code', last_status_code, 'requests', requests)
     from given_up`.execute(db);
   return Number(numAffectedRows);
