@@ -1,11 +1,10 @@
 import { z } from 'zod';
 
 const OF_POD_SPEC = [
-  'activeDeadlineSeconds automountServiceAccountToken affinity containers dnsConfig dnsPolicy hostAliases hostNetwork imagePullSecrets',
-  'initContainers runtimeClassName schedulerName securityContext serviceAccountName topologySpreadConstraints volumes',
-]
-  .join(' ')
-  .split(' ');
+  ...'activeDeadlineSeconds automountServiceAccountToken affinity containers dnsConfig dnsPolicy hostAliases hostNetwork'.split(' '),
+  ...'imagePullSecrets initContainers runtimeClassName schedulerName securityContext serviceAccountName'.split(' '),
+  ...'topologySpreadConstraints volumes'.split(' '),
+];
 const OF_CONTAINER = 'args command env envFrom imagePullPolicy lifecycle volumeMounts workingDir'.split(' ');
 
 /** Of the values of actions-runner-controller's scale sets; whoever comes from there pastes them. */

@@ -9,9 +9,12 @@ export const QUALIFIED_NAME = new RegExp(`^(?:${DOMAIN}/)?${NAME}$`);
 
 const NAME_IN_WORDS = 'at most 63 letters, digits, - _ and ., a letter or digit first and last';
 
-export const labelKey = z
-  .string()
-  .regex(QUALIFIED_NAME, `must be a label's key: ${NAME_IN_WORDS}, if need be behind a domain such as example.com/`);
+const KEY_IN_WORDS = `must be a label's key: ${NAME_IN_WORDS}, if need be behind a domain such as example.com/`;
+
+export const labelKey = z.string().regex(QUALIFIED_NAME, KEY_IN_WORDS);
+
+/** Of a toleration, where an empty one stands for all. */
+export const taintKey = z.string().regex(new RegExp(`^$|${QUALIFIED_NAME.source}`), KEY_IN_WORDS);
 
 export const labelValue = z.string().regex(new RegExp(`^(?:${NAME})?$`), `must be a label's value: ${NAME_IN_WORDS}`);
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { asRecord, isRecord } from './as-record.ts';
-import { labelKey, labelValue } from './kubernetes-names.ts';
+import { labelKey, labelValue, taintKey } from './kubernetes-names.ts';
 
 /** Labels that a node must have. */
 export const nodeSelector = z.record(labelKey, labelValue, {
@@ -11,7 +11,7 @@ const saidOf = (issues: unknown): string | undefined => (issues as z.core.$ZodIs
 
 const toleration = z
   .strictObject({
-    key: labelKey.or(z.literal('')).optional(),
+    key: taintKey.optional(),
     operator: z.enum(['Exists', 'Equal'], 'must be Exists or Equal').optional(),
     value: labelValue.optional(),
     effect: z

@@ -35,6 +35,8 @@ describe('what a pool says of its pods by the names of Kubernetes (H3)', () => {
     [{ nodeSelector: { 'a/b/c': 'a' } }, "nodeSelector.a/b/c: must be a label's key"],
     [{ nodeSelector: { disk: 'fast ssd' } }, "nodeSelector.disk: must be a label's value"],
     [{ nodeSelector: { [`${'d'.repeat(254)}/a`]: 'a' } }, "must be a label's key"],
+    [tolerating({ key: 'two words', operator: 'Exists' }), "tolerations.0.key: must be a label's key"],
+    [tolerating({ key: true, operator: 'Exists' }), 'tolerations.0.key: Invalid input: expected string'],
     [tolerating({ key: 'spot', operator: 'exists' }), 'tolerations.0.operator: must be Exists or Equal'],
     [tolerating({ key: 'spot', effect: 'noSchedule' }), 'tolerations.0.effect: must be NoSchedule, PreferNoSchedule or NoExecute'],
     [tolerating({ effect: 'NoSchedule' }), 'tolerations.0.operator: must be Exists where there is no key'],
