@@ -32,6 +32,12 @@ describe('pickUnwanted', () => {
     expect(names(pick(three({ waiting: 1 }), live(3), rulesWith()))).toEqual(['newest', 'middle']);
   });
 
+  test('one that is being stopped is no supply: when it goes, as many of the others as before are too many (C3)', () => {
+    const [newest, ...others] = three({ waiting: 1, unassigned: 2 });
+    const picked = pick([{ ...(newest ?? worker('newest')), stopping: true }, ...others], live(3), rulesWith());
+    expect(names(picked)).toEqual(['newest', 'middle']);
+  });
+
   test('keeps what is to be kept warm beyond the demand (C10)', () => {
     expect(names(pick(three({ waiting: 0 }), live(3), rulesWith(), new Map([[7, 2]])))).toEqual(['newest']);
   });

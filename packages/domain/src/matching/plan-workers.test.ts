@@ -6,6 +6,9 @@ import { capsOf, findRivals, type KeyDemand, planWorkers } from './plan-workers.
 const ACME = 1;
 const INSTALLATION = 31;
 
+const NO_BREAKERS = rulesWith().breakers;
+const GITHUB_FAILS = { trials: 0, reason: 'github_unavailable' } as const;
+
 const key = (demandKey: number, given: Partial<KeyDemand> = {}): KeyDemand => ({
   demandKey,
   entityId: ACME,
@@ -36,8 +39,34 @@ describe('planWorkers', () => {
     ['the cap is tighter than the budget', rulesWith({ cap: 3, budgets: new Map([[INSTALLATION, 2]]) }), 1, 'at_entity_cap'],
     ['there is no budget at all', rulesWith({ budgets: new Map([[INSTALLATION, 0]]) }), 0, 'github_budget'],
     ['making is stopped', rulesWith({ environmentStopped: true, cap: 0 }), 0, 'making_stopped'],
+    [
+      'everything waits behind a breaker',
+      rulesWith({ cap: 2, breakers: { ...NO_BREAKERS, everywhere: GITHUB_FAILS } }),
+      0,
+      'github_unavailable',
+    ],
+    ['the cap is as tight as the budget', rulesWith({ cap: 3, budgets: new Map([[INSTALLATION, 1]]) }), 1, 'at_entity_cap'],
+    ['nothing is known of its installation’s budget', rulesWith({ usualBudget: 1 }), 1, 'github_budget'],
   ])('when %s (C4, P5)', (_name, rules, made, waitReason) => {
     expect(plan([key(1)], rules, 2).get(1)).toMatchObject({ made, waitReason });
+  });
+
+  test('an installation without any budget holds back its own keys, not those of another App of the account (C9)', () => {
+    const plans = plan([key(1), key(2, { installationId: 32 })], rulesWith({ budgets: new Map([[INSTALLATION, 0]]) }));
+    expect(plans.get(1)).toMatchObject({ made: 0, waitReason: 'github_budget' });
+    expect(plans.get(2)).toMatchObject({ made: 3, waitReason: null });
+  });
+
+  test('an account with several Apps gets no more than the smallest of their budgets (C9)', () => {
+    const budgets = new Map([
+      [INSTALLATION, 1],
+      [32, 5],
+    ]);
+    const plans = plan([key(1), key(2, { installationId: 32 })], rulesWith({ budgets }));
+    expect([...plans.values()].map(({ made, waitReason }) => [made, waitReason])).toEqual([
+      [1, 'github_budget'],
+      [0, 'github_budget'],
+    ]);
   });
 
   test('keeps to a cap per repository where runners register there, and says which cap is the tightest (C4)', () => {
@@ -51,6 +80,7 @@ describe('planWorkers', () => {
     ['the account’s cap alone', rulesWith({ cap: 2 }), 'at_entity_cap', 3],
     ['the account’s cap, where its pool has room for one', rulesWith({ cap: 2, pool: { cap: 3 } }), 'at_entity_cap', 1],
     ['the account’s cap and the pool’s', rulesWith({ cap: 2, pool: { cap: 2 } }), 'at_entity_cap', 0],
+    ['the account’s cap, where its pool has more than it may', rulesWith({ cap: 2, pool: { cap: 1 } }), 'at_entity_cap', 0],
     ['the account’s cap, and no node', rulesWith({ cap: 2, pool: { trials: 0 } }), 'at_entity_cap', 0],
     [
       'the pool’s cap, and GitHub that gives no job',

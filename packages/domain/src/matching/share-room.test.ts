@@ -42,6 +42,12 @@ interface Extra {
 const madeOf = (shares: ReturnType<typeof shareRoom>) => Object.fromEntries([...shares].map(([key, { made }]) => [key, made]));
 
 describe('shareRoom', () => {
+  test('an account spends its cap on the repository that has the fewest workers already, though its jobs are younger (C4)', () => {
+    const live = [{ demandKey: 1, entityId: ACME, scopeRepoId: 21, pool: 'linux', alive: 2 }];
+    const shares = share([shortage(1, { scopeRepoId: 21 }), shortage(2, { scopeRepoId: 22 })], { entities: { [ACME]: 1 } }, { live });
+    expect(madeOf(shares)).toEqual({ 2: 1 });
+  });
+
   test('gives everybody what they lack while nothing binds (C2)', () => {
     expect(madeOf(share([shortage(1, { lacking: 3 }), shortage(2, { entityId: GLOBEX, lacking: 4 })], {}))).toEqual({ 1: 3, 2: 4 });
   });
