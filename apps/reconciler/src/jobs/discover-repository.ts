@@ -1,6 +1,6 @@
 import { askForLookUps } from '@paddock/db/jobs/note-look-ups';
 import type { CurrentPools } from '@paddock/db/jobs/pools-documents';
-import { recordFindings } from '@paddock/db/jobs/record-findings';
+import { type Finding, recordFindings } from '@paddock/db/jobs/record-findings';
 import { findKnownJobs, noteRepositoryLook, type RepositoryToLookAt } from '@paddock/db/jobs/repositories';
 import type { Database } from '@paddock/db/schema/tables';
 import { judgeDiscoveredJob } from '@paddock/domain/jobs/judge-discovered-job';
@@ -81,12 +81,18 @@ export async function discoverRepository(
     today ??= await ask(undefined, () => findRepository(client(), repoId));
     if (today === undefined) return undefined;
     const at = foundAt(repository, today);
-    const findings = news.map(({ job, action }) => findingOf(job, action, at));
+    const findings: Finding[] = [];
+    for (const { job, action } of news) {
+      // One that cannot be read keeps no other away.
+      const finding = await ask(`job ${job.id}`, () => Promise.resolve().then(() => findingOf(job, action, at)));
+      if (finding !== undefined) findings.push(finding);
+    }
+    counts.isComplete &&= findings.length === news.length;
     counts.found = await record(options, findings);
   }
   await askForLookUps(db, doubted);
   const fullName = today === undefined ? repository.fullName : fullNameOf(today);
-  const remembered = isComplete ? { ...view.etags, pools: version } : { [LATE]: unanswered.join(',') };
+  const remembered = counts.isComplete ? { ...view.etags, pools: version } : { [LATE]: unanswered.join(',') };
   const look = { repoId, entityId, appId, fullName, isActive: runs > 0, etags: remembered };
   await noteRepositoryLook(db, look, everyMs);
   return counts;

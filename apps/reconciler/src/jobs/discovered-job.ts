@@ -1,6 +1,8 @@
 import type { Finding } from '@paddock/db/jobs/record-findings';
 import type { Account } from '@paddock/domain/deliveries/payload-fields';
-import { readWorkflowJob, type WorkflowJobAction } from '@paddock/domain/deliveries/workflow-job-event';
+import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
+import { repairJsonText } from '@paddock/domain/deliveries/repair-json-text';
+import type { WorkflowJobAction } from '@paddock/domain/deliveries/workflow-job-event';
 import type { GitHubJob } from '@paddock/github/jobs';
 
 /** Where a job was found. */
@@ -13,9 +15,12 @@ export interface FoundAt {
   readonly installationId: number;
 }
 
-/** What GitHub answers for a job, in the shape of the delivery that would say the same, so that both are read by the same rules. */
+/**
+ * What GitHub answers for a job, in the shape of the delivery that would say the same, so that both are read by the same rules (B9). Throws
+ * for an answer that lacks what every job has.
+ */
 export function findingOf(job: GitHubJob, action: WorkflowJobAction, at: FoundAt): Finding {
-  const payload = {
+  const said = {
     action,
     workflow_job: {
       id: job.id,
@@ -36,6 +41,10 @@ export function findingOf(job: GitHubJob, action: WorkflowJobAction, at: FoundAt
     repository: { id: at.repoId, full_name: at.repoFullName, private: !at.isPublic, owner: at.account },
     installation: { id: at.installationId },
   };
-  const statement = { ...readWorkflowJob(action, payload), appId: at.appId, deliveryGuid: null };
-  return { event: `discovered.${action}`, statement, payload };
+  const { text: payload, isRepaired: payloadRepaired } = repairJsonText(JSON.stringify(said));
+  const parsed = parseDelivery('workflow_job', JSON.parse(payload));
+  if (parsed.kind !== 'job')
+    throw new Error(`GitHub's answer for job ${job.id} cannot be used: ${'problem' in parsed ? parsed.problem : parsed.kind}`);
+  const statement = { ...parsed.job, appId: at.appId, deliveryGuid: null };
+  return { event: `discovered.${action}`, statement, payload, payloadRepaired };
 }

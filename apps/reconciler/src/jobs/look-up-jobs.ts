@@ -2,7 +2,7 @@ import { type BreakerRules, closeServedPools, noteFailure, poolBreaker } from '@
 import { endAnsweredGraces, findJobsToLookUp, type JobToLookUp } from '@paddock/db/jobs/jobs-to-look-up';
 import { type LookUpNote, noteLookUps, postponeLookUps } from '@paddock/db/jobs/note-look-ups';
 import { currentPoolsDocument, type CurrentPools } from '@paddock/db/jobs/pools-documents';
-import { recordFindings } from '@paddock/db/jobs/record-findings';
+import { type Finding, recordFindings } from '@paddock/db/jobs/record-findings';
 import type { Database } from '@paddock/db/schema/tables';
 import { judgeJob, type JobVerdict } from '@paddock/domain/jobs/judge-job';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
@@ -111,9 +111,11 @@ async function lookUpRun(pass: Pass, jobs: readonly JobToLookUp[], signal: Abort
   const judged = await pass.ask(first, `run ${runId} of repository ${repoId}`, async () => {
     const client = pass.github.asInstallation(appId, installationId, { signal });
     const answer = await askRun(client, { runId, repoId, name });
-    return answer.kind === 'invisible' ? undefined : { answer, notes: await judgeAll(client, answer, jobs) };
+    if (answer.kind === 'invisible') return undefined;
+    const notes = await judgeAll(client, answer, jobs);
+    return { notes, findings: findingsOf(answer, jobs, notes) };
   });
-  if (judged !== undefined && !pass.dryRun) await settle(pass, judged.answer, jobs, judged.notes);
+  if (judged !== undefined && !pass.dryRun) await settle(pass, judged);
   return judged?.notes;
 }
 
@@ -134,9 +136,8 @@ async function judgeAll(client: InstallationClient, answer: RunAnswer, jobs: rea
   return notes;
 }
 
-/** Both or neither, and the notes first: they are fenced by the rows as they were read, while what GitHub states holds anyway. */
-async function settle({ db, pools, events, secondLookMs }: Pass, answer: RunAnswer, jobs: readonly JobToLookUp[], notes: LookUpNote[]) {
-  const findings = notes.flatMap(({ jobId, verdict }) => {
+function findingsOf(answer: RunAnswer, jobs: readonly JobToLookUp[], notes: readonly LookUpNote[]): Finding[] {
+  return notes.flatMap(({ jobId, verdict }) => {
     const job = jobs.find((one) => one.jobId === jobId);
     const found = answer.kind === 'run' ? answer.jobs.get(jobId) : undefined;
     if (verdict.kind !== 'stated' || job === undefined || found === undefined || answer.kind !== 'run') return [];
@@ -147,6 +148,10 @@ async function settle({ db, pools, events, secondLookMs }: Pass, answer: RunAnsw
       findingOf(found, verdict.action, { account: { id, login, type }, repoId, repoFullName, isPublic: true, appId, installationId }),
     ];
   });
+}
+
+/** Both or neither, and the notes first: they are fenced by the rows as they were read, while what GitHub states holds anyway. */
+async function settle({ db, pools, events, secondLookMs }: Pass, { notes, findings }: { notes: LookUpNote[]; findings: Finding[] }) {
   const { written, results } = await db.transaction().execute(async (trx) => ({
     written: await noteLookUps(trx, notes, secondLookMs),
     results: await recordFindings(trx, findings, pools),

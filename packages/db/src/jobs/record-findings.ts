@@ -11,8 +11,10 @@ export interface Finding {
   /** The event that is appended if it was news. */
   readonly event: string;
   readonly statement: DeliveredStatement;
-  /** What was learned, JSON. */
-  readonly payload: unknown;
+  /** What was learned, JSON text. */
+  readonly payload: string;
+  /** Characters that cannot be stored were replaced in it (B9). */
+  readonly payloadRepaired: boolean;
 }
 
 /**
@@ -31,7 +33,7 @@ export async function recordFindings(
   );
   await appendEvents(
     trx,
-    findings.flatMap(({ event, statement, payload }) => {
+    findings.flatMap(({ event, statement, payload, payloadRepaired }) => {
       const { jobId, status, appId, installationId, account, repoId, deliveryGuid } = statement;
       const result = results.get(jobId);
       if (result?.changed !== true) return [];
@@ -45,8 +47,8 @@ export async function recordFindings(
         repoId,
         jobId,
         deliveryGuid,
-        payload: JSON.stringify(payload),
-        payloadRepaired: false,
+        payload,
+        payloadRepaired,
       };
     }),
   );
