@@ -69,7 +69,9 @@ async function recordPlaced(db: Kysely<Database>, events: readonly IgnoredEvent[
   const findings = placed.map(({ job, appId, guid, payload }) => ({
     event: 'workflow_job.queued',
     statement: Object.assign({ appId, deliveryGuid: guid }, job),
-    payload,
+    // It was stored before, and was repaired then if it had to be.
+    payload: JSON.stringify(payload),
+    payloadRepaired: false,
   }));
   await db.transaction().execute((trx) => recordFindings(trx, findings, pools));
   return placed.length;
