@@ -129,3 +129,11 @@ test('statements about spare, warm and unserved workers, planned while there was
   for (const [name, act] of statements(keys.map((key) => key.demand_key))) work.push([name, await rowsRead(db, act)]);
   expect(work.filter(([, rows]) => rows === 0 || rows > MOST)).toEqual([]);
 });
+
+test('the repositories whose workers are kept warm are looked for among the jobs of their account once, however many they are (C10)', async () => {
+  const { db } = plans;
+  const warm = Array.from({ length: 20 }, (_, n) => ({ scope: `account/api-${n}`, workers: 1 }));
+  await putPools(db, examplePools({ pools: [{ warm }] }));
+  await db.updateTable('jobs').set({ entity_id: 1 }).execute();
+  expect(await rowsRead(db, learnWarmRepositories)).toBeLessThan(2 * JOBS);
+});

@@ -117,6 +117,35 @@ describe('warm workers', () => {
     expect(await matchAll(testDb.db)).toBe(1);
   });
 
+  test('of a name that has gone to another repository are made for that one, as its newest job says, whatever Apps the account has (C10)', async () => {
+    await install('sam', SAM, 'User');
+    await testDb.db
+      .insertInto('installations')
+      .values({ entity_id: SAM, app_id: 1002, installation_id: SAM + 2, login: 'sam', entity_type: 'User', stated_at: new Date() })
+      .execute();
+    await keep('sam/one', 1);
+    const sam = {
+      entity_type: 'User',
+      entity_name: 'sam',
+      entity_id: SAM,
+      repo_full_name: 'Sam/One',
+      status: 'running',
+      wants_worker: false,
+    } as const;
+    await putJob(testDb.db, { ...sam, repo_id: 22, created_at: new Date(Date.now() - 60_000) });
+    await putJob(testDb.db, { ...sam, repo_id: 21, created_at: new Date(Date.now() - 120_000) });
+    await putJob(testDb.db, { ...sam, repo_full_name: 'sam/two', repo_id: 23 });
+    const known = () => testDb.db.selectFrom('warm_repositories').select(['full_name', 'repo_id', 'found_at']).execute();
+    await matchOnce(testDb.db);
+    const first = await known();
+    expect(first).toEqual([{ full_name: 'sam/one', repo_id: 22, found_at: expect.any(Date) }]);
+    await matchOnce(testDb.db);
+    expect(await known()).toEqual(first);
+    await putJob(testDb.db, { ...sam, repo_id: 24 });
+    await matchOnce(testDb.db);
+    expect(await known()).toMatchObject([{ full_name: 'sam/one', repo_id: 24 }]);
+  });
+
   test('serve waiting jobs like all others: one more is made as soon as a job waits for one, and none is too many after it (C3, C10)', async () => {
     await install('acme', ACME);
     await keep('acme', 1);

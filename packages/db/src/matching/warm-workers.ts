@@ -37,20 +37,27 @@ export const hasWarm = sql`exists (select from ${configured})`;
  */
 export async function learnWarmRepositories(trx: Transaction<Database>): Promise<void> {
   await sql`${prepared}
-    with named as (select distinct lower(w ->> 'scope') as full_name from ${configured} where w ->> 'scope' like '%/%'),
+    with named as (
+      select distinct lower(w ->> 'scope') as full_name, i.entity_id
+      from ${configured} join installations i on lower(i.login) = lower(split_part(w ->> 'scope', '/', 1)) and i.deleted_at is null
+      where w ->> 'scope' like '%/%'
+    ),
+    -- Once for all names: an account may have a hundred thousand jobs.
+    active as materialized (
+      select entity_id, repo_id, lower(repo_full_name) as full_name, max(created_at) as newest_at from jobs
+      where entity_id = any (array(select entity_id from named)) and status in ('pending', 'running')
+      group by entity_id, repo_id, repo_full_name
+    ),
     found as (
-      select named.full_name, i.entity_id, j.repo_id
-      from named
-      join installations i on lower(i.login) = split_part(named.full_name, '/', 1) and i.deleted_at is null
-      cross join lateral (
-        select repo_id from jobs
-        where entity_id = i.entity_id and status in ('pending', 'running') and lower(repo_full_name) = named.full_name
-        order by created_at desc limit 1
-      ) j
+      select distinct on (full_name) full_name, entity_id, repo_id from named join active using (entity_id, full_name)
+      order by full_name, newest_at desc
     )
     insert into warm_repositories as r (full_name, entity_id, repo_id)
-    select distinct on (full_name) full_name, entity_id, repo_id from found
-    where not exists (select from warm_repositories known where known.full_name = found.full_name and known.repo_id = found.repo_id)
+    select full_name, entity_id, repo_id from found
+    where not exists (
+      select from warm_repositories known
+      where known.full_name = found.full_name and known.entity_id = found.entity_id and known.repo_id = found.repo_id
+    )
     order by full_name
     on conflict (full_name) do update set entity_id = excluded.entity_id, repo_id = excluded.repo_id, found_at = now()`.execute(trx);
 }
