@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Stage } from './stage.ts';
+import { countUnfounded, readTold } from './unfounded.ts';
 
 /** What the simulators and the rows say of a run. */
 export interface Left {
@@ -13,6 +14,8 @@ export interface Left {
   readonly runningKilled: number;
   /** Registrations made although those that were there, or on their way and came, sufficed; and which never ran a job. */
   readonly excessWorkers: number;
+  /** Those of them that nothing we had been told called for. */
+  readonly unfoundedWorkers: number;
   /** All registrations that were ever made. */
   readonly registrationsMade: number;
   /** What is not as it has to be at the end, in words, some by name; empty when all has settled. */
@@ -24,7 +27,7 @@ export async function lookAt({ github, cluster, environments }: Stage, jobIds: r
   const [truth, report, ours] = await Promise.all([
     github.truth(),
     cluster.report(),
-    Promise.all(environments.map(async ({ db, schema }) => ({ schema, ...(await rowsOf(db)) }))),
+    Promise.all(environments.map(async ({ db, schema }) => ({ schema, ...(await rowsOf(db)), told: await readTold(db) }))),
   ]);
   const wanted = new Set(jobIds);
   const jobs = truth.jobs.filter(({ id }) => wanted.has(id));
@@ -58,6 +61,7 @@ export async function lookAt({ github, cluster, environments }: Stage, jobIds: r
     podsLeft,
     runningKilled: killed.length,
     excessWorkers: truth.registrations.filter(({ inExcess }) => inExcess).length,
+    unfoundedWorkers: ours.reduce((sum, { told }) => sum + countUnfounded(truth, told), 0),
     registrationsMade: truth.registrations.length,
     unsettled,
   };

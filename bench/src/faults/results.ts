@@ -12,6 +12,7 @@ export const toResult = (played: Played): object => ({
   pods_left: played.podsLeft,
   running_killed: played.runningKilled,
   excess_workers: played.excessWorkers,
+  unfounded_workers: played.unfoundedWorkers,
   registrations_made: played.registrationsMade,
   seconds: toHundredths(played.seconds),
   struck: snakeCased(played.signs),
@@ -22,7 +23,7 @@ const snakeCased = (signs: Signs): object =>
 
 /** The table for people, below it what the faults have done, and last what is wrong. */
 export function tableOf(rows: readonly Played[]): string {
-  const heads = ['fault', 'jobs', 'lost', 'workers', 'registrations', 'pods', 'killed', 'excess', 'made', 'seconds'];
+  const heads = ['fault', 'jobs', 'lost', 'workers', 'registrations', 'pods', 'killed', 'excess', 'unfounded', 'made', 'seconds'];
   const table = rows.map((row) =>
     [
       row.fault,
@@ -33,6 +34,7 @@ export function tableOf(rows: readonly Played[]): string {
       row.podsLeft,
       row.runningKilled,
       row.excessWorkers,
+      row.unfoundedWorkers,
       row.registrationsMade,
     ]
       .map(String)

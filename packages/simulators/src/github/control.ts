@@ -90,6 +90,8 @@ export type JobTruth = {
   readonly status: JobStatus;
   readonly conclusion: JobConclusion | null;
   readonly runnerName: string | null;
+  /** When it began, or ended without having begun; null while it waits. */
+  readonly leftQueueAt: string | null;
   readonly killed: boolean;
 };
 

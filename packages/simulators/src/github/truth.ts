@@ -41,6 +41,7 @@ export function jobTruth(job: Job): JobTruth {
     status: job.status,
     conclusion: job.conclusion,
     runnerName: job.runner?.name ?? null,
+    leftQueueAt: job.runner === null ? job.completedAt : job.startedAt,
     killed: job.killed,
   };
 }
