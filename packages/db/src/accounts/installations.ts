@@ -50,13 +50,15 @@ export async function lockInstallations(trx: Transaction<Database>): Promise<voi
   await sql`lock table installations in share row exclusive mode`.execute(trx);
 }
 
-/** An account's login and installation, as any other delivery mentions them in passing. */
+/** An account's login and installation, as any other delivery tells them, most often in passing. */
 export interface InstallationMention {
   readonly appId: number;
   readonly account: Account;
   readonly installationId: number;
-  /** When GitHub said so; null: now. */
+  /** When GitHub said so, to the second; null: now. */
   readonly statedAt: string | null;
+  /** It is what the delivery is about: of what was said in one second this counts, for a job may still bear the old name. */
+  readonly isRename?: true;
 }
 
 /**
@@ -76,19 +78,21 @@ export function mentionsParameter(mentions: readonly InstallationMention[]): str
     if (known === undefined || isNewer(mention, known)) newest.set(key, mention);
   }
   return JSON.stringify(
-    [...newest.values()].map(({ appId, account, installationId, statedAt }) => ({
+    [...newest.values()].map(({ appId, account, installationId, statedAt, isRename }) => ({
       entity_id: account.id,
       app_id: appId,
       installation_id: installationId,
       login: account.login,
       entity_type: account.type,
       stated_at: statedAt,
+      is_rename: isRename,
     })),
   );
 }
 
 function isNewer(a: InstallationMention, b: InstallationMention): boolean {
   if (a.installationId !== b.installationId) return a.installationId > b.installationId;
+  if (a.statedAt === b.statedAt) return a.isRename === true;
   return b.statedAt !== null && (a.statedAt === null || a.statedAt > b.statedAt);
 }
 
@@ -97,12 +101,13 @@ export const notingInstallations = (mentions: `$${number}`, condition = 'true'):
     insert into installations as e (entity_id, app_id, installation_id, login, entity_type, stated_at)
     select m.entity_id, m.app_id, m.installation_id, m.login, m.entity_type, to_timestamp(0)
     from json_to_recordset(${mentions}::json) as m(
-      entity_id bigint, app_id bigint, installation_id bigint, login text, entity_type entity_type_enum, stated_at timestamptz)
+      entity_id bigint, app_id bigint, installation_id bigint, login text, entity_type entity_type_enum, stated_at timestamptz, is_rename boolean)
     left join lateral (
       select installation_id, login, stated_at from installations where entity_id = m.entity_id and app_id = m.app_id limit 1
     ) known on true
     where ${condition} and (known.login is null or m.installation_id > known.installation_id
-      or (m.installation_id = known.installation_id and m.login <> known.login and coalesce(m.stated_at, now()) > known.stated_at))
+      or (m.installation_id = known.installation_id and m.login <> known.login
+        and (coalesce(m.stated_at, now()) > known.stated_at or (m.is_rename and m.stated_at = known.stated_at))))
     order by m.entity_id, m.app_id
     on conflict (entity_id, app_id) do update set
       installation_id = excluded.installation_id,

@@ -196,6 +196,42 @@ describe('recordDeliveries', () => {
     expect(await installation()).toMatchObject({ login: 'gamma' });
   });
 
+  describe('of what was said of an account’s name within one second (A12)', () => {
+    const second = '2026-01-02T00:00:00Z';
+    const rename = (login: string, at = second) => {
+      const account = { id: 11, login, updated_at: at };
+      return delivery('installation_target', { action: 'renamed', account, target_type: 'Organization', installation: { id: 31 } });
+    };
+    const job = (login: string) => {
+      const body = jobBody('queued', 900, ['k8s'], { ...ACME, login });
+      const times = { created_at: second, started_at: second };
+      return delivery('workflow_job', { ...body, workflow_job: { ...(body['workflow_job'] as JsonObject), ...times } });
+    };
+    beforeEach(() => record(delivery('installation', installationBody('created', { updated_at: second }))));
+
+    test('the renaming counts, and no job that still bears the old name', async () => {
+      await record(rename('beta'));
+      expect(await installation()).toMatchObject({ login: 'beta' });
+      await record(job('acme'));
+      expect(await installation()).toMatchObject({ login: 'beta' });
+    });
+
+    test.each([
+      ['before', () => [rename('beta'), job('acme')]],
+      ['after', () => [job('acme'), rename('beta')]],
+    ])('the renaming counts in one batch with a job, if it comes %s it too', async (_when, batch) => {
+      await record(...batch());
+      expect(await installation()).toMatchObject({ login: 'beta' });
+    });
+
+    test('what is delivered a second time brings no old name back', async () => {
+      const first = rename('beta');
+      await record(first, rename('gamma', '2026-01-03T00:00:00Z'));
+      await record(first);
+      expect(await installation()).toMatchObject({ login: 'gamma' });
+    });
+  });
+
   test('batches of the same jobs and installations beside each other all succeed (B6)', async () => {
     await Promise.all(Array.from({ length: 12 }, () => record(...mixedBatch())));
     expect(await events()).toHaveLength(240);

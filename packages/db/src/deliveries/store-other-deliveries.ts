@@ -21,7 +21,11 @@ export async function storeOtherDeliveries(
       parsed.kind === 'installation' && repeated[index] !== true ? [{ ...parsed.statement, appId }] : [],
     ),
   );
-  await noteInstallations(trx, batch.flatMap(mentionOf));
+  await noteInstallations(
+    trx,
+    // What is told a second time may be outdated by now.
+    batch.flatMap((delivery, index) => (repeated[index] === true ? [] : mentionOf(delivery))),
+  );
   const outcomes = batch.map((delivery, index) => outcomeOf(delivery, repeated[index] === true, pools));
   await appendEvents(
     trx,
@@ -49,7 +53,7 @@ export async function storeOtherDeliveries(
 const REDUCED: ReadonlySet<Outcome> = new Set<Outcome>(['ignored_no_label', 'ignored_entity', 'ignored_public_repository']);
 
 function mentionOf({ parsed, appId }: DeliveryToRecord): InstallationMention[] {
-  if (parsed.kind === 'account_name') return [{ appId, ...parsed.name }];
+  if (parsed.kind === 'account_name') return [{ appId, ...parsed.name, isRename: true }];
   if (parsed.kind !== 'waiting_job') return [];
   const { account, installationId, queuedAt } = parsed.job;
   return installationId === null ? [] : [{ appId, account, installationId, statedAt: queuedAt }];
