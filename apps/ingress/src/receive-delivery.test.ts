@@ -112,6 +112,18 @@ describe('receiving a delivery', () => {
     expect(await post('{}')).toMatchObject({ status: 200 });
   });
 
+  test('a fault of our own is answered with 503 too, before anything is stored (B5)', async () => {
+    const refusals: Refusal[] = [];
+    const verified = () => {
+      throw new Error('a fault of our own');
+    };
+    const events = { verified, stored: () => undefined, refused: (refusal: Refusal) => void refusals.push(refusal) };
+    const { post, budget } = await start(stored, { events });
+    expect(await post('{}')).toMatchObject({ status: 503, retryAfter: '10' });
+    expect(refusals).toEqual(['internal']);
+    expect(budget).toMatchObject({ heldBytes: 0, requests: 0 });
+  });
+
   test('a payload that JSONB refuses is tried once more, rewritten, and then refused with 400 (B5, B9)', async () => {
     const tried: DeliveryToRecord[] = [];
     const { post } = await start((delivery) => {
