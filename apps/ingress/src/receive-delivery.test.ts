@@ -24,6 +24,10 @@ const headersFor = (body: string, changes: Record<string, string> = {}) => ({
   ...changes,
 });
 
+const fail = () => {
+  throw new Error('a fault of our own');
+};
+
 const stored = (): Promise<Outcome> => Promise.resolve('ok');
 
 describe('receiving a delivery', () => {
@@ -114,10 +118,7 @@ describe('receiving a delivery', () => {
 
   test('a fault of our own is answered with 503 too, before anything is stored (B5)', async () => {
     const refusals: Refusal[] = [];
-    const verified = () => {
-      throw new Error('a fault of our own');
-    };
-    const events = { verified, stored: () => undefined, refused: (refusal: Refusal) => void refusals.push(refusal) };
+    const events = { verified: fail, stored: () => undefined, refused: (refusal: Refusal) => void refusals.push(refusal) };
     const { post, budget } = await start(stored, { events });
     expect(await post('{}')).toMatchObject({ status: 503, retryAfter: '10' });
     expect(refusals).toEqual(['internal']);
