@@ -219,6 +219,8 @@ describe('spacing of requests (E1)', () => {
     const [old] = await scene.unresolved();
     await sql`update unresolved_deliveries set first_failed_at = now() - interval '73 hours' where guid = ${old?.guid}`.execute(scene.db);
     expect(await scene.cycle()).toMatchObject({ givenUp: 1 });
+    // The log still shows its attempts.
+    expect(await scene.cycle()).toMatchObject({ failed: 1, givenUp: 0 });
     const events = await scene.db.selectFrom('installation_events').selectAll().execute();
     expect(events).toEqual([
       expect.objectContaining({

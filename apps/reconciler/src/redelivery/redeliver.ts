@@ -2,6 +2,7 @@ import { recordAppAuthFailure } from '@paddock/db/accounts/app-auth-failures';
 import { databaseTime } from '@paddock/db/turns/schedules';
 import {
   bringForwardRequests,
+  findGivenUp,
   giveUpRedeliveries,
   handOverUnresolved,
   hasDueRedeliveries,
@@ -166,7 +167,8 @@ async function noteVerdict(
       failed.map(({ guid }) => guid),
     ),
   );
-  const lost = failed.filter(({ guid }) => unstored.has(guid));
+  const givenUp = await findGivenUp(db, [...unstored]);
+  const lost = failed.filter(({ guid }) => unstored.has(guid) && !givenUp.has(guid));
   await rememberFailedDeliveries(db, appId, lost);
   const resolved = await resolveDeliveries(db, appId, delivered);
   if (lastSuccess !== undefined) await bringForwardRequests(db, appId, lastSuccess);

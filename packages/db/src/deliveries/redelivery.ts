@@ -226,6 +226,15 @@ export async function giveUpRedeliveries(db: Kysely<Database>, appId: number, ol
   return Number(numAffectedRows);
 }
 
+/** Those that were given up already: the log may go on showing them, and GitHub repeats them no more. */
+export async function findGivenUp(db: Kysely<Database>, guids: readonly string[]): Promise<Set<string>> {
+  if (guids.length === 0) return new Set();
+  const { rows } = await sql<{ guid: string }>`
+    select delivery_guid as guid from installation_events
+    where delivery_guid = any(${guids}::text[]) and outcome = 'redelivery_given_up'`.execute(db);
+  return new Set(rows.map(({ guid }) => guid));
+}
+
 /** For how long the oldest failed delivery of any App has been unresolved, in seconds; 0 if there is none. */
 export async function oldestUnresolvedSeconds(db: Kysely<Database>): Promise<number> {
   const { rows } = await sql<{ seconds: number | null }>`
