@@ -20,11 +20,13 @@ export function createGitHubTrouble(): GitHubTrouble {
   const withoutAnswer = new Set<string | symbol>();
   return {
     isPointless: (installationId) => withoutAnswer.size >= OUTAGES_AT_MOST || refused.has(installationId),
-    note(installationId, { kind }, about) {
+    note(installationId, { kind, operation }, about) {
       const isOutage = kind === 'unavailable' || kind === 'timeout' || kind === 'network';
       if (isOutage) withoutAnswer.add(about ?? Symbol('an object of its own'));
       else withoutAnswer.clear();
-      const isRefusal = kind === 'unauthorized' || kind === 'forbidden' || kind === 'rate_limited';
+      // Where no token is to be had the installation is gone; any other 404 is of the object.
+      const isGone = kind === 'not_found' && operation.endsWith('/access_tokens');
+      const isRefusal = isGone || kind === 'unauthorized' || kind === 'forbidden' || kind === 'rate_limited';
       if (isRefusal) refused.add(installationId);
       return isRefusal && kind !== 'rate_limited';
     },

@@ -1,5 +1,5 @@
 import type { InstallationClient } from '@paddock/github/connect';
-import { findRun, type GitHubJob, listRunJobs } from '@paddock/github/jobs';
+import { type GitHubJob, type GitHubRun, listRunJobs } from '@paddock/github/jobs';
 import { findRepository } from '@paddock/github/repositories';
 import type { RepositoryName } from '@paddock/github/scope';
 
@@ -40,12 +40,10 @@ const found = (name: RepositoryName, jobs: readonly GitHubJob[]): RunAnswer => (
 });
 
 /** How the run of a job ended that is still called queued: its conclusion, or that a later attempt took its place. Undefined: it has not. */
-export async function findRunEnd(
-  client: InstallationClient,
-  name: RepositoryName,
-  job: Pick<GitHubJob, 'runId' | 'runAttempt'>,
-): Promise<{ conclusion: string | null } | undefined> {
-  const run = await findRun(client, name, job.runId);
+export function endOfRun(
+  run: GitHubRun | undefined,
+  job: Pick<GitHubJob, 'runAttempt'>,
+): { readonly conclusion: string | null } | undefined {
   if (run === undefined) return undefined;
   if (run.attempt > job.runAttempt) return { conclusion: null };
   return run.status === 'completed' ? { conclusion: run.conclusion } : undefined;

@@ -7,10 +7,11 @@ import type { Database } from '@paddock/db/schema/tables';
 import { judgeJob, type JobVerdict } from '@paddock/domain/jobs/judge-job';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
+import { findRun, type GitHubRun } from '@paddock/github/jobs';
 import type { Kysely } from 'kysely';
 import { type Allowance, createAllowances } from './allowance.ts';
 import { type AskGitHub, createAskGitHub, isHidden, type Unanswered } from './ask-github.ts';
-import { askRun, findRunEnd, type RunAnswer } from './ask-run.ts';
+import { askRun, endOfRun, type RunAnswer } from './ask-run.ts';
 import { findingOf } from './discovered-job.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import { parseRepositoryName } from './repository-name.ts';
@@ -121,15 +122,16 @@ async function lookUpRun(pass: Pass, jobs: readonly JobToLookUp[], signal: Abort
 
 async function judgeAll(client: InstallationClient, answer: RunAnswer, jobs: readonly JobToLookUp[]): Promise<LookUpNote[]> {
   const notes: LookUpNote[] = [];
+  let run: Promise<GitHubRun | undefined> | undefined;
   for (const job of jobs) {
     const found = answer.kind === 'run' ? answer.jobs.get(job.jobId) : undefined;
     if (answer.kind !== 'run' || found === undefined) {
       notes.push({ ...job, verdict: judgeJob(job, { kind: 'gone' }) });
       continue;
     }
-    // Whether the run is over matters only for a job that has stayed queued: the call is saved for all others.
+    // Whether the run is over matters only for a job that has stayed queued: without one the call is saved, and it is made once for all.
     const mayBeLeft = found.status === 'queued' && found.conclusion === null && job.wasQueued;
-    const runEnd = mayBeLeft ? await findRunEnd(client, answer.name, found) : undefined;
+    const runEnd = mayBeLeft ? endOfRun(await (run ??= findRun(client, answer.name, found.runId)), found) : undefined;
     const { status, conclusion } = found;
     notes.push({ ...job, verdict: judgeJob(job, { kind: 'job', status, conclusion, runEnd }) });
   }

@@ -1,0 +1,40 @@
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { startJobsScene, type JobsScene } from './jobs.scene.ts';
+
+let database: TestDatabase;
+let scene: JobsScene;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  scene = await startJobsScene(database.db);
+});
+afterEach(() => scene.stop());
+
+describe('GitHub is asked once', () => {
+  test('whether a run is over, however many of its jobs stay queued (E4, P4)', async () => {
+    const first = await scene.addJob();
+    const { runId = 0 } = (await scene.world.github.truth()).jobs.find(({ id }) => id === first) ?? {};
+    for (let index = 0; index < 4; index++) await scene.addJob({ job: { runId } });
+    await scene.lookUp();
+    await scene.passTime();
+    await scene.db
+      .updateTable('jobs')
+      .set({ lookup_due_at: new Date(0) })
+      .execute();
+    expect(await scene.lookUp()).toMatchObject({ jobs: 5, runs: 1, queued: 5 });
+    expect(await scene.calls('actions/get-workflow-run')).toBe(1);
+  });
+
+  test('for an account where the App is not installed any more, and it is written down why (C9)', async () => {
+    const ofMona = await scene.addJob({ job: { repo: 'mona/tool' } });
+    for (let index = 0; index < 3; index++) await scene.addJob();
+    await scene.world.github.uninstall(scene.world.organization.installationId);
+    expect(await scene.lookUp()).toMatchObject({ runs: 1, unanswered: 3, hidden: 1 });
+    expect(await scene.events()).toEqual([expect.objectContaining({ event: 'auth_attempt.404', outcome: 'auth_404' })]);
+    expect(await scene.row(ofMona)).toMatchObject({ looked_up_at: expect.any(Date) });
+  });
+});
