@@ -127,6 +127,34 @@ describe('a pod that runs', () => {
     expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_reason: 'not_registered' });
   });
 
+  test('and is bound to a job while its log is read for the last time: it is not deleted (E5, P2)', async () => {
+    const podName = await startWorker();
+    await scene.askToStop(podName, 'not_registered');
+    const held = atCluster.hold({ method: 'GET', path: '/log$', at: 'answer' });
+    const ended = endSlowly();
+    await Promise.race([held.reached, ended.then(() => Promise.reject(new Error('Its log was never read.')))]);
+    await world.db.updateTable('workers').set({ assigned_at: new Date() }).execute();
+    const before = deletions();
+    held.release();
+    await ended;
+    expect(deletions()).toBe(before);
+    await scene.letTimePass();
+    await scene.letEnd(podName);
+    expect(await scene.row(podName)).toMatchObject({ status: 'running', stopping_at: null, assigned_at: expect.any(Date) });
+    expect(await scene.pod(podName)).toMatchObject({ phase: 'Running' });
+  });
+
+  test('under the name of its worker, and is another than the worker’s: nobody touches it (E5)', async () => {
+    const podName = await startWorker();
+    await world.db.updateTable('workers').set({ pod_uid: 'of-the-pod-that-was-here-before' }).execute();
+    await scene.askToStop(podName);
+    const before = deletions();
+    await scene.letEnd(podName, { minutes: 11 });
+    expect(await scene.row(podName)).toMatchObject({ status: 'failed' });
+    expect(deletions()).toBe(before);
+    expect(await scene.pod(podName)).toMatchObject({ phase: 'Running' });
+  });
+
   test('although it was missing from a list: the worker is supply again', async () => {
     const podName = await startWorker();
     await world.db.updateTable('workers').set({ pod_gone_at: new Date() }).execute();

@@ -1,5 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { runDueTasks } from '@paddock/queue/drain';
+import { putJob } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
+import { schedulerKinds } from '../kinds.ts';
 import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
 import { setStopScene, type StopScene } from './stop.scene.ts';
 
@@ -114,6 +117,20 @@ describe('a working runner is never stopped (P2)', () => {
     await scene.letEnd(podName);
     expect(await scene.row(podName)).toMatchObject({ ...KEPT, stop_held_by: null });
     await scene.expectWorking(podName, jobId);
+  });
+
+  test('in whose scope more runs wait than one attempt may ask for: it stays, and the row says why (E5)', async () => {
+    const podName = await scene.idleWorker();
+    for (const run_id of [1, 2]) await putJob(world.db, { entity_id: world.entityId, run_id });
+    await scene.askToStop(podName);
+    const kinds = schedulerKinds({ ...world.parts, maxRuns: 2 });
+    for (let run = 0; run < 4; run += 1) {
+      await runDueTasks({ db: world.db, kinds, random: () => 0.5 });
+      await scene.letTimePass();
+    }
+    const held = { status: 'running', stop_held_by: expect.stringContaining('more runs wait'), deregistration_started_at: null };
+    expect(await scene.row(podName)).toMatchObject(held);
+    expect((await scene.runner(podName))?.state).toBe('idle');
   });
 
   test('that GitHub refuses to remove: it is assigned (422)', async () => {
