@@ -68,10 +68,13 @@ describe('after an outage (E1)', () => {
     await scene.queueJobs(1, {});
     await scene.cycle();
     await scene.queueJobs(3);
+    // So many that the lost ones lie a page below whatever the empty list could be taken to cover.
+    await scene.queueJobs(100, {});
     await scene.world.github.failNext({ method: 'GET', path: '/app/hook/deliveries$', status: 200, body: [] });
     expect(await scene.cycle()).toMatchObject({ attempts: 0, failed: 0 });
     await scene.pass(120);
-    expect(await scene.cycle()).toMatchObject({ failed: 3, accepted: 3 });
+    await scene.queueJobs(100, {});
+    expect(await scene.cycle()).toMatchObject({ pages: 3, failed: 3, accepted: 3 });
   });
 
   test('committed though GitHub timed out: not asked for again', async () => {
