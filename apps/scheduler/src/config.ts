@@ -117,6 +117,13 @@ export const settings = {
     min: 50,
     max: 600_000,
   }),
+  watchSeconds: integer({
+    env: 'PADDOCK_WATCH_SECONDS',
+    doc: 'How long a watch of pods lasts before it is taken up anew; a connection that breaks without a word is noticed after that',
+    default: 120,
+    min: 1,
+    max: 1_800,
+  }),
   ...breakerSettings,
   stopIdleApartMs: integer({
     env: 'PADDOCK_STOP_IDLE_APART_MS',

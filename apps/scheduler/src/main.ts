@@ -75,8 +75,9 @@ await main(async () => {
   });
   const { matchTickMs: tickMs, forgottenAfterMs } = config;
   const matching = { db, config: ownConfig, schema, tickMs, forgottenAfterMs, settings: matchingSettings(config), events };
-  const { unexplainedGraceMs, leaseMs, leaseRenewMs: renewMs, namespacesRefreshMs: namespacesMs, stuckAfterMs } = config;
-  const following = { db, cluster, events, breakerRules: rules, holder, unexplainedGraceMs, leaseMs, renewMs, namespacesMs, stuckAfterMs };
+  const { unexplainedGraceMs, leaseMs, leaseRenewMs: renewMs, namespacesRefreshMs: namespacesMs, stuckAfterMs, watchSeconds } = config;
+  const pace = { unexplainedGraceMs, leaseMs, renewMs, namespacesMs, stuckAfterMs, watchSeconds };
+  const following = { db, cluster, events, breakerRules: rules, holder, ...pace };
   const onceFit = (part: (signal: AbortSignal) => Promise<void>) => async (signal: AbortSignal) => {
     await waitUntilFit({ whyNotReady, pollMs: 1_000, onUnfit: events.notReady }, signal);
     if (!signal.aborted) await part(signal);

@@ -47,6 +47,7 @@ export const FOLLOWING = {
   renewMs: 2_000,
   namespacesMs: 50,
   stuckAfterMs: 300_000,
+  watchSeconds: 120,
 };
 
 const RESET = ['tasks', 'operations', 'workers', 'jobs', 'demand_keys', 'breakers', 'installation_events', 'pools_documents'] as const;
@@ -64,12 +65,15 @@ export async function startSchedulerWorld({
   playRunners = true,
   githubSeed = 1,
   realKubeconfig,
+  realAddress,
 }: {
   kubelet?: boolean;
   playRunners?: boolean;
   githubSeed?: number;
   /** Of a real cluster, instead of the simulated one; its namespaces are the caller's business. */
   realKubeconfig?: string;
+  /** Where that cluster is reached, if not where the file says. */
+  realAddress?: string | undefined;
 } = {}) {
   const testDb = await createTestDatabase();
   const { db } = testDb;
@@ -85,7 +89,7 @@ export async function startSchedulerWorld({
   const folder = await mkdtemp(join(tmpdir(), 'paddock-scheduler-'));
   const kubeconfigFile = join(folder, 'kubeconfig');
   await writeFile(kubeconfigFile, kube.kubeconfig);
-  const cluster = connectCluster({ kubeconfigFile: realKubeconfig ?? kubeconfigFile, requestTimeoutMs: 2_000 });
+  const cluster = connectCluster({ kubeconfigFile: realKubeconfig ?? kubeconfigFile, server: realAddress, requestTimeoutMs: 2_000 });
   const github = connectGitHub({
     apiUrl: gitHub.url,
     apps: [{ appId: APP_ID, privateKey: key.privateKeyPem }],
@@ -178,9 +182,9 @@ export async function startSchedulerWorld({
     },
     workers: () => db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute(),
     /** Follows pods until the returned function is called. */
-    follow(unexplainedGraceMs = 60_000): () => Promise<void> {
+    follow(rules: Partial<typeof FOLLOWING> = {}): () => Promise<void> {
       const stop = new AbortController();
-      const following = { ...FOLLOWING, breakerRules: BREAKER_RULES, db, cluster, events, unexplainedGraceMs };
+      const following = { ...FOLLOWING, ...rules, breakerRules: BREAKER_RULES, db, cluster, events };
       const ended = followPods(following, stop.signal);
       return async () => {
         stop.abort();

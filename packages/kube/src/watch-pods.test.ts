@@ -227,6 +227,50 @@ test('a server that goes silent within a watch is noticed when the time of the w
   await simulator.stop();
 });
 
+const event = (version: number) =>
+  `${JSON.stringify({ type: 'ADDED', object: { metadata: { name: `pod-${version}`, resourceVersion: String(version) } } })}\n`;
+
+test('what came while earlier changes were handled, before the connection broke, is told and not asked for again (C8)', async () => {
+  const versions: string[] = [];
+  const broken = Promise.withResolvers<void>();
+  const handling = Promise.withResolvers<void>();
+  const breaking = createServer((request, response) => {
+    const { searchParams } = new URL(request.url ?? '/', 'http://cluster');
+    if (!searchParams.has('watch')) response.end(JSON.stringify({ metadata: { resourceVersion: '5' }, items: [] }));
+    else if (versions.push(searchParams.get('resourceVersion') ?? '') > 1) response.flushHeaders();
+    else {
+      response.write(event(6));
+      request.socket.once('close', broken.resolve);
+      void handling.promise.then(() => response.write(event(7) + event(8) + event(9).slice(0, 20), () => request.socket.destroy()));
+    }
+  });
+  await new Promise<void>((listening) => breaking.listen(0, '127.0.0.1', listening));
+  const { port } = breaking.address() as AddressInfo;
+  const simulator = await startKubeSimulator();
+  const cluster = connectCluster({
+    kubeconfigFile: simulator.writeKubeconfig(),
+    server: `http://127.0.0.1:${port}`,
+    requestTimeoutMs: 5_000,
+  });
+  const over = new AbortController();
+  const told: string[] = [];
+  const onChanges = async (changes: readonly PodEvent[]): Promise<void> => {
+    told.push(...changes.map(({ pod }) => pod.name));
+    handling.resolve();
+    await broken.promise;
+  };
+  const watching = watchPods(cluster, { ...here, onList: done, onChanges, backoffMs: { first: 1, most: 5 } }, over.signal);
+  await waitFor('a second watch', () => versions.length === 2);
+  over.abort();
+  await watching;
+  expect(told).toEqual(['pod-6', 'pod-7', 'pod-8']);
+  expect(versions).toEqual(['5', '8']);
+  cluster.close();
+  breaking.closeAllConnections();
+  await new Promise((closed) => breaking.close(closed));
+  await simulator.stop();
+});
+
 /** The simulator's credentials are in its kubeconfig; a file is what `connectCluster` reads. */
 function connectSimulated(simulator: KubeSimulator, requestTimeoutMs = 20_000): Cluster {
   return connectCluster({ kubeconfigFile: simulator.writeKubeconfig(), requestTimeoutMs });

@@ -10,6 +10,8 @@ import { startPlayedNodes } from './played-nodes.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface RealCluster {
+  /** Of the API server. */
+  readonly url: string;
   /** Path of a kubeconfig with all rights. */
   readonly kubeconfigFile: string;
   /** The certificate that the API server made for itself, with its key: it is good for any server on 127.0.0.1. */
@@ -114,6 +116,7 @@ export async function startRealCluster(assets: string, options: RealClusterOptio
     throw new Error(`The cluster programs in ${assets} did not start:\n${ends.join('\n')}`, { cause: error });
   }
   return {
+    url: api,
     kubeconfigFile,
     certificate,
     apiServer: {

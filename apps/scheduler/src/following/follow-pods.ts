@@ -22,6 +22,8 @@ export interface Following extends Recording {
   readonly namespacesMs: number;
   /** How long after its creation a pod may take to start, and after its term to go, before it counts as stuck. */
   readonly stuckAfterMs: number;
+  /** How long one watch lasts: a connection that has gone silent is noticed after that. */
+  readonly watchSeconds: number;
 }
 
 /** Follows the pods of this environment while we hold the lease on that. What two followers write at once does no harm (C8). */
@@ -69,12 +71,13 @@ export async function noteStuckPods({ db, events, stuckAfterMs }: Following): Pr
 }
 
 async function followNamespace(parts: Following, where: { namespace: string; instance: string }, signal: AbortSignal): Promise<void> {
-  const { db, cluster, events } = parts;
+  const { db, cluster, events, watchSeconds } = parts;
   let known: readonly string[] = [];
   await watchPods(
     cluster,
     {
       ...where,
+      watchSeconds,
       beforeList: async () => {
         known = await findKnownPods(db, where.namespace);
       },

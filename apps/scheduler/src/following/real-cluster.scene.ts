@@ -22,9 +22,13 @@ export interface RealWorld extends SchedulerWorld {
 
 /**
  * The scheduler's world on a real API server, with nodes that KWOK plays unless told otherwise; GitHub stays simulated. It has the rights of
- * deploy/kubernetes and no more.
+ * deploy/kubernetes and no more. `between` may put something before the API server, and says where that is reached.
  */
-export async function startRealWorld(assets: string, options: RealClusterOptions = { nodes: 1 }): Promise<RealWorld> {
+export async function startRealWorld(
+  assets: string,
+  options: RealClusterOptions = { nodes: 1 },
+  between: (real: RealCluster) => Promise<string | undefined> = () => Promise.resolve(undefined),
+): Promise<RealWorld> {
   const real = await startRealCluster(assets, options);
   const admin = await connectAsAdmin(real.kubeconfigFile);
   for (const name of [NAMESPACE, 'others']) {
@@ -32,7 +36,7 @@ export async function startRealWorld(assets: string, options: RealClusterOptions
   }
   await grantRights(admin, [NAMESPACE, 'others']);
   const realKubeconfig = await kubeconfigOf(admin, 'scheduler', real.kubeconfigFile);
-  const world = await startSchedulerWorld({ playRunners: false, realKubeconfig });
+  const world = await startSchedulerWorld({ playRunners: false, realKubeconfig, realAddress: await between(real) });
   const instance = await findInstance(world.db);
   return {
     ...world,

@@ -63,6 +63,7 @@ export async function startFreedom(seed: number) {
     renewMs: 2_000,
     namespacesMs: 50,
     stuckAfterMs: 300_000,
+    watchSeconds: 120,
   };
   const instance = await findInstance(db);
 

@@ -1,0 +1,151 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type FaultyProxy, startFaultyProxy } from '@paddock/testing/faulty-proxy';
+import { findAssets } from '@paddock/testing/played-nodes';
+import { waitFor } from '@paddock/testing/wait-for';
+import { look, type Seen } from '../provisioning/evidence.scene.ts';
+import { type RealWorld, startRealWorld } from './real-cluster.scene.ts';
+
+const assets = findAssets();
+const described = assets === undefined ? describe.skip : describe;
+
+const STATUS = { Pending: 'pending', Running: 'running', Succeeded: 'completed', Failed: 'failed', Unknown: 'running' } as const;
+
+interface V1Pod {
+  readonly metadata: { readonly name: string; readonly uid: string };
+  readonly status: { readonly phase: keyof typeof STATUS };
+}
+
+described('a real API server behind a bad network (needs KUBEBUILDER_ASSETS with kwok)', () => {
+  let world: RealWorld;
+  let proxy: FaultyProxy;
+  let seen: Seen;
+  let stopFollowing: () => Promise<void>;
+  beforeAll(async () => {
+    world = await startRealWorld(assets ?? '', { nodes: 1 }, async ({ url, certificate }) => {
+      proxy = await startFaultyProxy(url, certificate);
+      return proxy.url;
+    });
+  });
+  afterAll(async () => {
+    await world.stop();
+    await proxy.stop();
+  });
+  beforeEach(async () => {
+    await world.reset();
+    seen = await look(world);
+    stopFollowing = world.follow({ watchSeconds: 3 });
+  });
+  afterEach(async () => {
+    proxy.breakWatchesAfter();
+    proxy.closeAll();
+    await stopFollowing();
+  });
+
+  const queueJobs = async (count: number): Promise<void> => {
+    for (let job = 0; job < count; job += 1) await world.queueJob();
+  };
+  const running = async () => (await world.workers()).filter(({ status }) => status === 'running').map(({ pod_name: name }) => name);
+  const podsAsTheyAre = async () => {
+    const { items } = (await world.admin('GET', '/api/v1/namespaces/runners/pods')) as { items: V1Pod[] };
+    return items;
+  };
+
+  /** Ends every third pod well and every third badly, and deletes every seventh. */
+  async function shake(names: readonly string[]): Promise<void> {
+    for (const [index, name] of names.entries()) {
+      if (index % 7 === 6) await world.admin('DELETE', `/api/v1/namespaces/runners/pods/${name}`);
+      else if (index % 3 < 2) await world.annotate(name, { 'test.paddock/end': index % 3 === 0 ? 'succeeded' : 'failed' });
+    }
+  }
+
+  /** What each row that had a pod should say, by the pods that are in the cluster. */
+  async function expectRowsAsPods(): Promise<void> {
+    await waitFor('each row to say what its pod says', async () => {
+      const pods = new Map((await podsAsTheyAre()).map((pod) => [pod.metadata.name, pod]));
+      const rows = (await world.workers()).filter(({ pod_uid: uid }) => uid !== null);
+      return rows.every((row) => {
+        const pod = pods.get(row.pod_name);
+        if (pod === undefined) return row.stopping_at !== null || row.status === 'completed' || row.status === 'failed';
+        const { phase } = pod.status;
+        const isEnded = phase === 'Succeeded' || phase === 'Failed';
+        return (
+          row.status === STATUS[phase] &&
+          row.pod_uid === pod.metadata.uid &&
+          row.running_at !== null &&
+          (row.completed_at !== null) === isEnded
+        );
+      });
+    });
+  }
+
+  /** No pod is there twice for a job, or without a row. */
+  async function expectOnePodEach(jobs: number): Promise<void> {
+    const rows = await world.workers();
+    expect(rows.filter(({ pod_uid: uid }) => uid !== null)).toHaveLength(jobs);
+    const names = new Set(rows.map(({ pod_name: name }) => name));
+    expect((await podsAsTheyAre()).filter(({ metadata }) => !names.has(metadata.name))).toEqual([]);
+    expect((await world.db.selectFrom('tasks').select('kind').where('kind', '=', 'provision-worker').execute()).length).toBe(0);
+  }
+
+  test('watches that break in the midst of an event, time and again: no change is lost (C8, A3)', async () => {
+    const before = proxy.broken();
+    const sizes = [300, 15_000, 40_000, 9_000, 25_000];
+    proxy.breakWatchesAfter(...sizes);
+    await queueJobs(21);
+    await world.drive('all to run', async () => (await running()).length === 21);
+    proxy.breakWatchesAfter(...sizes);
+    proxy.closeAll();
+    await shake(await running());
+    await expectRowsAsPods();
+    expect(proxy.broken() - before).toBeGreaterThan(sizes.length);
+    await expectOnePodEach(21);
+  });
+
+  test('all connections broken, time and again, while workers are made and end: each job has one pod (C6, C8, P1, P3)', async () => {
+    await queueJobs(12);
+    let changes = '';
+    let rounds = 0;
+    const breakAtEachChange = async (): Promise<boolean> => {
+      const now = JSON.stringify((await podsAsTheyAre()).map(({ metadata, status }) => [metadata.name, status.phase]));
+      if (now !== changes) {
+        proxy.closeAll();
+        rounds += 1;
+      }
+      changes = now;
+      return (await running()).length === 12;
+    };
+    const allRun = async () => (await running()).length === 12;
+    await Promise.all([world.drive('all to run', allRun), waitFor('all to run through breaks', breakAtEachChange)]);
+    expect(rounds).toBeGreaterThan(2);
+    await shake(await running());
+    proxy.closeAll();
+    await expectRowsAsPods();
+    await expectOnePodEach(12);
+  });
+
+  test('connections that fall silent without being closed, of watch and calls alike, are found out (C6, C8)', async () => {
+    await queueJobs(6);
+    await world.drive('all to run', async () => (await running()).length === 6);
+    expect(proxy.silenceAll()).toBeGreaterThan(0);
+    await queueJobs(2);
+    await world.drive('more to run', async () => (await running()).length === 8);
+    expect(proxy.silenceAll()).toBeGreaterThan(0);
+    await shake(await running());
+    await expectRowsAsPods();
+    await expectOnePodEach(8);
+  });
+
+  test('calls that a proxy answers with 500, before or after all was done, make nothing twice (C6, P3)', async () => {
+    for (const isDone of [false, true]) {
+      for (const path of [/\/pods$/, /\/secrets$/]) {
+        proxy.fail({ method: 'POST', path, times: 2, isDone });
+        await queueJobs(2);
+        await world.drive('the workers to run', async () => (await world.db.selectFrom('tasks').select('kind').execute()).length === 0);
+      }
+    }
+    await expectRowsAsPods();
+    await expectOnePodEach(8);
+    expect(await seen.registrations()).toHaveLength(8);
+    expect((await seen.failures()).filter((reason) => reason !== 'exit_code')).toEqual([]);
+  });
+});

@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Agent, createServer, request as send } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+
+/** Stands before a real API server, with its certificate, and does to connections what networks and load balancers do. */
+export interface FaultyProxy {
+  readonly url: string;
+  /** How many watches it has broken off. */
+  broken(): number;
+  /** Breaks off the next watches, each after so many bytes, mostly in the midst of an event. */
+  breakWatchesAfter(...bytes: readonly number[]): void;
+  /** Closes all connections, whatever is under way. */
+  closeAll(): void;
+  /** From now on nothing passes over the connections that there are, and none of them is closed; new ones are as ever. Says how many. */
+  silenceAll(): number;
+  /** Answers so many calls itself, with a 500 in HTML: before they are passed on, or after all was done. A path is a regular expression. */
+  fail(calls: { readonly method: string; readonly path: RegExp; readonly times: number; readonly isDone: boolean }): void;
+  stop(): Promise<void>;
+}
+
+export async function startFaultyProxy(target: string, certificate: { certFile: string; keyFile: string }): Promise<FaultyProxy> {
+  const [cert, key] = await Promise.all([readFile(certificate.certFile), readFile(certificate.keyFile)]);
+  const agent = new Agent({ keepAlive: true, ca: cert });
+  const sockets = new Set<TLSSocket>();
+  const silent = new WeakSet<object>();
+  let watchSizes: number[] = [];
+  let broken = 0;
+  let failing: { method: string; path: RegExp; left: number; isDone: boolean } | undefined;
+
+  const takeFailure = ({ method, url = '' }: IncomingMessage): { isDone: boolean } | undefined => {
+    if (failing === undefined || failing.left === 0 || method !== failing.method || !failing.path.test(url)) return undefined;
+    failing.left -= 1;
+    return failing;
+  };
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const failure = takeFailure(request);
+    if (failure?.isDone === false) return refuse(response);
+    const { method, url = '/', headers } = request;
+    const onward = send(new URL(url, target), { method, headers, agent });
+    response.once('close', () => onward.destroy());
+    request.pipe(onward);
+    const [answer] = (await once(onward, 'response')) as [IncomingMessage];
+    if (failure !== undefined) return refuse(response);
+    const size = url.includes('watch=true') ? watchSizes.shift() : undefined;
+    await pass(answer, response, request.socket, size);
+  };
+  const pass = async (
+    answer: IncomingMessage,
+    response: ServerResponse,
+    socket: object,
+    size = Number.POSITIVE_INFINITY,
+  ): Promise<void> => {
+    let left = size;
+    if (!silent.has(socket)) response.writeHead(answer.statusCode ?? 502, answer.headers).flushHeaders();
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      if (silent.has(socket)) continue;
+      const written = Promise.withResolvers<unknown>();
+      response.write(chunk.subarray(0, left), written.resolve);
+      left -= chunk.length;
+      if (left >= 0) continue;
+      broken += 1;
+      await written.promise;
+      response.destroy();
+      return;
+    }
+    if (!silent.has(socket)) response.end();
+  };
+
+  const server = createServer({ cert, key }, (request, response) => {
+    if (silent.has(request.socket)) return;
+    // Both ends tell their own users of a broken connection.
+    serve(request, response).catch(() => response.destroy());
+  });
+  server.on('secureConnection', (socket: TLSSocket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    broken: () => broken,
+    breakWatchesAfter: (...bytes) => void (watchSizes = [...bytes]),
+    closeAll() {
+      for (const socket of sockets) socket.destroy();
+    },
+    silenceAll() {
+      for (const socket of sockets) silent.add(socket);
+      return sockets.size;
+    },
+    fail: ({ method, path, times, isDone }) => void (failing = { method, path, left: times, isDone }),
+    async stop() {
+      server.close();
+      server.closeAllConnections();
+      agent.destroy();
+      await once(server, 'close');
+    },
+  };
+}
+
+const refuse = (response: ServerResponse): void => void response.writeHead(500, { 'content-type': 'text/html' }).end('<h1>Sorry</h1>');
