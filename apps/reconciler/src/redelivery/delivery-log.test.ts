@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type DeliveryAttempt, gotThrough, judgeLog, requestSpacingMs } from './delivery-log.ts';
+import { deliveredSince, type DeliveryAttempt, gotThrough, judgeLog, requestSpacingMs } from './delivery-log.ts';
 
 const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 12, minute));
 
@@ -73,6 +73,18 @@ describe('judging a delivery log (E1)', () => {
   ])('status code %d with status %j got through: %s', (statusCode, status, expected) => {
     expect(gotThrough(attempt({ statusCode, status }))).toBe(expected);
   });
+});
+
+test('what got through since an instant, by its code or by GitHub’s word alone, must have its row here (E1)', () => {
+  const attempts = [
+    attempt({ guid: 'code', statusCode: 204, deliveredAt: at(5) }),
+    attempt({ guid: 'word', status: 'OK', deliveredAt: at(5) }),
+    attempt({ guid: 'word', status: 'OK', deliveredAt: at(6) }),
+    attempt({ guid: 'failed', deliveredAt: at(5) }),
+    attempt({ guid: 'before', statusCode: 200, deliveredAt: at(4) }),
+    attempt({ guid: 'ping', event: 'ping', statusCode: 200, deliveredAt: at(5) }),
+  ];
+  expect(deliveredSince(attempts, at(4))).toEqual(['code', 'word']);
 });
 
 test('requests for one delivery are 5, 5, 5, 10, 20, 40, then 60 minutes apart (E1)', () => {
