@@ -185,6 +185,16 @@ describe('spacing of requests (E1)', () => {
     expect(waits).toEqual([5, 5, 5, 10, 20, 40, 60, 60]);
   });
 
+  test.each([
+    ['within a tenth of the time to the next cycle is asked for now', 20, 1],
+    ['later is left to the next cycle', 60, 0],
+  ])('a delivery that is due %s: cycles do not come at even times', async (_when, seconds, accepted) => {
+    await scene.queueJobs(1);
+    await scene.cycle({ perMinute: 0 });
+    await sql`update unresolved_deliveries set next_request_at = now() + ${seconds} * interval '1 second'`.execute(scene.db);
+    expect(await scene.cycle({ everySeconds: 300 })).toMatchObject({ accepted });
+  });
+
   test('a success newer than its last failure has a delivery asked for at once', async () => {
     await scene.queueJobs(1);
     scene.receiver.answerWith(500);
