@@ -9,8 +9,8 @@ import { furnish, queueJobs, rerunCompleted } from './send-jobs.ts';
 import type { System } from './start-system.ts';
 
 const LOOK_EVERY_MS = 100;
-/** Without any change for so long, whatever has not completed counts as lost. */
-const STILL_MS = 60_000;
+/** Without any change for so long, whatever has not completed counts as lost. A cluster may take a minute to notice that a node is gone. */
+const STILL_MS = { simulated: 60_000, real: 120_000 };
 
 export interface Stage {
   flags: Flags;
@@ -46,7 +46,7 @@ export async function playJobs(stage: Stage, signal: AbortSignal): Promise<numbe
 async function followJobs({ flags, system, db, progress }: Stage, queued: Map<number, PlannedJob>, signal: AbortSignal): Promise<void> {
   let last = '';
   let movedAt = performance.now();
-  while (!signal.aborted && performance.now() - movedAt < STILL_MS) {
+  while (!signal.aborted && performance.now() - movedAt < STILL_MS[flags.cluster]) {
     const { completedIds, ...seen } = await observe(db);
     const report = await system.github.report();
     await rerunCompleted(system.github, queued, completedIds);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { makeTemporaryFolder, removeFolder } from '@paddock/embedded-postgres/temporary-folder';
 import { createAppKey } from '@paddock/simulators/github/app-key';
 import { stringify } from 'yaml';
-import { ENTITIES, ORGANISATION_APP, PERSONAL_APP, POOLS } from './scenario.ts';
+import { ENTITIES, ORGANISATION_APP, PERSONAL_APP } from './scenario.ts';
 
 export interface DemoFolder {
   path: string;
@@ -13,7 +13,7 @@ export interface DemoFolder {
   /** Where the services find their secrets, as variables. */
   secrets: Record<string, string>;
   /** Writes the configuration file once GitHub's address is known. */
-  writeConfig(apiUrl: string): Promise<string>;
+  writeConfig(apiUrl: string, pools: readonly object[]): Promise<string>;
   remove(): Promise<void>;
 }
 
@@ -29,14 +29,14 @@ export async function prepareFolder(randomText: () => string): Promise<DemoFolde
     path,
     apps: keys.map(({ appId, publicKeyPem, webhookSecret }) => ({ appId, publicKeyPem, webhookSecret })),
     secrets: Object.fromEntries(keys.map(({ appId, webhookSecret }) => [`WEBHOOK_SECRET_${appId}`, webhookSecret])),
-    async writeConfig(apiUrl) {
+    async writeConfig(apiUrl, pools) {
       const apps = keys.map(({ appId }) => ({
         id: appId,
         webhookSecret: { env: `WEBHOOK_SECRET_${appId}` },
         privateKey: { file: join(path, `${appId}.pem`) },
       }));
       const file = join(path, 'paddock.yaml');
-      await writeFile(file, stringify({ github: { apiUrl, apps }, pools: POOLS, entities: ENTITIES }), { mode: 0o600 });
+      await writeFile(file, stringify({ github: { apiUrl, apps }, pools, entities: ENTITIES }), { mode: 0o600 });
       return file;
     },
     remove: () => removeFolder(path),

@@ -7,6 +7,7 @@ import { playJobs } from './play-jobs.ts';
 import { prepareFolder } from './prepare-folder.ts';
 import { createProgress } from './progress.ts';
 import { startSystem } from './start-system.ts';
+import { countFailures, tellFailures } from './tell-failures.ts';
 import { describeSummary, summarise, type Summary } from './summary.ts';
 
 export interface Surroundings {
@@ -43,7 +44,12 @@ export async function runDemo(flags: Flags, surroundings: Surroundings, signal: 
       return undefined;
     }
     const report = await system.github.report();
-    const summary = await summarise(flags.jobs, await system.github.truth(), report, connection.db, seconds);
+    const { failures } = system;
+    const summary = {
+      ...(await summarise(flags.jobs, await system.github.truth(), report, connection.db, seconds)),
+      ...(flags.cluster === 'real' ? { failures: countFailures(failures) } : {}),
+    };
+    if (failures.size > 0) progress.say(`\nWhat was done to pods, and what came of it:\n${await tellFailures(connection.db, failures)}`);
     progress.say(`\n${describeSummary(summary, report.calls)}`);
     if (flags.keep) {
       progress.say(

@@ -7,8 +7,8 @@ import { type Program, startProgram } from '@paddock/processes/start-program';
 import { connectGitHubSimulator } from '@paddock/simulators/github/control-client';
 import type { GitHubControl } from '@paddock/simulators/github/control';
 import type { DemoFolder } from './prepare-folder.ts';
-import { playInCluster } from './play-in-cluster.ts';
-import { NAMESPACE } from './scenario.ts';
+import { playInCluster, type PlayedCluster } from './play-in-cluster.ts';
+import { NAMESPACE, POOLS } from './scenario.ts';
 
 const APPS = join(import.meta.dirname, '..', '..');
 const SIMULATED = {
@@ -28,10 +28,25 @@ const TIMES = {
   PADDOCK_REGISTRATIONS_PER_MINUTE: '1000000',
 };
 
+/** The same for failing pods: they are given up soon, and nobody waits long to be sure. */
+const TIMES_OF_FAILURES = {
+  PADDOCK_CHECK_WORKERS_EVERY_SECONDS: '2',
+  PADDOCK_DEADLINE_LENIENCY_MS: '0',
+  PADDOCK_STOP_IDLE_APART_MS: '1000',
+  PADDOCK_STOP_LAST_LOOK_MS: '1000',
+  PADDOCK_STOP_OFFLINE_MS: '2000',
+  PADDOCK_STOP_RETRY_MS: '1000',
+  PADDOCK_BREAKER_PAUSE_MS: '2000',
+  PADDOCK_BREAKER_LONGEST_PAUSE_MS: '4000',
+};
+const SHORT_DEADLINES = { pendingDeadlineSeconds: 15 };
+
 export interface System {
   github: GitHubControl;
   /** Addresses worth knowing while the demo stays up. */
   addresses: Record<string, string>;
+  /** What was done to which pod of a real cluster, by its name. */
+  failures: PlayedCluster['failures'];
   /** Rejects with its last words when one of the processes ends before it is told to; never resolves. */
   broken: Promise<never>;
   /** Ends the services, then what they talk to. */
@@ -82,17 +97,23 @@ export async function startSystem({ folder, databaseUrl, schema, kubeconfigFile,
     );
   }
   const played =
-    kubeconfigFile === undefined ? undefined : await playInCluster(kubeconfigFile, NAMESPACE, await instanceOf(databaseUrl, schema));
+    kubeconfigFile === undefined
+      ? undefined
+      : await playInCluster(kubeconfigFile, NAMESPACE, await instanceOf(databaseUrl, schema), { brokenNodes: true });
   const env = {
     DATABASE_URL: databaseUrl,
     PADDOCK_SCHEMA: schema,
-    PADDOCK_CONFIG: await folder.writeConfig(githubUrl),
+    PADDOCK_CONFIG: await folder.writeConfig(
+      githubUrl,
+      played === undefined ? POOLS : POOLS.map((pool) => Object.assign({}, pool, SHORT_DEADLINES)),
+    ),
     PADDOCK_KUBECONFIG: clusterFile,
     PADDOCK_HTTP_HOST: '127.0.0.1',
     PADDOCK_INGRESS_HTTP_PORT: '0',
     PADDOCK_SCHEDULER_HTTP_PORT: '0',
     PADDOCK_RECONCILER_HTTP_PORT: '0',
     ...TIMES,
+    ...(played === undefined ? {} : TIMES_OF_FAILURES),
     ...folder.secrets,
   };
   for (const service of ['ingress', 'scheduler', 'reconciler'])
@@ -106,6 +127,7 @@ export async function startSystem({ folder, databaseUrl, schema, kubeconfigFile,
   return {
     github,
     addresses,
+    failures: played?.failures ?? new Map(),
     broken,
     async stop() {
       stopping = true;

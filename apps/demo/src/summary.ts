@@ -14,6 +14,8 @@ export interface Summary {
   webhook_to_pod_ms: { p50: number; p99: number };
   github_calls_per_job: number;
   seconds: number;
+  /** On a real cluster: how many pods were failed on purpose. */
+  failures?: Readonly<Record<string, number>>;
 }
 
 /** Compares GitHub's truth with the database's: a job has completed when both say so. */

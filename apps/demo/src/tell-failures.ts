@@ -1,0 +1,38 @@
+import type { Database } from '@paddock/db/schema/tables';
+import { type Kysely, sql } from 'kysely';
+import type { PodFailure, PlayedCluster } from './play-in-cluster.ts';
+
+const DONE: Record<PodFailure, string> = {
+  evicted: 'evicted by its node before its runner began',
+  image_pull: 'its node could not pull its image',
+  node_lost: 'its node vanished before its runner began',
+};
+
+interface Outcome {
+  name: string;
+  status: string;
+  reason: string | null;
+  seconds: number | null;
+  /** The worker that ran the job for which this one was made; null: the job was not run yet. */
+  ranOn: string | null;
+}
+
+/** What was done to which pod, and what became of its worker and of the job it was made for, as the database has it: a line for each. */
+export async function tellFailures(db: Kysely<Database>, failures: PlayedCluster['failures']): Promise<string> {
+  const { rows } = await sql<Outcome>`
+    select w.pod_name as name, w.status::text as status, w.stop_reason as reason, j.k8s_pod as "ranOn",
+      round(extract(epoch from w.completed_at - w.created_at))::float8 as seconds
+    from workers w left join jobs j on j.job_id = w.made_for_job_id
+    where w.pod_name = any(${[...failures.keys()]}) order by w.created_at`.execute(db);
+  return rows.map((row) => `  ${row.name}: ${DONE[failures.get(row.name) ?? 'evicted']}; ${outcomeOf(row)}`).join('\n');
+}
+
+const outcomeOf = ({ status, reason, seconds, ranOn }: Outcome): string =>
+  `${status}${reason === null ? '' : ` (${reason})`}${seconds === null ? '' : ` after ${seconds} s`}, its job ${ranOn === null ? 'did not run' : `ran on ${ranOn}`}`;
+
+/** How many pods of each kind there were. */
+export function countFailures(failures: PlayedCluster['failures']): Record<PodFailure, number> {
+  const counts = { evicted: 0, image_pull: 0, node_lost: 0 };
+  for (const failure of failures.values()) counts[failure] += 1;
+  return counts;
+}
