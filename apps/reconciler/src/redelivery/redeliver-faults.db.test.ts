@@ -39,6 +39,25 @@ describe('when GitHub fails (E1)', () => {
     expect(await scene.db.selectFrom('delivery_listings').select('cursor').execute()).toEqual([{ cursor: null }]);
   });
 
+  test.each([404, 422])(
+    'a cursor that GitHub refuses with %d is given up, the log is listed anew, and nobody is accused',
+    async (status) => {
+      await scene.queueJobs(1, {});
+      await scene.cycle();
+      await sql`update delivery_listings set newest_at = newest_at - interval '2 hours', oldest_at = oldest_at - interval '3 hours'`.execute(
+        scene.db,
+      );
+      await scene.queueJobs(120);
+      await scene.world.github.failNext({ method: 'GET', path: '/app/hook/deliveries$', status: 502, after: 1 });
+      await scene.cycle({ perMinute: 0 });
+      await scene.world.github.failNext({ method: 'GET', path: '/app/hook/deliveries$', status, after: 1 });
+      expect(await scene.cycle({ perMinute: 0 })).toMatchObject({ pages: 1, listed: false });
+      expect(await scene.db.selectFrom('delivery_listings').select('cursor').execute()).toEqual([{ cursor: null }]);
+      expect(await scene.cycle()).toMatchObject({ pages: 2, listed: true, failed: 120 });
+      expect(await scene.db.selectFrom('installation_events').select('event').execute()).toEqual([]);
+    },
+  );
+
   test('a refused redelivery is counted and the others go on', async () => {
     await scene.queueJobs(3);
     await scene.world.github.failNext({ method: 'POST', path: '/attempts$', status: 422 });

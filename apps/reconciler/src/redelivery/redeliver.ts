@@ -82,7 +82,7 @@ export async function redeliver(options: RedeliverOptions, signal: AbortSignal):
   );
   const reading = await readDeliveryLog({
     fetchPage: (cursor) => (cursor === undefined ? firstPage : log.list(cursor)),
-    isCursorRefused: (error) => classifyGitHubError(error).kind === 'invalid',
+    isCursorRefused: (error) => ['invalid', 'not_found'].includes(classifyGitHubError(error).kind),
     stretches: before,
     now: clock ?? (await databaseTime(db)),
     windowMs: Math.max(windowMs, 3 * everySeconds * 1000),
@@ -91,7 +91,7 @@ export async function redeliver(options: RedeliverOptions, signal: AbortSignal):
     signal,
   });
   if (dryRun) return countOnly(db, (trx) => act(withoutEffect(options, trx), before, reading, signal));
-  if (reading.error !== undefined && !signal.aborted) await noteFailedListing(options, reading.error);
+  if (reading.error !== undefined && !signal.aborted) await noteFailedListing(options, reading);
   return act(options, before, reading, signal);
 }
 
@@ -147,10 +147,11 @@ const withoutEffect = (options: RedeliverOptions, trx: Kysely<Database>): Redeli
   },
 });
 
-async function noteFailedListing({ db, appId, events }: RedeliverOptions, error: unknown): Promise<void> {
+async function noteFailedListing({ db, appId, events }: RedeliverOptions, { error, pages }: LogReading): Promise<void> {
   const failure = classifyGitHubError(error);
   events.listingFailed(appId, failure);
-  if (!['unauthorized', 'forbidden', 'not_found'].includes(failure.kind)) return;
+  // Where one page was had, a later one that is refused says nothing of our credentials.
+  if (pages > 0 || !['unauthorized', 'forbidden', 'not_found'].includes(failure.kind)) return;
   const { operation, message, status = 0 } = failure;
   await recordAppAuthFailure(db, { appId, operation, message, httpStatus: status });
 }
