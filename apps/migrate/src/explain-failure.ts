@@ -12,8 +12,9 @@ export function explainFailure(error: unknown, schema: string): string | undefin
   return undefined;
 }
 
-/** The one error of a connection that node-postgres gives no code. */
+/** Two failures of a connection that node-postgres gives no code. */
 const WITHOUT_TLS = 'The server does not support SSL connections';
+const WITHOUT_ANSWER = 'Connection terminated due to connection timeout';
 
 function explain(error: unknown, schema: string): string | undefined {
   const said = error instanceof Error ? error.message : '';
@@ -21,6 +22,9 @@ function explain(error: unknown, schema: string): string | undefined {
   switch (state) {
     case undefined:
       if (said === WITHOUT_TLS) return `${said}: encrypt the server, or leave sslmode out of DATABASE_URL.`;
+      if (said === WITHOUT_ANSWER) {
+        return 'PostgreSQL cannot be reached: nothing answered in time. Check host and port in DATABASE_URL, and whether a firewall stands between.';
+      }
       return systemCodeOf(error) === undefined
         ? undefined
         : `PostgreSQL cannot be reached: ${said || systemCodeOf(error)}. Check DATABASE_URL, and that the server runs.`;

@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createEmptyDatabase, type EmptyDatabase } from '@paddock/testing/database';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -35,6 +37,18 @@ describe('pnpm db:migrate (A10)', () => {
     const { code, err } = migrate({ DATABASE_URL: 'postgresql://somebody:hidden@127.0.0.1:1/paddock' });
     expect(code).toBe(1);
     expect(err).toBe('PostgreSQL cannot be reached: connect ECONNREFUSED 127.0.0.1:1. Check DATABASE_URL, and that the server runs.\n');
+  });
+
+  test('a server that does not answer is a sentence too, and is not waited for without end', async () => {
+    // Connections to it succeed, and nothing follows.
+    const silent = createServer();
+    await once(silent.listen(0, '127.0.0.1'), 'listening');
+    const { code, err } = migrate(
+      { DATABASE_URL: `postgresql://x@127.0.0.1:${(silent.address() as AddressInfo).port}/paddock` },
+      '--print',
+    );
+    silent.close();
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('nothing answered in time') });
   });
 
   test('wrong settings are all told at once, and no secret with them (H1)', () => {
