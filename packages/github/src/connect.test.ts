@@ -102,6 +102,8 @@ describe('tokens (C7)', () => {
   });
 });
 
+const anHourAhead = () => Date.now() + 3_600_000;
+
 describe('an App', () => {
   test('speaks for itself with a JSON web token', async () => {
     expect(await getApp(connect().asApp(world.appId))).toMatchObject({ id: world.appId, events: ['workflow_job'] });
@@ -122,10 +124,27 @@ describe('an App', () => {
   });
 
   test('whose clock is an hour off learns it from the first refusal', async () => {
-    const github = connect({ now: () => Date.now() + 3_600_000 });
+    const github = connect({ now: anHourAhead });
     const client = github.asApp(world.appId);
     expect(await failureOf(getApp(client))).toMatchObject({ kind: 'outdated' });
     expect(await getApp(client)).toMatchObject({ id: world.appId });
+  });
+
+  test('whose clock is off is not blamed for the calls that were under way when it learnt the time, and is for another key', async () => {
+    const github = connect({ now: anHourAhead });
+    const client = github.asApp(world.appId);
+    const ofAcme = github.asInstallation(world.appId, world.organization.installationId);
+    const ofMona = github.asInstallation(world.appId, world.user.installationId);
+    const tool = { kind: 'repository', owner: 'mona', repo: 'tool' } as const;
+    const atOnce = [getApp(client), getApp(client), listRunners(ofAcme, ACME), listRunners(ofMona, tool)];
+    for (const failure of await Promise.all(atOnce.map(failureOf))) expect(failure).toMatchObject({ kind: 'outdated' });
+    expect(await listRunners(ofAcme, ACME)).toEqual([]);
+
+    const stranger = connect({ now: anHourAhead, apps: [{ appId: world.appId, privateKey: createAppKey().privateKeyPem }] }).asApp(
+      world.appId,
+    );
+    expect(await failureOf(getApp(stranger))).toMatchObject({ kind: 'outdated' });
+    expect(await failureOf(getApp(stranger))).toMatchObject({ kind: 'unauthorized' });
   });
 });
 

@@ -71,10 +71,16 @@ export function connectGitHub(options: GitHubOptions): GitHub {
 
   return {
     asApp(appId, callOptions = {}) {
-      const { appToken, noteClock } = credentialsOf(appId);
+      const { appToken, clockReadings, noteClock } = credentialsOf(appId);
       const octokit = open(callOptions);
       noteBudget(octokit, budgets, { appId }, now);
-      authorize(octokit, { scheme: 'bearer', token: appToken, accepted: () => undefined, refused: (_token, error) => noteClock(error) });
+      authorize(octokit, {
+        scheme: 'bearer',
+        token: async () => {
+          const before = clockReadings();
+          return { text: await appToken(), accepted: () => undefined, refused: (error) => noteClock(error, before) };
+        },
+      });
       return { kind: 'app', appId, octokit };
     },
     asInstallation(appId, installationId, callOptions = {}) {
@@ -84,9 +90,10 @@ export function connectGitHub(options: GitHubOptions): GitHub {
       noteBudget(octokit, budgets, { installationId }, now);
       authorize(octokit, {
         scheme: 'token',
-        token: () => installationToken(installationId),
-        accepted: (token) => noteAccepted(installationId, token),
-        refused: (token) => drop(installationId, token),
+        token: async () => {
+          const text = await installationToken(installationId);
+          return { text, accepted: () => noteAccepted(installationId, text), refused: () => drop(installationId, text) };
+        },
       });
       return { kind: 'installation', appId, installationId, octokit };
     },
@@ -97,22 +104,27 @@ export function connectGitHub(options: GitHubOptions): GitHub {
 
 type Authorization = {
   readonly scheme: 'bearer' | 'token';
-  readonly token: () => Promise<string>;
-  readonly accepted: (token: string) => void;
-  /** Called with the token that GitHub answered with 401. True: the next call takes another. */
-  readonly refused: (token: string, error: RequestError) => boolean;
+  readonly token: () => Promise<Token>;
 };
 
-function authorize(octokit: Octokit, { scheme, token, accepted, refused }: Authorization): void {
+/** What one call is authorized with. */
+type Token = {
+  readonly text: string;
+  readonly accepted: () => void;
+  /** GitHub answered with 401. True: the next call takes another. */
+  readonly refused: (error: RequestError) => boolean;
+};
+
+function authorize(octokit: Octokit, { scheme, token }: Authorization): void {
   octokit.hook.wrap('request', async (request, options) => {
-    const current = await token();
-    options.headers.authorization = `${scheme} ${current}`;
+    const { text, accepted, refused } = await token();
+    options.headers.authorization = `${scheme} ${text}`;
     try {
       const response = await request(options);
-      accepted(current);
+      accepted();
       return response;
     } catch (error) {
-      if (error instanceof RequestError && error.status === 401 && refused(current, error)) throw new OutdatedCredentialsError(error);
+      if (error instanceof RequestError && error.status === 401 && refused(error)) throw new OutdatedCredentialsError(error);
       throw error;
     }
   });

@@ -14,8 +14,10 @@ export type Credentials = {
   readonly noteAccepted: (installationId: number, token: string) => void;
   /** GitHub refused this token before its time: the next call mints another. False: it was new, so that another will hardly fare better. */
   readonly drop: (installationId: number, token: string) => boolean;
-  /** Learns from a refusal how far GitHub's clock and ours are apart. False: nothing new. */
-  readonly noteClock: (refusal: RequestError) => boolean;
+  /** How often GitHub's clock was learnt; a call that is refused tells what it stood at when it began. */
+  readonly clockReadings: () => number;
+  /** Learns from a refusal how far GitHub's clock and ours are apart. False: the call knew that already. */
+  readonly noteClock: (refusal: RequestError, readingsBefore: number) => boolean;
 };
 
 type App = { readonly appId: number; readonly privateKey: string };
@@ -33,17 +35,27 @@ export function openCredentials({ appId, privateKey }: App, octokit: Octokit, no
   /** By installation: the token that was given out last, and whether GitHub has taken it since. */
   const newest = new Map<number, { token: string; isProven: boolean }>();
   let skewMs = 0;
+  let readings = 0;
 
-  const noteClock = ({ status, response }: RequestError) => {
+  const noteClock = ({ status, response }: RequestError, readingsBefore: number) => {
     if (status !== 401) return false;
     const theirs = Date.parse(String(response?.headers.date));
     const skew = theirs - now();
     const isNews = Math.abs(skew - skewMs) > TOLERATED_SKEW_MS;
-    if (isNews) skewMs = skew;
-    return isNews;
+    if (isNews) {
+      skewMs = skew;
+      readings++;
+    }
+    // Of several calls that were under way with the wrong time one learns the right one, for all.
+    return isNews || readingsBefore < readings;
   };
-  octokit.hook.error('request', (error) => {
-    throw error instanceof RequestError && noteClock(error) ? new OutdatedCredentialsError(error) : error;
+  octokit.hook.wrap('request', async (request, options) => {
+    const before = readings;
+    try {
+      return await request(options);
+    } catch (error) {
+      throw error instanceof RequestError && noteClock(error, before) ? new OutdatedCredentialsError(error) : error;
+    }
   });
   const auth = createAppAuth({
     appId,
@@ -74,6 +86,7 @@ export function openCredentials({ appId, privateKey }: App, octokit: Octokit, no
       const known = newest.get(installationId);
       return known?.token !== token || known.isProven;
     },
+    clockReadings: () => readings,
     noteClock,
   };
 }
