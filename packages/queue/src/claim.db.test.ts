@@ -137,6 +137,19 @@ describe('a task whose lease ran out', () => {
     expect(await claim({ a: 1 })).toMatchObject([{ id: successor?.id }]);
   });
 
+  test('and ends takes no slot: what is due is taken at once (D5, D7)', async () => {
+    await enqueueNow(database.db, task('a', 'spent'));
+    await claim({ a: 1 });
+    await letLeasesRunOut();
+    await sql`update tasks set crashes = max_crashes`.execute(database.db);
+    await enqueueNow(database.db, task('a', 'due'));
+    const taken = await claim({ a: 1 });
+    expect(taken.map(({ subject_id, ended }) => [subject_id, ended])).toEqual([
+      ['due', false],
+      ['spent', true],
+    ]);
+  });
+
   test('keeps the last ten failures', async () => {
     await enqueueNow(database.db, task('a', 'x', { maxCrashes: 20 }));
     await claim({ a: 1 });

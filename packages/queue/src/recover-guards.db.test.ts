@@ -65,6 +65,19 @@ describe('stuck tasks (E8)', () => {
     expect(await rows()).toEqual([{ status: 'running', crashes: 1, attempt: 1 }]);
   });
 
+  test.each([
+    ['go back', 0],
+    ['end', 3],
+  ])('nor one whose holder renews its lease meanwhile, and that was to %s', async (_what, crashes) => {
+    await enqueueNow(database.db, task('a', 'x'));
+    await claim();
+    await letLeasesRunOut();
+    await sql`update tasks set crashes = ${crashes}`.execute(database.db);
+    const renewed = () => sql`update tasks set locked_at = now()`.execute(database.db);
+    expect(await recover(afterFirstAnswer(database.db, renewed))).toMatchObject({ found: 1, requeued: 0, ended: [] });
+    expect(await rows()).toEqual([{ status: 'running', crashes, attempt: 1 }]);
+  });
+
   test('at most 3 statements whatever the number', async () => {
     await enqueueNow(database.db, ...Array.from({ length: 40 }, (_, n) => task('a', `w-${n}`)));
     await claim();

@@ -32,6 +32,13 @@ describe('check-workers does nothing (E6)', () => {
     expect(scene.told().join()).toContain('missing');
   });
 
+  test('where one that is asked for by its name is missing, and so are all others that are registered', async () => {
+    await scene.putRunning(11, 'none', { online_seen_at: minutesAgo(9) });
+    await scene.putRunning(1, 'none');
+    expect(await scene.sweep()).toMatchObject({ overdue: 1, stopping: 0, unread: 1 });
+    expect(scene.told().join()).toContain('missing');
+  });
+
   test('beyond its cap: the longest known go first, the others with the next pass', async () => {
     const names: string[] = [];
     for (const minutes of [13, 12, 11]) names.push(await scene.putRunning(minutes, 'registered'));
@@ -51,6 +58,12 @@ describe('check-workers does nothing (E6)', () => {
     expect(await scene.tasks()).toEqual([]);
     expect(await scene.db.selectFrom('installation_events').selectAll().execute()).toEqual([]);
   });
+});
+
+test('the only worker of its scope is no reason for doubt when GitHub does not know it: it is stopped (E5)', async () => {
+  const podName = await scene.putRunning(11, 'none', { online_seen_at: minutesAgo(9) });
+  expect(await scene.sweep()).toMatchObject({ overdue: 1, stopping: 1, unread: 0 });
+  expect(await stopping()).toEqual([{ pod_name: podName }]);
 });
 
 test('an account that refuses us is recorded, and left alone for an hour (C9)', async () => {
