@@ -88,6 +88,9 @@ async function register(scope: RegistrationScope = ACME, name = `pdk-${instance}
   return { name, jitConfig };
 }
 
+const isKnown = async (name: string) =>
+  (await database.db.selectFrom('workers').select('pod_name').where('pod_name', '=', name).execute()).length > 0;
+
 const runners = async () => (await world.github.truth()).runners.map(({ name }) => name).toSorted();
 const passHours = () => sql`update stray_registrations set first_seen_at = first_seen_at - interval '2 hours'`.execute(database.db);
 const sightings = async () =>
@@ -135,6 +138,33 @@ describe('registrations of ours without a worker (E6)', () => {
     await knowScope(ACME, { podName: name, status: 'running' });
     expect(await sweep()).toMatchObject({ strays: 0, removed: 0 });
     expect(await runners()).toEqual([name]);
+  });
+
+  test('are looked at once more before they go: not one whose worker or whose runner has come back since the list', async () => {
+    await knowScope(ACME);
+    const [adopted, online] = [await register(), await register()];
+    await sweep();
+    await passHours();
+    const stop = new AbortController();
+    let playing: Promise<unknown> = Promise.resolve();
+    const comeBack = async () => {
+      if (await isKnown(adopted.name)) return;
+      await knowScope(ACME, { podName: adopted.name, status: 'running' });
+      playing = playRunner(online.jitConfig, stop.signal);
+      await waitFor('the runner to be online', async () => (await world.github.truth()).runners.some(({ state }) => state === 'idle'));
+    };
+    const slow: GitHub = {
+      ...github,
+      asInstallation: (...given) => {
+        const client = github.asInstallation(...given);
+        client.octokit.hook.before('request', ({ url }) => (url.endsWith('/actions/runners/{runner_id}') ? comeBack() : undefined));
+        return client;
+      },
+    };
+    expect(await sweep({ github: slow })).toMatchObject({ strays: 2, removed: 0, left: 2 });
+    expect(await runners()).toEqual([adopted.name, online.name].toSorted());
+    stop.abort();
+    await playing;
   });
 
   test('that a worker left who ended well, or was thought to be rid of them, go as well', async () => {
