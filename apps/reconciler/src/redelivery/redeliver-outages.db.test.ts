@@ -70,6 +70,7 @@ describe('after an outage (E1)', () => {
     await scene.queueJobs(3);
     // So many that the lost ones lie a page below whatever the empty list could be taken to cover.
     await scene.queueJobs(100, {});
+    await scene.pass(1);
     await scene.world.github.failNext({ method: 'GET', path: '/app/hook/deliveries$', status: 200, body: [] });
     expect(await scene.cycle()).toMatchObject({ attempts: 0, failed: 0 });
     await scene.pass(120);
