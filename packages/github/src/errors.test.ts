@@ -40,6 +40,11 @@ describe('classifyGitHubError', () => {
     expect(classifyGitHubError(failed(403, headers), NOW)).toMatchObject({ kind: 'rate_limited', retryAfterMs: 90_000 });
   });
 
+  test.each([-600, 600])('a reset is waited for by the clock that GitHub tells, though ours is %i s off', (seconds) => {
+    const headers = { date: new Date(NOW).toUTCString(), 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(NOW / 1000 + 90) };
+    expect(classifyGitHubError(failed(403, headers), NOW + seconds * 1000)).toMatchObject({ retryAfterMs: 90_000 });
+  });
+
   test('a 403 or 429 with retry-after waits that long, whatever the budget says', () => {
     const headers = { 'retry-after': '30', 'x-ratelimit-remaining': '4000', 'x-ratelimit-reset': String(NOW / 1000 + 3000) };
     expect(classifyGitHubError(failed(403, headers), NOW)).toMatchObject({ kind: 'rate_limited', retryAfterMs: 30_000 });

@@ -41,7 +41,7 @@ const SECONDARY_LIMIT_WAIT_MS = 60_000;
 
 /**
  * Classifies whatever a function of this package threw: by status, headers and the codes in GitHub's answer, never by message text.
- * `now` (milliseconds since the epoch) turns the reset instant of a rate limit into a wait.
+ * `now` (milliseconds since the epoch) turns the reset instant of a rate limit into a wait where GitHub does not tell its own time.
  */
 export function classifyGitHubError(error: unknown, now: number = Date.now()): GitHubFailure {
   if (!(error instanceof RequestError)) return classifyThrown(error);
@@ -99,7 +99,10 @@ function waitOf(headers: Headers, now: number): number {
   if (retryAfter !== undefined) return retryAfter;
   const resetAt = secondsToMs(headers['x-ratelimit-reset']);
   const exhausted = String(headers['x-ratelimit-remaining']) === '0';
-  return exhausted && resetAt !== undefined ? Math.max(resetAt - now, 1000) : SECONDARY_LIMIT_WAIT_MS;
+  if (!exhausted || resetAt === undefined) return SECONDARY_LIMIT_WAIT_MS;
+  // The reset is told by GitHub's clock, which may be another than ours.
+  const theirs = Date.parse(String(headers['date']));
+  return Math.max(resetAt - (Number.isNaN(theirs) ? now : theirs), 1000);
 }
 
 function secondsToMs(value: string | number | undefined): number | undefined {
