@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { claimTasks } from './claim.ts';
 import { enqueue } from './enqueue.ts';
 import { enqueueNow, task } from './executor-under-test.ts';
-import { settle } from './settle.ts';
+import { isRefused, settle } from './settle.ts';
 import type { Settlement } from './settlement.ts';
 
 let database: TestDatabase;
@@ -184,4 +184,14 @@ describe('settle', () => {
     await settle(database.db, [{ claim: { ...claim, fence: claim.fence - 1 }, settlement }], KEEP);
     expect((await tasks()).map(({ kind }) => kind)).toEqual(['a']);
   });
+});
+
+test.each([
+  ['22P02', 'is refused for good', true],
+  ['23502', 'is refused for good', true],
+  ['23505', 'has met a successor, and is tried again', false],
+  ['40001', 'has lost a conflict, and is tried again', false],
+  ['57P01', 'has lost the server, and is tried again', false],
+])('a settlement with %s %s (D6)', (code, _what, refused) => {
+  expect(isRefused(Object.assign(new Error('PostgreSQL says no'), { code }))).toBe(refused);
 });

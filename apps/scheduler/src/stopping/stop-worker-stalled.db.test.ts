@@ -68,3 +68,11 @@ describe('a run that stands still while its successor does everything, and then 
     await scene.expectWorking(podName, job.id);
   });
 });
+
+test('a job that is bound to a worker while its log is read keeps it from being deregistered (E5, P2)', async () => {
+  const { podName, goOn } = await stall({ side: 'cluster', method: 'GET', path: '/log$', at: 'answer' });
+  await world.db.updateTable('workers').set({ assigned_at: new Date() }).execute();
+  await goOn();
+  expect((await scene.runner(podName))?.state).toBe('idle');
+  expect(await scene.row(podName)).toMatchObject({ deregistration_started_at: null, registration_gone_at: null });
+});
