@@ -14,9 +14,10 @@ afterAll(() => world.stop());
 beforeEach(() => world.reset());
 
 test.each([
-  ['closes the breaker of its pool if it had a job', new Date(), 0],
-  ['says nothing of its pool if nobody has heard of its job', null, 1],
-])('a runner that ends well %s (C11)', async (_name, assignedAt, left) => {
+  ['closes the breaker of its pool if it had a job', new Date(), 'no_job', 0],
+  ['says nothing of its pool if nobody has heard of its job', null, 'no_job', 1],
+  ['says nothing of whether the cluster takes more pods', new Date(), 'pod_refused', 1],
+])('a runner that ends well %s (C11)', async (_name, assignedAt, failureClass, left) => {
   const instance = await findInstance(world.db);
   const list = async () => (await listPods(world.cluster, { namespace: 'runners', instance })).pods;
   const jobId = await world.queueJob();
@@ -25,7 +26,7 @@ test.each([
   const name = (await world.workers()).find((worker) => worker.made_for_job_id === jobId)?.pod_name ?? '';
   await waitFor('the pod to run', async () => (await list()).some((pod) => pod.name === name && pod.phase === 'Running'));
   await world.db.updateTable('workers').set({ assigned_at: assignedAt }).execute();
-  await noteFailure(world.parts, { subject: poolBreaker('linux'), failureClass: 'no_job', message: 'none' });
+  await noteFailure(world.parts, { subject: poolBreaker('linux'), failureClass, message: 'none' });
   world.kube.endPod({ namespace: 'runners', name, end: 'succeeded' });
   const pod = await waitFor('the pod to end', async () => (await list()).find((one) => one.name === name && one.phase === 'Succeeded'));
   await takeList({ ...world.parts, ...FOLLOWING }, 'runners', [pod], []);

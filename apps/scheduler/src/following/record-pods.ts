@@ -1,5 +1,5 @@
 import { adoptWorkers } from '@paddock/db/workers/adopt-workers';
-import { noteFailure, noteSuccess, type Noting, poolBreaker } from '@paddock/db/matching/breakers';
+import { noteFailure, noteSuccess, type Noting, POD_REFUSED, poolBreaker } from '@paddock/db/matching/breakers';
 import type { Database } from '@paddock/db/schema/tables';
 import { type PodTransition, type RecordedPods, recordPodStates } from '@paddock/db/workers/worker-pods';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
@@ -79,7 +79,8 @@ const POOLS_FAULT = new Set(['image_pull', 'container_config', 'crash_loop']);
 
 /**
  * Pods that do not start and runners that fail before they have had a job speak against their pool, those that end well speak for it (C11). One
- * whose job nobody has heard of says nothing: it may have had none.
+ * whose job nobody has heard of says nothing: it may have had none. Whether the cluster takes more pods than those, a full quota for one, is another
+ * matter.
  */
 async function noteHealth(
   parts: Noting,
@@ -93,7 +94,7 @@ async function noteHealth(
   if (failedIdle && !NOBODYS_FAULT.has(reason)) {
     await noteFailure(parts, { subject, failureClass: reason, message: `the runner ${podName} failed before it had a job: ${reason}` });
   }
-  if (isWatched && status === 'completed' && hadJob) await noteSuccess(parts.db, [subject]);
+  if (isWatched && status === 'completed' && hadJob) await noteSuccess(parts.db, [subject], { except: POD_REFUSED });
 }
 
 /** The jobs that an unexplained end may have run are asked about at once: until GitHub has answered, it stands against one of them (C3). */

@@ -1,4 +1,12 @@
-import { type BreakerSubject, clusterBreaker, noteFailure, type Noting, noteSuccess, poolBreaker } from '@paddock/db/matching/breakers';
+import {
+  type BreakerSubject,
+  clusterBreaker,
+  noteFailure,
+  type Noting,
+  noteSuccess,
+  POD_REFUSED,
+  poolBreaker,
+} from '@paddock/db/matching/breakers';
 import { isPending, savePod, type WorkerToProvision } from '@paddock/db/workers/workers';
 import type { Pool } from '@paddock/domain/pools/pools-document';
 import type { Cluster } from '@paddock/kube/connect';
@@ -87,7 +95,7 @@ export async function startPod(
   const { uid, outcome } = await createPod(cluster, podOf(worker, pool));
   trial.id = undefined;
   if (isWatched) {
-    await noteSuccess(db, [poolBreaker(pool.name)], POD_REFUSED);
+    await noteSuccess(db, [poolBreaker(pool.name)], { only: POD_REFUSED });
     await noteSuccess(db, [clusterBreaker(worker.cluster)]);
   }
   return finishPod(parts, worker, { uid, isNew: outcome === 'created' }, task);
@@ -130,8 +138,6 @@ export async function afterKubeFailure(parts: Starting, worker: WorkerToProvisio
 const LOOK_AGAIN_MS = 30_000;
 /** A server that is short of room asks for a second; hundreds of workers that come back each second would leave it none. */
 const SOONEST_MS = 5_000;
-/** The pool's failures of which a created pod is the contrary. */
-const POD_REFUSED = 'pod_refused';
 
 /** A namespace that is not there is a 404 of the creation, and of the pool; whatever is not about this pod is of the cluster. */
 function faultOf({ kind }: KubeFailure, worker: WorkerToProvision): { subject: BreakerSubject; failureClass: string } {

@@ -113,7 +113,9 @@ describe('breakers (C11)', () => {
   test('a success closes it, of one class or of all', async () => {
     await failTimes(3, 'refused');
     await failTimes(3, 'runner_failed');
-    await noteSuccess(database.db, [linux], 'refused');
+    await noteSuccess(database.db, [linux], { except: 'runner_failed' });
+    expect(await pass(linux)).toMatchObject({ message: 'runner_failed!' });
+    await noteSuccess(database.db, [linux], { only: 'refused' });
     expect(await pass(linux)).toMatchObject({ message: 'runner_failed!' });
     await noteSuccess(database.db, [linux, githubBreaker]);
     expect(await pass(linux)).toEqual({ waitMs: 0, message: '', isWatched: false });

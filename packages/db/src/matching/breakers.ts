@@ -147,14 +147,21 @@ export async function giveBackTrial(db: Kysely<Database>, subjects: readonly Bre
       order by l.subject_type, l.subject_id, l.failure_class for update of l) and b.trial_until = ${trial}::timestamptz`.execute(db);
 }
 
-/** Closes breakers after what they guard has worked; whoever matches demand hears of it. `failureClass` limits it to that class. */
-export async function noteSuccess(db: Kysely<Database>, subjects: readonly BreakerSubject[], failureClass?: string): Promise<void> {
+/** The pool's failures of which a created pod is the contrary: the cluster refuses its pods. */
+export const POD_REFUSED = 'pod_refused';
+
+/** Closes breakers after what they guard has worked, of all classes of failures or of some; whoever matches demand hears of it. */
+export async function noteSuccess(
+  db: Kysely<Database>,
+  subjects: readonly BreakerSubject[],
+  { only, except }: { only?: string; except?: string } = {},
+): Promise<void> {
   await sql`
     with closed as materialized (
       select b.subject_type, b.subject_id, b.failure_class
       from breakers b join jsonb_to_recordset(${JSON.stringify(subjects)}::jsonb) as s(type text, id text)
         on b.subject_type = s.type and b.subject_id = s.id
-      where b.failure_class = coalesce(${failureClass ?? null}, b.failure_class)
+      where b.failure_class = coalesce(${only ?? null}, b.failure_class) and b.failure_class is distinct from ${except ?? null}::text
       order by b.subject_type, b.subject_id, b.failure_class for update of b
     )
     delete from breakers b using closed c

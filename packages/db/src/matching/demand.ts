@@ -59,21 +59,32 @@ export interface Demand {
   /** When the oldest of the waiting jobs became known, in seconds since the epoch. */
   oldest: number;
   stored: { waiting: number; unassigned: number; cap: number | null; waitReason: string | null } | null;
-  /** What the newest failure was that one of its workers waits after, although nothing is held back yet. */
-  doubt: { type: BreakerSubject['type']; failureClass: string } | null;
+  /** What the newest failure was that one of its workers waits after, although nothing is held back; `capacity`: no node takes one. */
+  doubt: { type: BreakerSubject['type'] | 'capacity'; failureClass: string } | null;
 }
 
-/** Keys a worker of which has no pod yet and was reserved before something failed that it takes: its next attempt comes later. */
+/**
+ * Keys a worker of which has no pod yet and was reserved before something failed that it takes: its next attempt comes later. Or its pod is
+ * there and does not start, for what has failed. Beside them, how many workers of a key no node takes.
+ */
 const doubted = sql`
   doubted as materialized (
     select distinct on (w.demand_key) w.demand_key, b.subject_type, b.failure_class
     from breakers b
     cross join lateral (
       select demand_key from workers w
-      where status = 'pending' and pod_uid is null and stopping_at is null and created_at <= b.failed_at and ${GUARDS_WORKER} offset 0
+      where status = 'pending' and (pod_uid is null or stuck_reason = b.failure_class) and stopping_at is null
+        and created_at <= b.failed_at and ${GUARDS_WORKER} offset 0
     ) w
-    where b.pauses = 0 order by w.demand_key, b.failed_at desc
+    order by w.demand_key, b.failed_at desc
+  ),
+  placeless as materialized (
+    select demand_key, count(*) as workers from workers
+    where unschedulable_at is not null and status = 'pending' and stopping_at is null group by demand_key
   )`;
+
+/** None is on its way but those that no node takes. */
+const lacksNodes = sql`coalesce(placeless.workers >= d.unassigned, false)`;
 
 /** All keys that lack workers, and those of which `demand_keys` does not say what is true now. */
 export async function findDemand(db: Kysely<Database>): Promise<Demand[]> {
@@ -84,10 +95,11 @@ export async function findDemand(db: Kysely<Database>): Promise<Demand[]> {
       d.waiting, d.unassigned, d.lacking, extract(epoch from j.created_at)::float8 as oldest,
       case when k.demand_key is not null then
         json_build_object('waiting', k.waiting, 'unassigned', k.unassigned, 'cap', k.cap, 'waitReason', k.wait_reason) end as stored,
-      case when doubted.demand_key is not null then
-        json_build_object('type', doubted.subject_type, 'failureClass', doubted.failure_class) end as doubt
+      case when doubted.demand_key is not null then json_build_object('type', doubted.subject_type, 'failureClass', doubted.failure_class)
+        when ${lacksNodes} then json_build_object('type', 'capacity', 'failureClass', 'unschedulable') end as doubt
     from deficits d
     left join doubted using (demand_key)
+    left join placeless using (demand_key)
     left join demand_keys k using (demand_key)
     cross join lateral (
       select entity_id, entity_name, app_id, installation_id, scope_repo_id, k8s_pool, created_at
@@ -98,7 +110,7 @@ export async function findDemand(db: Kysely<Database>): Promise<Demand[]> {
       where entity_id = j.entity_id and deleted_at is null
       order by suspended_at is null desc, app_id = j.app_id desc, stated_at desc limit 1
     ) i on true
-    where d.waiting > 0 and (d.lacking > 0 or k.demand_key is null or k.wait_reason is not null or doubted.demand_key is not null
+    where d.waiting > 0 and (d.lacking > 0 or k.demand_key is null or k.wait_reason is not null or doubted.demand_key is not null or ${lacksNodes}
       or k.waiting <> d.waiting or k.unassigned <> d.unassigned)`.execute(db);
   return rows;
 }

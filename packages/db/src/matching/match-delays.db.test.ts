@@ -50,6 +50,32 @@ describe('why jobs wait although nothing is held back (P5)', () => {
     expect(await reasons()).toEqual({ linux: null });
   });
 
+  test('a pod that does not start for what has failed tells why, also once one more attempt is all that is left', async () => {
+    await putJob(testDb.db);
+    await matchAll(testDb.db);
+    await testDb.db.updateTable('workers').set({ pod_uid: 'there', stuck_reason: 'image_pull' }).execute();
+    for (let failure = 1; failure <= BREAKER_RULES.failures; failure += 1) {
+      await fail(poolBreaker('linux'), 'image_pull');
+      await matchOnce(testDb.db);
+      expect(await reasons()).toEqual({ linux: 'pool_failing' });
+    }
+    await testDb.db.updateTable('workers').set({ stuck_reason: null }).execute();
+    await matchOnce(testDb.db);
+    expect(await reasons()).toEqual({ linux: null });
+  });
+
+  test('a pod that no node takes tells so, although no more are wanted (C4)', async () => {
+    for (const pool of ['gpu', 'linux']) await putJob(testDb.db, { k8s_pool: pool });
+    await matchAll(testDb.db);
+    const placeless = testDb.db.updateTable('workers').where('k8s_pool', '=', 'gpu');
+    await placeless.set({ pod_uid: 'there', stuck_reason: 'unschedulable', unschedulable_at: minutesAgo(0) }).execute();
+    await matchOnce(testDb.db);
+    expect(await reasons()).toEqual({ gpu: 'no_capacity', linux: null });
+    await placeless.set({ stuck_reason: null, unschedulable_at: null }).execute();
+    await matchOnce(testDb.db);
+    expect(await reasons()).toEqual({ gpu: null, linux: null });
+  });
+
   test('unexplained ends hold jobs back, until they are explained (C3)', async () => {
     await putJob(testDb.db);
     const end = {

@@ -121,7 +121,7 @@ async function reserve(trx: Transaction<Database>, { most, ...settings }: Requir
 
 /** Why jobs wait longer than usual although nothing keeps workers from being made for them. */
 function delayOf({ doubt, waiting, unassigned, lacking }: Demand): WaitReason | null {
-  if (doubt !== null) return reasonOf(doubt);
+  if (doubt !== null) return doubt.type === 'capacity' ? 'no_capacity' : reasonOf({ ...doubt, type: doubt.type });
   return waiting - unassigned > lacking ? 'unexplained_ends' : null;
 }
 
