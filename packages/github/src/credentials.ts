@@ -22,6 +22,19 @@ export type Credentials = {
 
 type App = { readonly appId: number; readonly privateKey: string };
 
+/** What stands for an installation of which no delivery has told. */
+const UNKNOWN_INSTALLATION = 0;
+
+/** Fails as GitHub does for an installation that is gone, so that it is looked up in the same way; there is nothing to ask GitHub for. */
+function nowhereInstalled(): RequestError {
+  const url = `/app/installations/${UNKNOWN_INSTALLATION}/access_tokens`;
+  const message = 'No delivery has told an installation of the App for this account';
+  return new RequestError(message, 404, {
+    request: { method: 'POST', url, headers: {} },
+    response: { status: 404, url, headers: {}, data: {} },
+  });
+}
+
 /** Less than this is the network's delay, and the Date header's whole seconds. */
 const TOLERATED_SKEW_MS = 5000;
 
@@ -65,6 +78,7 @@ export function openCredentials({ appId, privateKey }: App, octokit: Octokit, no
   });
 
   const tokenOf = async (installationId: number): Promise<string> => {
+    if (installationId === UNKNOWN_INSTALLATION) throw nowhereInstalled();
     const { token } = await auth({ type: 'installation', installationId });
     if (token !== dropped.get(installationId)) return token;
     dropped.delete(installationId);

@@ -33,6 +33,22 @@ describe('an installation that is refused is looked up as the App (A12)', () => 
     await seen.expectOneWorker();
   });
 
+  test.each([
+    ['a personal account', async () => world.queueJobOf(await world.addUser('nora', ['tool']), 'tool')],
+    ['an organisation', () => world.queueJob()],
+  ])('never heard of, for the delivery did not name it: %s is asked for it, and nobody else suffers (C11)', async (_whose, queue) => {
+    await queue();
+    await world.db.updateTable('jobs').set({ installation_id: 0 }).execute();
+    await world.db.deleteFrom('installations').execute();
+    await world.match();
+    await world.runTasks();
+    expect(await events()).toEqual(['auth_attempt.404']);
+    expect(await world.db.selectFrom('breakers').select('subject_type').execute()).toEqual([{ subject_type: 'installation' }]);
+    expect(await installations()).toHaveLength(1);
+    await world.settle();
+    await seen.expectOneWorker();
+  });
+
   test('renamed, and nobody told us (P5)', async () => {
     const alex = await world.addUser('alex', ['tool']);
     await world.queueJobOf(alex, 'tool');
