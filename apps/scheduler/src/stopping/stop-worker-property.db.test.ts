@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { STOP_REASONS, type StopReason } from '@paddock/domain/workers/stop-reasons';
 import { waitFor } from '@paddock/testing/wait-for';
 import fc from 'fast-check';
-import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
 import { setStopScene, type StopScene } from './stop.scene.ts';
 
 /** To repeat a failure: the seed that it printed. */
@@ -24,11 +24,19 @@ const connected = async () => (await world.gitHub.truth()).runners.filter(({ sta
 const idle = async () => (await connected()).filter(({ state }) => state === 'idle');
 const pick = <T>(of: readonly T[], nth: number): T | undefined => of[nth % Math.max(of.length, 1)];
 
-/** No worker is on its way any more: whoever is asked to stop is connected, and gets a job only where one is queued. */
+/** GitHub calls a runner busy before it has read of its job. For that there is half a minute before the last look, which no test waits. */
+const isSettled = ({ name, state }: { name: string; state: string }) =>
+  state === 'idle' || world.kube.runnerLog(NAMESPACE, name).some((line) => line.includes('Running job: '));
+
+/**
+ * No worker is on its way any more, and none is just beginning to work: whoever is asked to stop is connected, gets a job only where one is
+ * queued, and shows the one that it has.
+ */
 const arrived = () =>
-  waitFor('all runners to be connected', async () => {
+  waitFor('all runners to be connected, and those with a job to show it', async () => {
     await world.settle(1);
     await scene.follow();
+    if (!(await connected()).every(isSettled)) return false;
     const live = await world.db.selectFrom('workers').select('pod_name').where('status', 'in', ['pending', 'running']).execute();
     const here = new Set((await connected()).map(({ name }) => name));
     const starting = live.filter((worker) => !here.has(worker.pod_name));
@@ -94,7 +102,7 @@ async function take(step: Step): Promise<void> {
       return;
     }
     case 'stop': {
-      const runner = pick(await connected(), step.nth);
+      const runner = pick((await connected()).filter(isSettled), step.nth);
       if (runner !== undefined) await scene.askToStop(runner.name, step.reason);
       return;
     }

@@ -38,6 +38,8 @@ interface Life {
  */
 export function startKubelet(options: KubeletOptions): {
   readLog(pod: ApiObject, container: string): readonly string[];
+  /** What the pod's runner has written, whether the pod's status tells of it yet or not. */
+  runnerLog(pod: ApiObject): readonly string[];
   stop(): Promise<void>;
 } {
   const { store } = options;
@@ -61,7 +63,9 @@ export function startKubelet(options: KubeletOptions): {
     playing.add(tracked);
   }
 
+  const runnerLog = ({ metadata: { uid } }: ApiObject): readonly string[] => lives.get(uid)?.log ?? [];
   return {
+    runnerLog,
     readLog(pod, container) {
       const { phase, containerStatuses = [] } = asPod(pod).status;
       if (asPod(pod).spec.nodeName === undefined) return [];
@@ -70,7 +74,7 @@ export function startKubelet(options: KubeletOptions): {
         const why = state?.waiting?.reason ?? 'ContainerCreating';
         throw badRequest(`container "${container}" in pod "${pod.metadata.name}" is waiting to start: ${why}`);
       }
-      return container === RUNNER ? (lives.get(pod.metadata.uid)?.log ?? []) : [];
+      return container === RUNNER ? runnerLog(pod) : [];
     },
     async stop() {
       unsubscribe();

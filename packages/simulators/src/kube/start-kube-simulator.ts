@@ -36,6 +36,8 @@ export interface KubeSimulator extends KubeControl {
   readonly kubeconfig: string;
   /** Writes it to a file of its own, which goes when the simulator stops. Returns its path. */
   writeKubeconfig(): string;
+  /** What the runner of a pod has written up to now. No call is made for it, so no fault strikes it. */
+  runnerLog(namespace: string, name: string): readonly string[];
   stop(): Promise<void>;
 }
 
@@ -95,6 +97,7 @@ export async function startKubeSimulator(options: KubeSimulatorOptions = {}): Pr
     url,
     kubeconfig,
     writeKubeconfig: file.write,
+    runnerLog: (namespace, name) => kubelet?.runnerLog(store.get('pods', namespace, name)) ?? [],
     async stop() {
       file.remove();
       stopCollecting();
