@@ -96,6 +96,15 @@ describe('when GitHub fails (E1)', () => {
     expect(await scene.unresolved()).toHaveLength(4);
   });
 
+  test('a limit that meets the list keeps the requests back too, for whoever goes on asking is shut out for longer', async () => {
+    await scene.queueJobs(120);
+    const limit = { status: 403, headers: { 'retry-after': '120' }, after: 1 };
+    await scene.world.github.failNext({ method: 'GET', path: '/app/hook/deliveries$', ...limit });
+    expect(await scene.cycle()).toMatchObject({ pages: 1, failed: 100, accepted: 0, refused: 0, listed: false });
+    await scene.pass(3);
+    expect(await scene.cycle()).toMatchObject({ accepted: 120, listed: true });
+  });
+
   test('an App that GitHub does not know is written down, for the “why” (C9)', async () => {
     await scene.world.github.failNext({ method: 'GET', path: '/app/hook/deliveries$', status: 404 });
     expect(await scene.cycle()).toMatchObject({ listed: false });
