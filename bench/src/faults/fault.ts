@@ -29,6 +29,8 @@ export interface Fault {
   readonly cancelShare?: number;
   /** How long a job works, in milliseconds. */
   readonly jobMs?: readonly [least: number, most: number];
+  /** So many times as long as usual it takes until all jobs are queued: where much goes wrong at once, each fault needs time to strike. */
+  readonly stretch?: number;
   /** How many environments work beside each other; one unless told. */
   readonly environments?: number;
   readonly begin?: Beginning;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WEBHOOK_SECRET } from './environment.ts';
 import { type Beginning, type Fault, type Progress, together } from './fault.ts';
+import type { Service } from './service.ts';
 import type { Stage } from './stage.ts';
 
 /** From one share of the queued jobs to another. */
@@ -85,21 +86,22 @@ const postgresRestarts = during(async (stage, progress) => {
   }
 });
 
-const BETWEEN_KILLS_MS = 1_500;
+/** How long a service works before it is killed again, and how often each is killed at least, however slowly they start. */
+const BETWEEN_KILLS_MS = 3_000;
+const KILLS_OF_EACH = 3;
 
-/** One service after the other, so that each is killed every few seconds. */
-async function killEach({ environments }: Stage): Promise<void> {
-  for (const service of environments.flatMap(({ services }) => services)) {
-    await service.kill();
-    await service.start();
-    await sleep(BETWEEN_KILLS_MS);
-  }
-}
-
+/** Each service for itself, so that any of them may be away while another is. */
 const servicesKilled = ([from, to]: Window): Beginning =>
-  during(async (stage, progress) => {
+  during(async ({ environments }, progress) => {
     await progress.reached(from);
-    while (progress.share() < to) await killEach(stage);
+    const killAgainAndAgain = async (service: Service): Promise<void> => {
+      for (let kills = 0; kills < KILLS_OF_EACH || progress.share() < to; kills++) {
+        await service.kill();
+        await service.start();
+        await sleep(BETWEEN_KILLS_MS);
+      }
+    };
+    await Promise.all(environments.flatMap(({ services }) => services.map(killAgainAndAgain)));
   });
 
 const lost: Fault = { name: 'deliveries-lost', signs: { deliveriesLost: 1, deliveriesRepeated: 1 }, deliveries: { lossRate: 0.2 } };
@@ -135,7 +137,11 @@ const wronglySigned = (window: Window): Fault => ({
   signs: { deliveriesFailed: 1, deliveriesRepeated: 1 },
   begin: wrongSecret(window),
 });
-const killed = (window: Window): Fault => ({ name: 'services-killed', signs: { servicesKilled: 3 }, begin: servicesKilled(window) });
+const killed = (window: Window): Fault => ({
+  name: 'services-killed',
+  signs: { servicesKilled: 3 * KILLS_OF_EACH },
+  begin: servicesKilled(window),
+});
 
 /** What may go wrong, one row of the table each. */
 export const FAULTS: readonly Fault[] = [
@@ -155,19 +161,22 @@ export const FAULTS: readonly Fault[] = [
   dying,
   silent,
   cancelled,
-  together('everything', [
-    lies,
-    lost,
-    { ...shuffled, deliveries: { ...shuffled.deliveries, dropActions: [] } },
-    dying,
-    silent,
-    cancelled,
-    down,
-    wronglySigned(MIDDLE),
-    refusing,
-    away,
-    restarted,
-    killed([1 / 3, 1]),
-    two,
-  ]),
+  {
+    stretch: 3,
+    ...together('everything', [
+      lies,
+      lost,
+      { ...shuffled, deliveries: { ...shuffled.deliveries, dropActions: [] } },
+      dying,
+      silent,
+      cancelled,
+      down,
+      wronglySigned(MIDDLE),
+      refusing,
+      away,
+      restarted,
+      killed([1 / 3, 1]),
+      two,
+    ]),
+  },
 ];

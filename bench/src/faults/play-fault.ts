@@ -36,7 +36,7 @@ export async function playFault(stage: Stage, fault: Fault, { jobs, patienceMs }
   await github.setDeliveryFaults(fault.deliveries ?? {});
   await github.setRunnerFaults({ busyLies: fault.busyLies ?? false });
   await cluster.setRunnerFaults(fault.runners ?? {});
-  const { progress, advance } = createProgress(Math.max(LEAST_MS, jobs * BETWEEN_JOBS_MS));
+  const { progress, advance } = createProgress(Math.max(LEAST_MS, jobs * BETWEEN_JOBS_MS) * (fault.stretch ?? 1));
   const meanwhile = await fault.begin?.(stage, progress);
   const acting = meanwhile?.() ?? Promise.resolve();
   const queueing = queueJobs(stage, fault, { jobs, lastsMs: progress.lastsMs, advance });

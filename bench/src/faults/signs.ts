@@ -68,7 +68,7 @@ export function signsSince(before: Signs, after: Signs): Signs {
 export const describeSigns = (signs: Signs): string =>
   Object.entries(SIGNS)
     .filter(([sign]) => signs[sign as Sign] !== 0)
-    .map(([sign, words]) => `${signs[sign as Sign]} ${words}`)
+    .map(([sign, words]) => `${words} ${signs[sign as Sign]}`)
     .join(', ');
 
 /** Signs that a fault must show and has not, in words: then its row proves nothing. */
@@ -77,5 +77,5 @@ export const missingSigns = (wanted: Partial<Signs>, seen: Signs): string[] =>
     .filter(([sign, least]) => seen[sign as Sign] < least)
     .map(
       ([sign, least]) =>
-        `the fault has not struck: ${seen[sign as Sign]} ${SIGNS[sign as Sign]} instead of ${least} at least; play more jobs`,
+        `the fault has not struck: ${SIGNS[sign as Sign]} ${seen[sign as Sign]} instead of ${least} at least; play more jobs`,
     );
