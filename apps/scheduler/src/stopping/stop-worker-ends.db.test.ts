@@ -144,6 +144,19 @@ describe('a pod that runs', () => {
     expect(await scene.pod(podName)).toMatchObject({ phase: 'Running' });
   });
 
+  test('is not deleted by a run whose lease is about to end (D6, P2)', async () => {
+    const podName = await startWorker();
+    await scene.askToStop(podName, 'not_registered');
+    for (let run = 0; run < RUNS_TO_DEREGISTER; run += 1) {
+      await world.runTasks();
+      await scene.letTimePass();
+    }
+    const before = deletions();
+    await world.runTasks('short', 1);
+    expect(deletions()).toBe(before);
+    expect(await scene.pod(podName)).toMatchObject({ phase: 'Running' });
+  });
+
   test('under the name of its worker, and is another than the worker’s: nobody touches it (E5)', async () => {
     const podName = await startWorker();
     await world.db.updateTable('workers').set({ pod_uid: 'of-the-pod-that-was-here-before' }).execute();

@@ -76,3 +76,15 @@ test('a job that is bound to a worker while its log is read keeps it from being 
   expect((await scene.runner(podName))?.state).toBe('idle');
   expect(await scene.row(podName)).toMatchObject({ deregistration_started_at: null, registration_gone_at: null });
 });
+
+test('a run whose lease is about to end deregisters nothing: whoever takes over looks anew (D6, P2)', async () => {
+  const podName = await scene.idleWorker();
+  await scene.askToStop(podName);
+  await world.runTasks();
+  await scene.letTimePass();
+  await world.runTasks('short', 1);
+  expect((await scene.runner(podName))?.state).toBe('idle');
+  await scene.letTimePass();
+  await scene.letEnd(podName);
+  expect(await scene.runner(podName)).toBeUndefined();
+});
