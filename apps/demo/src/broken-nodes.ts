@@ -6,6 +6,21 @@ import { pause } from '@paddock/runtime/pause';
 
 /** More pods neither of the two nodes takes. */
 const PODS_EACH = 4;
+const LABEL = 'test.paddock/broken';
+
+/** Pods of this template go to the broken nodes as long as there is room, so that every run has some of them. */
+export const TEMPLATE = {
+  spec: {
+    affinity: {
+      nodeAffinity: {
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          { weight: 100, preference: { matchExpressions: [{ key: LABEL, operator: 'Exists' }] } },
+        ],
+      },
+    },
+  },
+};
+
 /** From a node's first pod to its being cordoned, or its vanishing, unless it is full before. */
 const UNNOTICED_MS = 10_000;
 
@@ -99,7 +114,7 @@ function nodeManifest(name: string): object {
   return {
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: { name, labels: { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' } },
+    metadata: { name, labels: { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64', [LABEL]: '' } },
     status: {
       allocatable: capacity,
       capacity,

@@ -6,6 +6,7 @@ import { migrate } from '@paddock/db/migrate';
 import { type Program, startProgram } from '@paddock/processes/start-program';
 import { connectGitHubSimulator } from '@paddock/simulators/github/control-client';
 import type { GitHubControl } from '@paddock/simulators/github/control';
+import { TEMPLATE } from './broken-nodes.ts';
 import type { DemoFolder } from './prepare-folder.ts';
 import { playInCluster, type PlayedCluster } from './play-in-cluster.ts';
 import { NAMESPACE, POOLS } from './scenario.ts';
@@ -39,7 +40,7 @@ const TIMES_OF_FAILURES = {
   PADDOCK_BREAKER_PAUSE_MS: '2000',
   PADDOCK_BREAKER_LONGEST_PAUSE_MS: '4000',
 };
-const SHORT_DEADLINES = { pendingDeadlineSeconds: 15 };
+const FAILING = { pendingDeadlineSeconds: 15, template: TEMPLATE };
 
 export interface System {
   github: GitHubControl;
@@ -105,7 +106,7 @@ export async function startSystem({ folder, databaseUrl, schema, kubeconfigFile,
     PADDOCK_SCHEMA: schema,
     PADDOCK_CONFIG: await folder.writeConfig(
       githubUrl,
-      played === undefined ? POOLS : POOLS.map((pool) => Object.assign({}, pool, SHORT_DEADLINES)),
+      played === undefined ? POOLS : POOLS.map((pool) => Object.assign({}, pool, FAILING)),
     ),
     PADDOCK_KUBECONFIG: clusterFile,
     PADDOCK_HTTP_HOST: '127.0.0.1',
