@@ -122,7 +122,7 @@ const dying: Fault = { name: 'pods-fail', signs: { runnersDied: 1 }, runners: { 
 const silent: Fault = { name: 'runners-never-register', signs: { runnersSilent: 1 }, runners: { silentRate: 0.1 } };
 const cancelled: Fault = { name: 'jobs-cancelled', signs: { jobsCancelledInQueue: 1 }, cancelShare: 0.3 };
 
-const refusing: Fault = { name: 'github-refuses', signs: { githubCallsFailed: 3 }, begin: githubRefuses };
+const refusing: Fault = { name: 'github-refuses', signs: { githubCallsFailed: 1 }, begin: githubRefuses };
 const away: Fault = { name: 'api-server-away', signs: { clusterCallsFailed: 1 }, begin: apiServerAway };
 const restarted: Fault = { name: 'postgres-restarts', signs: { postgresRestarted: 1 }, begin: postgresRestarts };
 const two: Fault = { name: 'two-environments', signs: { environmentsAtWork: 2 }, environments: 2 };
