@@ -78,15 +78,9 @@ describe('webhook deliveries (E1)', () => {
     await world.github.setDeliveryFaults({ lossRate: 1 });
     await queue();
     const [lost] = (await listDeliveries(client)).deliveries;
-    const id = lost?.id ?? '';
-    const huge = id.padStart(19, '3804004623');
-    const withHugeIds: typeof globalThis.fetch = async (input, init) => {
-      const { status, headers, body } = await globalThis.fetch(typeof input === 'string' ? input.replace(huge, id) : input, init);
-      return new Response((await new Response(body).text()).replace(`"id":${id},`, `"id":${huge},`), { status, headers });
-    };
-    const hugeClient = connect(withHugeIds);
-    expect((await listDeliveries(hugeClient)).deliveries).toMatchObject([{ id: huge, guid: lost?.guid }]);
-    await redeliver(hugeClient, huge);
+    expect(Number.isSafeInteger(Number(lost?.id))).toBe(false);
+    expect(lost?.id).toBe((await world.github.truth()).deliveries[0]?.id);
+    await redeliver(client, lost?.id ?? '');
     await world.github.settled();
     expect(receiver.received).toMatchObject([{ guid: lost?.guid }]);
   });
@@ -104,8 +98,8 @@ describe('webhook deliveries (E1)', () => {
     }
     expect(listed).toHaveLength(250);
     expect(new Set(listed.map(({ guid }) => guid)).size).toBe(250);
-    const ids = listed.map(({ id }) => Number(id));
-    expect(ids).toEqual(ids.toSorted((a, b) => b - a));
+    const ids = listed.map(({ id }) => BigInt(id));
+    expect(ids).toEqual(ids.toSorted((a, b) => (a > b ? -1 : 1)));
   });
 
   test('one that is gone from the log cannot be had again', async () => {

@@ -1,7 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import type { DeliveryLog } from './redeliver.ts';
 import { type RedeliveryScene, startRedeliveryScene } from './redelivery.scene.ts';
 
 let database: TestDatabase;
@@ -18,12 +17,9 @@ afterEach(() => scene.stop());
 
 const attempts = async () => (await scene.world.github.truth()).deliveries;
 
-/** As long as GitHub's are. */
-const huge = (id: number | string) => String(id).padStart(19, '3804004623');
-
 /** All that redelivery remembers. */
 const remembered = async () => [
-  await database.db.selectFrom('unresolved_deliveries').selectAll().orderBy('guid').execute(),
+  (await sql`select u::text from unresolved_deliveries u order by guid`.execute(database.db)).rows,
   await database.db.selectFrom('delivery_listings').selectAll().execute(),
 ];
 
@@ -65,7 +61,7 @@ describe('redelivery on the straight path (E1)', () => {
     const [first] = await attempts();
     await scene.storeEvent(first?.guid ?? '');
     expect(await scene.cycle()).toMatchObject({ failed: 1, accepted: 1 });
-    expect(scene.asked).not.toContain(String(first?.id));
+    expect(scene.asked).not.toContain(first?.id);
   });
 
   test('forgets a delivery that has come in since, whatever the log says', async () => {
@@ -106,30 +102,21 @@ describe('redelivery on the straight path (E1)', () => {
     await scene.cycle();
     const ids = (await attempts()).map(({ id }) => id);
     expect(ids).toHaveLength(3);
-    expect(scene.asked).toEqual(
-      ids
-        .toSorted((a, b) => a - b)
-        .slice(0, 2)
-        .map(String),
-    );
+    expect(scene.asked).toEqual(ids.toSorted().slice(0, 2));
   });
 
   test('asks by ids that no JavaScript number holds, digit by digit', async () => {
     await scene.queueJobs(2);
-    const asked: string[] = [];
-    const log: DeliveryLog = {
-      list: async (cursor) => {
-        const page = await scene.log.list(cursor);
-        return { ...page, deliveries: page.deliveries.map((attempt) => Object.assign(attempt, { id: huge(attempt.id) })) };
-      },
-      redeliver: (id) => Promise.resolve(void asked.push(id)),
-    };
-    expect(await scene.cycle({ log })).toMatchObject({ failed: 2, accepted: 2 });
-    expect(asked.toSorted()).toEqual((await attempts()).map(({ id }) => huge(id)).toSorted());
+    const ids = (await attempts()).map(({ id }) => id);
+    expect(ids.map((id) => Number.isSafeInteger(Number(id)))).toEqual([false, false]);
+    scene.receiver.answerWith(503);
+    expect(await scene.cycle()).toMatchObject({ failed: 2, accepted: 2 });
+    expect(scene.asked.toSorted()).toEqual(ids.toSorted());
     await scene.passAnHour();
-    expect(await scene.cycle({ log, giveUpMs: 0 })).toMatchObject({ givenUp: 2 });
+    expect(await scene.cycle({ giveUpMs: 0 })).toMatchObject({ givenUp: 2 });
     const given = await scene.db.selectFrom('installation_events').select('payload').execute();
-    expect(given.map(({ payload }) => payload)).toEqual(expect.arrayContaining([expect.objectContaining({ delivery_id: asked[0] })]));
+    const newest = (await attempts()).slice(-2).map(({ id }) => expect.objectContaining({ delivery_id: id }));
+    expect(given.map(({ payload }) => payload)).toEqual(expect.arrayContaining(newest));
   });
 
   test('reads as many pages as the window has, and asks for at most a minute’s worth', async () => {
@@ -163,7 +150,7 @@ describe('redelivery on the straight path (E1)', () => {
     const { jobs } = await scene.world.github.truth();
     expect(jobs).toHaveLength(2);
     await scene.cycle();
-    const actionOf = new Map((await attempts()).map(({ id, event, action }) => [String(id), `${event}.${action}`]));
+    const actionOf = new Map((await attempts()).map(({ id, event, action }) => [id, `${event}.${action}`]));
     const order = scene.asked.map((id) => actionOf.get(id) ?? '');
     expect(order).toEqual(['workflow_job.queued', 'workflow_job.completed', 'workflow_job.in_progress', 'installation.deleted']);
   });

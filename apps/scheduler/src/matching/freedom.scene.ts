@@ -242,7 +242,7 @@ export async function startFreedom(seed: number) {
       const { octokit } = world.github.asApp(APP_ID);
       for (const attempts of Map.groupBy(deliveries, ({ guid }) => guid).values()) {
         if (attempts.some(({ statusCode }) => statusCode === 200)) continue;
-        await octokit.request('POST /app/hook/deliveries/{delivery_id}/attempts', { delivery_id: attempts.at(-1)?.id ?? 0 });
+        await octokit.request(`POST /app/hook/deliveries/${attempts.at(-1)?.id ?? ''}/attempts`);
       }
       await gitHub.settled();
     },

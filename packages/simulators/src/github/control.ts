@@ -115,7 +115,7 @@ export type RegistrationTruth = {
 };
 
 export type DeliveryTruth = {
-  readonly id: number;
+  readonly id: string;
   readonly guid: string;
   readonly event: string;
   readonly action: string | null;

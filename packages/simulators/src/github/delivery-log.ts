@@ -3,7 +3,8 @@ import { notFound } from './refusal.ts';
 
 /** One attempt to deliver one event to one App. Attempts of the same event share the GUID. */
 export type Delivery = {
-  readonly id: number;
+  /** A whole number as text: since 2026 GitHub's have 19 digits, which no JavaScript number holds exactly. */
+  readonly id: string;
   readonly guid: string;
   readonly appId: number;
   readonly event: string;
@@ -37,7 +38,7 @@ export type DeliveryFaults = {
   lossStatusCode?: number | undefined;
 };
 
-export function findDelivery(log: readonly Delivery[], appId: number, id: number): Delivery {
+export function findDelivery(log: readonly Delivery[], appId: number, id: string): Delivery {
   const delivery = log.find((each) => each.id === id && each.appId === appId);
   if (delivery === undefined) throw notFound();
   return delivery;
@@ -51,11 +52,12 @@ export function pageOfDeliveries(
   appId: number,
   { perPage, cursor, status }: { readonly perPage: number; readonly cursor: string | null; readonly status: string | null },
 ): Page {
-  const from = cursor === null ? Infinity : Number(/^v1_(\d+)$/.exec(cursor)?.[1] ?? Number.NaN);
+  const from = cursor === null ? undefined : BigInt(/^v1_(\d+)$/.exec(cursor)?.[1] ?? 0);
   const found: Delivery[] = [];
   for (let index = log.length - 1; index >= 0 && found.length <= perPage; index -= 1) {
     const delivery = log[index];
-    if (delivery !== undefined && delivery.appId === appId && delivery.id <= from && hasOutcome(delivery, status)) found.push(delivery);
+    if (delivery === undefined || delivery.appId !== appId || !hasOutcome(delivery, status)) continue;
+    if (from === undefined || BigInt(delivery.id) <= from) found.push(delivery);
   }
   const next = found[perPage];
   return { deliveries: found.slice(0, perPage), nextCursor: next === undefined ? null : `v1_${next.id}` };

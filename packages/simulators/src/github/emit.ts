@@ -115,10 +115,12 @@ async function post(world: World, app: SimulatedApp, attempt: Attempt): Promise<
   }
 }
 
+const DELIVERY_IDS = 3_804_004_623_000_000_000n;
+
 function record(world: World, app: SimulatedApp, attempt: Attempt, { at, ...outcome }: Outcome & { readonly at: number }): void {
   const { guid, event, action, installationId, repositoryId, payload, redelivery } = attempt;
   world.deliveries.push({
-    id: nextId(world, 'delivery'),
+    id: String(DELIVERY_IDS + BigInt(nextId(world, 'delivery'))),
     appId: app.appId,
     guid,
     event,

@@ -70,7 +70,7 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
   let runId: number;
   let runnerId: number;
   let repositoryRunnerId: number;
-  let deliveryId: number;
+  let deliveryId: string;
 
   beforeAll(async () => {
     receiver = await startReceiver();
@@ -83,7 +83,7 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     ({ id: jobId, runId } = job);
     await waitFor('the hosted job to end', async () => (await world.github.report()).completed === 1);
     await world.github.settled();
-    deliveryId = (await world.github.truth()).deliveries[0]?.id ?? 0;
+    deliveryId = (await world.github.truth()).deliveries[0]?.id ?? '';
   });
   afterAll(async () => {
     await world.github.stop();

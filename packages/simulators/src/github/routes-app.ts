@@ -68,7 +68,7 @@ export const appRoutes: readonly Route[] = [
     caller: 'app',
     answer: (call) => ({
       status: 200,
-      body: deliveryDetails(findDelivery(call.world.deliveries, call.app.appId, idParam(call, 'delivery_id'))),
+      body: deliveryDetails(findDelivery(call.world.deliveries, call.app.appId, textParam(call, 'delivery_id'))),
     }),
   },
   {
@@ -77,7 +77,7 @@ export const appRoutes: readonly Route[] = [
     operation: 'apps/redeliver-webhook-delivery',
     caller: 'app',
     answer: (call) => {
-      redeliver(call.world, findDelivery(call.world.deliveries, call.app.appId, idParam(call, 'delivery_id')));
+      redeliver(call.world, findDelivery(call.world.deliveries, call.app.appId, textParam(call, 'delivery_id')));
       return { status: 202, body: {} };
     },
   },
@@ -136,9 +136,12 @@ function listDeliveries(call: AppCall) {
   return { status: 200, headers, body: deliveries.map(deliverySummary) };
 }
 
+/** A number with all its digits, as it goes over the wire. */
+const numeral = (digits: string): unknown => (JSON as unknown as { rawJSON: (json: string) => object }).rawJSON(digits);
+
 function deliverySummary(delivery: Delivery): Payload {
   return {
-    id: delivery.id,
+    id: numeral(delivery.id),
     guid: delivery.guid,
     delivered_at: delivery.deliveredAt,
     redelivery: delivery.redelivery,
