@@ -38,3 +38,29 @@ describe('GitHub is asked once', () => {
     expect(await scene.row(ofMona)).toMatchObject({ looked_up_at: expect.any(Date) });
   });
 });
+
+test('a repository that GitHub does not show is told as an event of each of its jobs, once a day (P5, E4)', async () => {
+  const jobs = [await scene.addJob(), await scene.addJob()];
+  await scene.world.github.selectRepositories(scene.world.organization.installationId, []);
+  const hidden = () =>
+    scene.db.selectFrom('installation_events').selectAll().where('event', '=', 'discovered.hidden').orderBy('id').execute();
+  await scene.lookUp({ dryRun: true });
+  expect(await hidden()).toEqual([]);
+  for (let pass = 0; pass < 2; pass++) {
+    await scene.lookUp();
+    await scene.passTime();
+  }
+  expect((await hidden()).map(({ job_id: jobId }) => jobId)).toEqual(jobs.toSorted((a, b) => a - b));
+  const payload = { repository: 'acme/api', message: expect.stringContaining('not selected for it') };
+  expect((await hidden())[0]).toMatchObject({ outcome: 'repository_hidden', repo_id: scene.world.repositories.api, payload });
+  await scene.db
+    .updateTable('installation_events')
+    .set({ received_at: new Date(0) })
+    .execute();
+  await scene.db
+    .updateTable('jobs')
+    .set({ lookup_due_at: new Date(0) })
+    .execute();
+  await scene.lookUp();
+  expect(await hidden()).toHaveLength(4);
+});

@@ -1,6 +1,6 @@
 import { type BreakerRules, closeServedPools, noteFailure, poolBreaker } from '@paddock/db/matching/breakers';
 import { endAnsweredGraces, findJobsToLookUp, type JobToLookUp } from '@paddock/db/jobs/jobs-to-look-up';
-import { type LookUpNote, noteLookUps, postponeLookUps } from '@paddock/db/jobs/note-look-ups';
+import { type LookUpNote, noteHiddenRepository, noteLookUps, postponeLookUps } from '@paddock/db/jobs/note-look-ups';
 import { currentPoolsDocument, type CurrentPools } from '@paddock/db/jobs/pools-documents';
 import { type Finding, recordFindings } from '@paddock/db/jobs/record-findings';
 import type { Database } from '@paddock/db/schema/tables';
@@ -112,7 +112,10 @@ async function lookUpRun(pass: Pass, jobs: readonly JobToLookUp[], signal: Abort
   const judged = await pass.ask(first, `run ${runId} of repository ${repoId}`, async () => {
     const client = pass.github.asInstallation(appId, installationId, { signal });
     const answer = await askRun(client, { runId, repoId, name });
-    if (answer.kind === 'invisible') return undefined;
+    if (answer.kind === 'invisible') {
+      if (!pass.dryRun) await noteHiddenRepository(pass.db, jobs);
+      return undefined;
+    }
     const notes = await judgeAll(client, answer, jobs);
     return { notes, findings: findingsOf(answer, jobs, notes) };
   });

@@ -1,5 +1,6 @@
 import type { JobVerdict } from '@paddock/domain/jobs/judge-job';
 import { type Kysely, sql, type Transaction } from 'kysely';
+import type { JobToLookUp } from './jobs-to-look-up.ts';
 import type { Database, Status } from '../schema/tables.ts';
 
 /** What GitHub's answer for a job came to; `revision` and `status` are those of the row that was judged. */
@@ -48,6 +49,35 @@ export async function noteLookUps(trx: Transaction<Database>, notes: readonly Lo
         select from workers w where w.pod_name = j.k8s_pod and w.status in ('pending', 'running'))))
     returning j.job_id as "jobId"`.execute(trx);
   return new Set(written.map(({ jobId }) => jobId));
+}
+
+/**
+ * GitHub does not show the repository of these jobs: the event that says why nothing comes of them, once a day for each job, however often
+ * GitHub is asked (P5).
+ */
+export async function noteHiddenRepository(db: Kysely<Database>, jobs: readonly JobToLookUp[]): Promise<void> {
+  const rows = jobs.map((job) => ({
+    app_id: job.appId,
+    installation_id: job.installationId,
+    entity_type: job.entityType,
+    entity_id: job.entityId,
+    entity_name: job.login,
+    repo_id: job.repoId,
+    job_id: job.jobId,
+    payload: {
+      repository: job.repoFullName,
+      message: `GitHub does not show ${job.repoFullName} to the App: it was deleted, has moved to an account without the App, or is not selected for it.`,
+    },
+  }));
+  await sql`
+    insert into installation_events (source, event, outcome, app_id, installation_id, entity_type, entity_id, entity_name, repo_id, job_id, payload)
+    select 'reconciler', 'discovered.hidden', 'repository_hidden', given.*
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given(app_id bigint, installation_id bigint, entity_type entity_type_enum,
+      entity_id bigint, entity_name text, repo_id bigint, job_id bigint, payload jsonb)
+    where not exists (
+      select from installation_events told
+      where told.job_id = given.job_id and told.event = 'discovered.hidden' and told.received_at > now() - interval '1 day')
+    order by given.job_id`.execute(db);
 }
 
 /** GitHub did not answer for these jobs: they are asked about again after `waitMs`, and others come first meanwhile. */

@@ -22,6 +22,7 @@ export const OUTCOMES = {
   job_waiting: 'the job waits for an approval; it is no demand yet',
   worker_bound: 'a job that fits no pool, seen on a worker of ours',
   duplicate_delivery: 'this delivery was stored before; nothing changed',
+  repository_hidden: 'GitHub does not show the job’s repository to our App, so that nothing can be asked of the job',
   redelivery_given_up: 'GitHub can no longer repeat this delivery; the job is looked up instead',
 } as const;
 
