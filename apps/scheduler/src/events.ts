@@ -138,6 +138,9 @@ export function createEvents(log: Logger, metrics: Metrics) {
       githubFailures.inc({ kind: failure.kind });
       log.warn('GitHub did not register a runner', { podName, deliveryGuid, failure });
     },
+    runnerGroupRefused(org: string, name: string, failure: GitHubFailure) {
+      log.warn('GitHub lets us have no such runner group: runners of the organisation go to the default one', { org, name, failure });
+    },
     clusterFailed({ podName, deliveryGuid }: WorkerToProvision, failure: KubeFailure) {
       clusterFailures.inc({ kind: failure.kind });
       log.warn('the cluster did not start a worker', { podName, deliveryGuid, failure });

@@ -48,7 +48,7 @@ await main(async () => {
     apps: config.github.apps.map(({ appId, privateKey }) => ({ appId, privateKey: privateKey.reveal() })),
     requestTimeoutMs: config.githubTimeoutMs,
   });
-  const runnerGroups = createRunnerGroups({ lifetimeMs: config.runnerGroupLifetimeMs });
+  const runnerGroups = createRunnerGroups({ lifetimeMs: config.runnerGroupLifetimeMs, onRefused: events.runnerGroupRefused });
   const cluster = connectConfiguredCluster(config);
 
   const ownConfig = clientConfig(databaseOptions);

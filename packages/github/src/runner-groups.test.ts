@@ -39,10 +39,13 @@ describe('runner groups (C7)', () => {
     expect(await calls()).toEqual({});
   });
 
-  test('where the plan has none, it is the default group', async () => {
+  test('where the plan has none, it is the default group, and that is told once', async () => {
     await world.github.addOrganization({ login: 'small', runnerGroups: false });
     const { id } = await world.github.install({ appId: world.appId, account: 'small' });
-    expect(await ensureRunnerGroup(github.asInstallation(world.appId, id), 'small', SETTINGS)).toBe(1);
+    const told: string[] = [];
+    const groups = createRunnerGroups({ lifetimeMs: 60_000, onRefused: (org, name, { kind }) => void told.push(`${org} ${name} ${kind}`) });
+    for (let n = 0; n < 3; n += 1) expect(await groups.ensure(github.asInstallation(world.appId, id), 'small', SETTINGS)).toBe(1);
+    expect(told).toEqual([`small ${SETTINGS.name} forbidden`]);
   });
 
   test('an exhausted budget is not taken for a missing plan', async () => {

@@ -1,5 +1,5 @@
 import type { InstallationClient } from './connect.ts';
-import { classifyGitHubError } from './errors.ts';
+import { classifyGitHubError, type GitHubFailure } from './errors.ts';
 import { PER_PAGE, readPages } from './read-pages.ts';
 
 /** Every organisation has it, under this id; repositories have no other. */
@@ -15,18 +15,27 @@ export type RunnerGroupSettings = {
 /**
  * The id of the organisation's runner group of that name; made with these settings if there is none. A group that exists is left as it is:
  * who may use it has been decided there, and widening it would let strangers' code in. Where there are no groups (403, 404: the plan, the
- * App's permissions) it is the default group, as it is for the name "Default", without a call.
+ * App's permissions) it is the default group, which `onRefused` is told, as it is for the name "Default", without a call.
  */
-export async function ensureRunnerGroup(client: InstallationClient, org: string, settings: RunnerGroupSettings): Promise<number> {
+export async function ensureRunnerGroup(
+  client: InstallationClient,
+  org: string,
+  settings: RunnerGroupSettings,
+  onRefused?: OnGroupRefused,
+): Promise<number> {
   if (settings.name.toLowerCase() === 'default') return DEFAULT_RUNNER_GROUP_ID;
   try {
     return (await findRunnerGroup(client, org, settings.name))?.id ?? (await createRunnerGroup(client, org, settings));
   } catch (error) {
-    const { kind } = classifyGitHubError(error);
-    if (kind === 'forbidden' || kind === 'not_found') return DEFAULT_RUNNER_GROUP_ID;
-    throw error;
+    const failure = classifyGitHubError(error);
+    if (failure.kind !== 'forbidden' && failure.kind !== 'not_found') throw error;
+    onRefused?.(org, settings.name, failure);
+    return DEFAULT_RUNNER_GROUP_ID;
   }
 }
+
+/** GitHub lets us have no group of that name: runners of the organisation go to the default one. */
+export type OnGroupRefused = (org: string, name: string, failure: GitHubFailure) => void;
 
 /* These endpoints are GitHub's, but not in Octokit's list of methods; their answers are read as what they are said to be. */
 
@@ -92,9 +101,12 @@ type Remembered = { readonly id: Promise<number>; readonly until: number };
 export function createRunnerGroups({
   lifetimeMs,
   now = Date.now,
+  onRefused,
 }: {
   readonly lifetimeMs: number;
   readonly now?: () => number;
+  /** Told once in a lifetime. */
+  readonly onRefused?: OnGroupRefused;
 }): RunnerGroups {
   const organizations = new Map<string, Map<string, Remembered>>();
   return {
@@ -103,7 +115,7 @@ export function createRunnerGroups({
       organizations.set(org.toLowerCase(), groups);
       const known = groups.get(settings.name);
       if (known !== undefined && known.until > now()) return known.id;
-      const id = ensureRunnerGroup(client, org, settings);
+      const id = ensureRunnerGroup(client, org, settings, onRefused);
       const remembered = { id, until: now() + lifetimeMs };
       groups.set(settings.name, remembered);
       id.catch(() => {
