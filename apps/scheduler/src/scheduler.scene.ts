@@ -174,7 +174,7 @@ export async function startSchedulerWorld({
           .execute();
         await db
           .updateTable('breakers')
-          .set({ paused_until: new Date(0), trial_until: null })
+          .set({ paused_until: new Date(0) })
           .where('pauses', '>', 0)
           .execute();
         if ((await runDueTasks({ db, kinds, random: () => 0.5 })) === 0) return;
