@@ -96,11 +96,6 @@ describe('parseDelivery', () => {
     });
   });
 
-  test.each([2 ** 60, '7', {}])('a runner’s id that cannot be held (%p) is none, and the job is not refused for it (P1)', (runner_id) => {
-    const payload = { ...withJob(0, { runner_id, runner_name: 'one' }), action: 'in_progress' };
-    expect(parseDelivery('workflow_job', payload)).toMatchObject({ kind: 'job', job: { runnerName: 'one', runnerId: null } });
-  });
-
   test.each([
     ['no job', { workflow_job: undefined }],
     ['no repository', { repository: undefined }],

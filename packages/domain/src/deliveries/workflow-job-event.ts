@@ -56,12 +56,10 @@ const payload = z.object({
     conclusion: optionalText,
     // Of nothing but spaces it is none, as an empty one is.
     runner_name: optionalText.transform((name) => (name === null ? null : readRunnerName(name) || null)),
-    // The name is what binds; no delivery is refused for an id that JavaScript would round.
     runner_id: z
       .int()
       .nullish()
-      .transform((value) => value ?? null)
-      .catch(null),
+      .transform((value) => value ?? null),
     created_at: instant,
     started_at: instant,
     completed_at: instant,
