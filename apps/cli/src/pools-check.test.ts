@@ -1,14 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 
 const MAIN = join(import.meta.dirname, 'main.ts');
 const EXAMPLE = join(import.meta.dirname, '../../../deploy/paddock.example.yaml');
 const PAGE = join(import.meta.dirname, '../../../docs/pools.md');
 const folder = mkdtempSync(join(tmpdir(), 'paddock-cli-'));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 function paddock(...words: string[]): { code: number | null; stdout: string; stderr: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words], { encoding: 'utf8', env: {} });

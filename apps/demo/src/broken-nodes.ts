@@ -30,6 +30,7 @@ export type NodeFailure = 'image_pull' | 'node_lost';
 export interface BrokenNodes {
   /** What becomes of a pod that is on one of them: its runner never begins. Undefined: it is on another node. */
   take(pod: ObservedPod): NodeFailure | undefined;
+  /** Takes the nodes away. Throws, once they are gone, if anything on them could not be played. */
   remove(): Promise<void>;
 }
 
@@ -44,9 +45,10 @@ export async function addBrokenNodes(cluster: Cluster, instance: string, signal:
   for (const name of Object.keys(nodes)) await callJson(cluster, { method: 'POST', path: NODES, body: nodeManifest(name) });
   const taken: Record<NodeFailure, ReturnType<typeof newNode>> = { image_pull: newNode(), node_lost: newNode() };
   const begun: Promise<unknown>[] = [];
+  const problems: unknown[] = [];
   const begin = (work: Promise<unknown>): void => {
-    // The cluster may refuse it, as when the pod is gone meanwhile; what then becomes of the pod is seen all the same.
-    begun.push(work.catch(() => undefined));
+    // A pod may be gone meanwhile; whatever else the cluster refuses is told at the end.
+    begun.push(unlessAbsent(work).catch((error: unknown) => problems.push(error)));
   };
 
   const patch = (path: string, body: object) =>
@@ -82,6 +84,7 @@ export async function addBrokenNodes(cluster: Cluster, instance: string, signal:
     async remove() {
       await Promise.all(begun);
       for (const name of Object.keys(nodes)) await unlessAbsent(vanish(name));
+      if (problems.length > 0) throw new AggregateError(problems, 'The cluster did not let the demo play its two broken nodes.');
     },
   };
 }

@@ -9,7 +9,7 @@ export function limitHolding(pool: pg.Pool, ms: number, onCut: (afterMs: number)
   const timers = new Map<pg.PoolClient, NodeJS.Timeout>();
   const cut = (client: pg.PoolClient) => {
     onCut(ms);
-    // With a query under way, end() does not wait for the server but closes the socket.
+    // With a query under way, end() does not wait for the server but closes the socket; that it fails on one that is dead was just told.
     (client as unknown as pg.Client).end().catch(() => undefined);
   };
   pool.on('acquire', (client) => timers.set(client, setTimeout(cut, ms, client)));
