@@ -1,0 +1,1 @@
+-- What keeps one account, pod, server or row from holding up the others. Services of the version before work beside all of it.

@@ -1,0 +1,1 @@
+-- Indexes and storage settings only: services work without them, slower.
