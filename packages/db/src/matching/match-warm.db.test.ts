@@ -69,6 +69,23 @@ describe('warm workers', () => {
     expect(warm?.demand_key).toBe(job.demand_key);
   });
 
+  test('are as many as wanted while a runner ended whose job is unknown: the next pass makes none in addition (C3, C10, P3)', async () => {
+    await install('acme', ACME);
+    await keep('acme', 1);
+    await matchAll(testDb.db);
+    await run();
+    const [ended] = await workers();
+    await change({ status: 'completed', completed_at: new Date(), unexplained_until: new Date(Date.now() + 600_000) })
+      .where('pod_name', '=', ended?.pod_name ?? '')
+      .execute();
+    await putJob(testDb.db);
+    await putJob(testDb.db);
+    // The ended runner took one of the two jobs, so one worker serves the other and one is kept warm.
+    expect(await matchAll(testDb.db)).toBe(2);
+    expect(await matchAll(testDb.db)).toBe(0);
+    expect((await workers()).filter((worker) => worker.is_warm && worker.status === 'pending')).toHaveLength(1);
+  });
+
   test('are made for accounts only on which the App is installed and not suspended (C10)', async () => {
     await keep('acme', 1);
     expect(await matchAll(testDb.db)).toBe(0);

@@ -13,7 +13,7 @@ export interface WarmKey {
   pool: string;
   /** So many are kept beyond what waiting jobs take. */
   wanted: number;
-  /** Unassigned workers beyond the waiting jobs. */
+  /** Unassigned workers beyond the waiting jobs that no ended runner took. */
   spare: number;
   /** Unassigned workers that are marked as warm. */
   marked: number;
@@ -102,7 +102,9 @@ export async function findWarmKeys(db: Kysely<Database>, { lifetimeMs }: { lifet
     keys as materialized (select distinct on (demand_key) * from named order by demand_key, wanted desc)
     select k.demand_key as "demandKey", k.entity_id as "entityId", k.login, k.installation_id as "installationId", k.repo_id as "scopeRepoId",
       k.pool, k.wanted, s.marked, s.aged,
-      greatest(0, s.unassigned - (select count(*) from jobs j where j.demand_key = k.demand_key and j.wants_worker)) as spare,
+      -- A runner that ended well without a known job took one of the waiting jobs, as in deficits.ts.
+      greatest(0, s.unassigned - greatest(0, (select count(*) from jobs j where j.demand_key = k.demand_key and j.wants_worker)
+        - (select count(*) from workers e where e.demand_key = k.demand_key and e.unexplained_until > now() and e.assigned_at is null))) as spare,
       (select count(*) from workers r where r.demand_key = k.demand_key and r.status in ('pending', 'running')
         and r.stopping_at is not null and r.stop_reason = 'warm_expired') as renewing
     from keys k
