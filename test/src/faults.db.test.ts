@@ -3,6 +3,7 @@ import { FAULTS } from '@paddock/bench/faults/matrix';
 import { playFault } from '@paddock/bench/faults/play-fault';
 import { type Stage, startStage } from '@paddock/bench/faults/stage';
 import { type Postgres, startPostgres } from '@paddock/embedded-postgres/start-postgres';
+import { SEED } from '@paddock/testing/random-cases';
 
 /** Those of the matrix that need no pause or deadline to end, which last half a minute each; `bench faults` plays all, with many jobs. */
 const QUICK = [
@@ -29,7 +30,7 @@ describe('jobs while something goes wrong: none lost, none killed, nothing left 
 
   beforeAll(async () => {
     postgres = await startPostgres();
-    stage = await startStage(postgres, 1);
+    stage = await startStage(postgres, 1, SEED);
   }, NET_MS);
 
   afterAll(async () => {

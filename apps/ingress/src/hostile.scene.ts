@@ -1,6 +1,7 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
-import fc from 'fast-check';
+import { examplePayload } from '@paddock/testing/example-payload';
+import { fc } from '@paddock/testing/random-cases';
 import { APP, SECRET } from './ingress.scene.ts';
 
 /** One request as it goes over the wire, and whether its signature is right. */
@@ -167,16 +168,38 @@ const oddHeader = fc.tuple(
   ),
 );
 
+interface Draft {
+  readonly guid: string;
+  readonly event: string;
+  readonly body: Buffer;
+  readonly isSigned: boolean;
+}
+
+/** A request with the headers that GitHub sends; one that is not signed bears a signature made with another key. */
+const requestOf = ({ guid, event, body: sent, isSigned }: Draft): HostileRequest => {
+  const key = isSigned ? SECRET : `${SECRET}?`;
+  const headers: [string, string][] = [
+    ['x-github-event', event],
+    ['x-github-delivery', guid],
+    ['x-github-hook-installation-target-id', String(APP)],
+    ['x-hub-signature-256', `sha256=${createHmac('sha256', key).update(sent).digest('hex')}`],
+  ];
+  return { guid, isSigned, headers, body: sent };
+};
+
+/** A job that a pool serves, as GitHub sends it. */
+export function intactJob(isSigned: boolean): HostileRequest {
+  const payload = examplePayload('workflow_job', 'queued', {
+    workflow_job: { id: 800, labels: ['self-hosted'] },
+    repository: { private: true, owner: { id: OWNER, login: 'acme', type: 'Organization' } },
+  });
+  return requestOf({ guid: randomUUID(), event: 'workflow_job', body: Buffer.from(JSON.stringify(payload)), isSigned });
+}
+
 /** Deliveries that GitHub would never send, each with a GUID of its own; about half of them are rightly signed. */
 export const hostileRequest: fc.Arbitrary<HostileRequest> = fc
   .tuple(fc.uuid(), body, fc.boolean(), fc.option(oddEvent, { freq: 5 }), fc.array(oddHeader, { maxLength: 2 }), fc.boolean())
   .map(([guid, { event, bytes: sent }, isSigned, otherEvent, more, isDefiled]) => {
-    const key = isSigned ? SECRET : `${SECRET}?`;
-    const headers: [string, string][] = [
-      ['x-github-event', otherEvent ?? event],
-      ['x-github-delivery', guid],
-      ['x-github-hook-installation-target-id', String(APP)],
-      ['x-hub-signature-256', `sha256=${createHmac('sha256', key).update(sent).digest('hex')}`],
-    ];
-    return { guid, isSigned, headers: isDefiled ? [...headers, ...more] : headers, body: sent };
+    const request = requestOf({ guid, event: otherEvent ?? event, body: sent, isSigned });
+    return isDefiled ? Object.assign(request, { headers: [...request.headers, ...more] }) : request;
   });

@@ -76,7 +76,7 @@ interface Queueing {
 }
 
 /** Spread evenly over the run. Answers the ids. */
-async function queueJobs({ github, environments }: Stage, fault: Fault, { jobs, lastsMs, advance }: Queueing): Promise<number[]> {
+async function queueJobs({ github, environments, random }: Stage, fault: Fault, { jobs, lastsMs, advance }: Queueing): Promise<number[]> {
   const ids: number[] = [];
   const cancelling: Promise<unknown>[] = [];
   const [least, most] = fault.jobMs ?? USUAL_JOB_MS;
@@ -86,10 +86,10 @@ async function queueJobs({ github, environments }: Stage, fault: Fault, { jobs, 
     const repo = REPOSITORIES[index % REPOSITORIES.length] ?? REPOSITORIES[0];
     // Not by the same remainder as the repository, or an environment would see one of them only.
     const { labels } = environments[Math.floor(index / REPOSITORIES.length) % environments.length] ?? { labels: [] };
-    const { id } = await github.queueJob({ repo, labels, durationMs: least + Math.random() * (most - least) });
+    const { id } = await github.queueJob({ repo, labels, durationMs: least + random() * (most - least) });
     ids.push(id);
-    if (Math.random() < (fault.cancelShare ?? 0)) {
-      cancelling.push(sleep(Math.random() * CANCEL_WITHIN_MS).then(() => github.cancelJob(id)));
+    if (random() < (fault.cancelShare ?? 0)) {
+      cancelling.push(sleep(random() * CANCEL_WITHIN_MS).then(() => github.cancelJob(id)));
     }
     advance(ids.length / jobs);
   }

@@ -7,6 +7,7 @@ import type { GitHubControl } from '@paddock/simulators/github/control';
 import { connectGitHubSimulator } from '@paddock/simulators/github/control-client';
 import { connectKubeControl } from '@paddock/simulators/kube/control-client';
 import type { RemoteKubeControl } from '@paddock/simulators/kube/kube-control';
+import { seededRandom } from '@paddock/simulators/seeded-random';
 import pg from 'pg';
 import { simulatorProgram } from '../programs.ts';
 import { createEnvironment, type Environment, NAMESPACE, WEBHOOK_SECRET } from './environment.ts';
@@ -22,13 +23,15 @@ export interface Stage {
   readonly cluster: RemoteKubeControl;
   readonly postgres: Postgres;
   readonly environments: readonly Environment[];
+  /** Uniform in [0, 1), from the stage's seed. */
+  readonly random: () => number;
   /** Rejects when one of the processes ends by itself; never resolves. */
   readonly broken: Promise<never>;
   close(): Promise<void>;
 }
 
-/** Starts everything, in a database of its own on this PostgreSQL. */
-export async function startStage(postgres: Postgres, environmentCount: number): Promise<Stage> {
+/** Starts everything, in a database of its own on this PostgreSQL. What is random about the faults follows from `seed`. */
+export async function startStage(postgres: Postgres, environmentCount: number, seed = 1): Promise<Stage> {
   const undo: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (const step of undo.splice(0).toReversed()) await step();
@@ -49,14 +52,14 @@ export async function startStage(postgres: Postgres, environmentCount: number): 
     const simulatedGitHub = createService({
       name: 'simulated GitHub',
       program: simulatorProgram('simulate-github'),
-      args: [JSON.stringify({ apps })],
+      args: [JSON.stringify({ apps, seed })],
       onStart: (url) => void (githubUrl = url),
       onEnd,
     });
     const simulatedCluster = createService({
       name: 'simulated cluster',
       program: simulatorProgram('simulate-cluster'),
-      args: [JSON.stringify({ namespaces: [NAMESPACE], kubeconfigFile })],
+      args: [JSON.stringify({ namespaces: [NAMESPACE], kubeconfigFile, seed })],
       onStart: (url) => void (clusterUrl = url),
       onEnd,
     });
@@ -76,7 +79,15 @@ export async function startStage(postgres: Postgres, environmentCount: number): 
       environments.push(environment);
       await Promise.all(environment.services.map(({ start }) => start()));
     }
-    return { github, cluster: connectKubeControl(clusterUrl), postgres, environments, broken: broken.promise, close };
+    return {
+      github,
+      cluster: connectKubeControl(clusterUrl),
+      postgres,
+      environments,
+      random: seededRandom(seed),
+      broken: broken.promise,
+      close,
+    };
   } catch (error) {
     await close();
     throw error;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import { fc } from '@paddock/testing/random-cases';
 import { backoffMs } from './backoff.ts';
 
 const RULES = { firstMs: 30_000, longestMs: 3_600_000 };

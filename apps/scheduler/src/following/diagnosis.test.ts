@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
-import fc from 'fast-check';
+import { fc } from '@paddock/testing/random-cases';
 import { type ContainerLog, diagnose, LARGEST_DIAGNOSIS_BYTES } from './diagnosis.ts';
 
 const failed = { name: 'runner', state: 'terminated', exitCode: 1, reason: 'Error' } as const;

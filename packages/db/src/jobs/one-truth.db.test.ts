@@ -1,15 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import fc from 'fast-check';
+import { fc } from '@paddock/testing/random-cases';
 import type { Selectable } from 'kysely';
 import { type Deliveries, deliveriesOfJobs, pools } from './job-lives.scene.ts';
 import type { DeliveryToRecord } from '../deliveries/delivery-to-record.ts';
 import { recordDeliveries } from '../deliveries/record-deliveries.ts';
 import type { JobsTable } from '../schema/tables.ts';
 
-/** On a busy machine fewer are tried. */
-const BOUND = { interruptAfterTimeLimit: 40_000 };
 const RANK = { pending: 0, running: 1, completed: 2, failed: 2 };
 
 describe('what the deliveries of a job come to', () => {
@@ -86,7 +84,7 @@ describe('what the deliveries of a job come to', () => {
         }
         expect(await truth()).toEqual(expected);
       }),
-      { numRuns: 150, ...BOUND },
+      { numRuns: 150 },
     );
   });
 
@@ -102,7 +100,7 @@ describe('what the deliveries of a job come to', () => {
           expect(await truth()).toEqual(expected);
         }
       }),
-      { numRuns: 100, ...BOUND },
+      { numRuns: 100 },
     );
   });
 });

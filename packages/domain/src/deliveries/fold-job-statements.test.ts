@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import { fc } from '@paddock/testing/random-cases';
 import { type DeliveredStatement, foldJobStatements, roundsByRunner } from './fold-job-statements.ts';
 
 const statement = (changes: Partial<DeliveredStatement> = {}): DeliveredStatement => ({

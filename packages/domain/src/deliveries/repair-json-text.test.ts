@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import { fc } from '@paddock/testing/random-cases';
 import { repairJsonText } from './repair-json-text.ts';
 
 describe('repairJsonText', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import { fc } from '@paddock/testing/random-cases';
 import { type LiveWorkers, type Room, shareRoom, type Sharing, type Shortage } from './share-room.ts';
 
 const ACME = 1;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import { fc } from '@paddock/testing/random-cases';
 import { normaliseLabels } from './labels.ts';
 import { entityRule, type Pool, poolFor, poolsDocument, sharedLabels } from './pools-document.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import { fc } from '@paddock/testing/random-cases';
 import { quantity, readQuantity } from './quantity.ts';
 
 describe('a quantity', () => {

@@ -4,6 +4,7 @@ import type { DeliveryFaults, Delivery } from './delivery-log.ts';
 import type { Fault } from './faults.ts';
 import type { Job, Run } from './job.ts';
 import type { Runner, RunnerRecord } from './runner.ts';
+import { seededRandom } from '../seeded-random.ts';
 
 /** What the simulated GitHub knows of an App: its public key only, like the real one. */
 export type SimulatedApp = {
@@ -144,16 +145,4 @@ export function later(world: World, ms: number, act: () => void): void {
 /** Unguessable text, for what GitHub would never repeat. */
 export function randomText(bytes: number): string {
   return randomBytes(bytes).toString('base64url');
-}
-
-/** mulberry32: small, fast, good enough to spread choices. */
-function seededRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -11,6 +11,7 @@ import { kubeconfigFor, temporaryFile } from './kubeconfig.ts';
 import { startKubelet, type PlayRunner } from './kubelet.ts';
 import { createListPages } from './list-pages.ts';
 import { createObjectStore, type ObjectStore } from './object-store.ts';
+import { seededRandom } from '../seeded-random.ts';
 import { type RunnerFaults, withFaults } from './runner-faults.ts';
 import { sendJson, serveCall, type ApiService } from './serve-call.ts';
 import { CONTROL_PATH, serveControl } from './serve-control.ts';
@@ -27,7 +28,8 @@ export interface KubeSimulatorOptions {
   readonly kubelet?: boolean | undefined;
   /** How often a watch hears of the newest version; a minute in a real cluster. */
   readonly bookmarkMs?: number | undefined;
-  readonly random?: (() => number) | undefined;
+  /** What random starts and faults begin from; 1 unless told. */
+  readonly seed?: number | undefined;
 }
 
 export interface KubeSimulator extends KubeControl {
@@ -49,7 +51,8 @@ export async function startKubeSimulator(options: KubeSimulatorOptions = {}): Pr
   store.create('nodes', admit('nodes', undefined, { metadata: { name: 'sim-node' } }, new Date()));
 
   const stopCollecting = collectGarbage(store);
-  const { startDelayMs = [20, 200], random = Math.random } = options;
+  const { startDelayMs = [20, 200], seed = 1 } = options;
+  const random = seededRandom(seed);
   let runnerFaults: RunnerFaults = {};
   const watches = new Set<{ cut(): void }>();
   const report = createKubeReport(store, () => watches.size);
