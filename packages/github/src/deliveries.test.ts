@@ -102,6 +102,18 @@ describe('webhook deliveries (E1)', () => {
     expect(ids).toEqual(ids.toSorted((a, b) => (a > b ? -1 : 1)));
   });
 
+  test('a log of exactly a hundred entries ends with its first page, and nothing is said of a proxy', async () => {
+    await world.github.setDeliveryFaults({ lossRate: 1 });
+    for (let n = 0; n < 100; n += 1) await queue();
+    const page = await listDeliveries(client);
+    expect(page).toMatchObject({ deliveries: { length: 100 }, isCutOff: false });
+    expect(page.nextCursor).toBeUndefined();
+    // A log that is longer, and ends with a full page.
+    for (let n = 0; n < 100; n += 1) await queue();
+    const { nextCursor = '' } = await listDeliveries(client);
+    expect(await listDeliveries(client, { cursor: nextCursor })).toMatchObject({ deliveries: { length: 100 }, isCutOff: false });
+  });
+
   test('one that is gone from the log cannot be had again', async () => {
     expect(await redeliver(client, '1').catch(classifyGitHubError)).toMatchObject({ kind: 'not_found' });
   });

@@ -23,7 +23,7 @@ export type WebhookDelivery = {
 export type DeliveryPage = {
   readonly deliveries: readonly WebhookDelivery[];
   readonly nextCursor?: string;
-  /** The page is full and came without any Link header: whether the log goes on, and where, GitHub has not said. */
+  /** The page is full, and something between GitHub and us removes the Link header: whether the log goes on, and where, is not known. */
   readonly isCutOff: boolean;
   /** GitHub's clock when it answered; undefined if it did not say. */
   readonly answeredAt: Date | undefined;
@@ -31,13 +31,10 @@ export type DeliveryPage = {
 
 /**
  * A page of the App's deliveries (100), newest first, from `cursor` on. No `nextCursor`: it is the last page. Failed ones are not asked for
- * apart: GitHub's filter misses those that never got a status code.
+ * apart: GitHub's filter misses those that never got a status code. Throws what Octokit throws.
  */
-export async function listDeliveries({ octokit }: AppClient, { cursor }: { readonly cursor?: string } = {}): Promise<DeliveryPage> {
-  const { data, headers } = await octokit.rest.apps.listWebhookDeliveries({
-    per_page: PER_PAGE,
-    ...(cursor === undefined ? {} : { cursor }),
-  });
+export async function listDeliveries(client: AppClient, { cursor }: { readonly cursor?: string } = {}): Promise<DeliveryPage> {
+  const { data, headers } = await askForPage(client, { cursor, perPage: PER_PAGE });
   const deliveries = data.map((delivery) => ({
     // Octokit reads such a number as a bigint, and leaves one out of the path that it is put into.
     id: String(delivery.id),
@@ -55,13 +52,25 @@ export async function listDeliveries({ octokit }: AppClient, { cursor }: { reado
   }));
   const nextCursor = cursorOfNextPage(headers.link);
   const answeredAt = clockIn(headers.date);
-  const isCutOff = headers.link === undefined && data.length >= PER_PAGE;
+  const isCutOff = headers.link === undefined && data.length >= PER_PAGE && (await isLinkRemoved(client, cursor));
   return { deliveries, isCutOff, answeredAt, ...(nextCursor === undefined ? {} : { nextCursor }) };
 }
 
 /** Asks GitHub to send a delivery once more; it answers before it does. The new attempt keeps the GUID and gets an id of its own. */
 export async function redeliver({ octokit }: AppClient, deliveryId: string): Promise<void> {
   await octokit.request(`POST /app/hook/deliveries/${encodeURIComponent(deliveryId)}/attempts`);
+}
+
+const askForPage = ({ octokit }: AppClient, { cursor, perPage }: { readonly cursor: string | undefined; readonly perPage: number }) =>
+  octokit.rest.apps.listWebhookDeliveries({ per_page: perPage, ...(cursor === undefined ? {} : { cursor }) });
+
+/**
+ * A last page of exactly a hundred entries has no Link header either. A page of one entry, taken from a log that has more, must have one: if
+ * it has none, something removes it.
+ */
+async function isLinkRemoved(client: AppClient, cursor: string | undefined): Promise<boolean> {
+  const { headers } = await askForPage(client, { cursor, perPage: 1 });
+  return headers.link === undefined;
 }
 
 function cursorOfNextPage(link: string | undefined): string | undefined {
