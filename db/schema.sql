@@ -221,6 +221,7 @@ create table jobs (
   looked_up_at timestamp with time zone,
   seen_gone_at timestamp with time zone,
   recovered_at timestamp with time zone,
+  unanswered_since timestamp with time zone,
   constraint jobs_entity_type_check CHECK ((entity_type = ANY (ARRAY['Organization'::text, 'User'::text]))),
   constraint jobs_pkey PRIMARY KEY (job_id)
 ) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.005, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_insert_scale_factor=0.005, autovacuum_vacuum_insert_threshold=5000, autovacuum_analyze_scale_factor=0.05);

@@ -1,1 +1,4 @@
 -- What keeps one account, pod, server or row from holding up the others. Services of the version before work beside all of it.
+
+-- When GitHub was first asked about a job in vain. It counts only while GitHub has not answered since (`looked_up_at`).
+alter table jobs add column unanswered_since timestamptz;

@@ -121,7 +121,7 @@ describe('a job that GitHub calls queued', () => {
     await scene.passTime();
     expect(await scene.lookUp()).toMatchObject({ requeued: 2 });
     expect(await scene.row(lost)).toMatchObject({ status: 'running', wants_worker: true, requeues: 1, lookup_due_at: null });
-    expect(await scene.row(failed)).toMatchObject({ status: 'failed', wants_worker: true, requeues: 1 });
+    expect(await scene.row(failed)).toMatchObject({ status: 'pending', wants_worker: true, requeues: 1, misjudged: true });
   });
 
   test('less than the time between two looks apart is not demand yet', async () => {

@@ -134,10 +134,10 @@ describe('stuck jobs (E3)', () => {
     expect([byDefault(jobSettings.recoverySilenceMinutes), byDefault(jobSettings.recoveryLimit)]).toEqual([1440, 3]);
   });
 
-  const silent = { recovery_attempts: 3, recovered_at: ago(11) };
+  const silent = { recovery_attempts: 3, recovered_at: ago(11), unanswered_since: ago(1441) };
   test('at the limit permanent failure with its reason', async () => {
     const waiting = await putWaiting(49 * 60, silent);
-    const orphan = await putOrphan(25 * 60, { ...silent, looked_up_at: ago(1441) });
+    const orphan = await putOrphan(25 * 60, { ...silent, looked_up_at: ago(1442) });
     expect(await recover()).toMatchObject({ failed: 2, recovered: 0 });
     const message = 'the job was stuck, 3 recoveries did not help, and GitHub has not answered for it for 1440 minutes';
     for (const job of [waiting, orphan]) {
@@ -150,6 +150,8 @@ describe('stuck jobs (E3)', () => {
 
   test.each([
     ['for a job that GitHub still calls queued', { ...silent, looked_up_at: ago(30) }],
+    ['before GitHub was asked about it', { ...silent, unanswered_since: null }],
+    ['a day after it came, which GitHub was first asked about a moment ago', { ...silent, unanswered_since: ago(1) }],
     ['before the limit', { ...silent, recovery_attempts: 2 }],
     ['while GitHub may still have it in its queue', { ...silent, queued_at: ago(47 * 60) }],
   ])('but never %s', async (_name, given) => {
@@ -209,7 +211,7 @@ describe('suspects that are only looked up (E4)', () => {
 
 describe('the fence', () => {
   test('a row that left the state between SELECT and UPDATE is not touched', async () => {
-    const job = await putWaiting(49 * 60, { recovery_attempts: 3, recovered_at: ago(11) });
+    const job = await putWaiting(49 * 60, { recovery_attempts: 3, recovered_at: ago(11), unanswered_since: ago(1441) });
     const other = await putWaiting(11);
     const db = afterFirstAnswer(database.db, () =>
       database.db.updateTable('jobs').set({ status: 'completed', wants_worker: false }).execute(),
@@ -230,8 +232,10 @@ describe('the fence', () => {
   });
 
   test('at most 3 statements whatever the number', async () => {
-    for (let index = 0; index < 60; index++)
-      await putWaiting(index % 2 === 0 ? 11 : 49 * 60, { recovery_attempts: index % 2 === 0 ? 0 : 3 });
+    for (let index = 0; index < 30; index++) {
+      await putWaiting(11);
+      await putWaiting(49 * 60, { recovery_attempts: 3, unanswered_since: ago(1441) });
+    }
     const counted = countStatements(database.db);
     expect(await recover({ db: counted.db })).toMatchObject({ recovered: 30, failed: 30 });
     expect(counted.count()).toBe(3);

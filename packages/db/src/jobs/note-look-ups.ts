@@ -11,6 +11,8 @@ export interface LookUpNote {
   readonly verdict: JobVerdict;
 }
 
+const isRevived = sql`(l.kind = 'requeued' and j.status = 'failed')`;
+
 /**
  * Writes down that GitHub has answered for these jobs, and what follows from it apart from what a delivery would say: a first sighting, a
  * demand that is back, an end (E4). A row that has moved on since it was read is left alone. Returns the ids of the rows that were written.
@@ -37,11 +39,13 @@ export async function noteLookUps(trx: Transaction<Database>, notes: readonly Lo
       lookup_due_at = case when l.again then now() + ${secondLookMs} * interval '1 millisecond' end,
       seen_queued_at = case when l.kind = 'queued' then coalesce(j.seen_queued_at, now()) end,
       seen_gone_at = case when l.kind = 'gone' then coalesce(j.seen_gone_at, now()) end,
+      -- That we failed it was wrong: it begins anew, and its row says that it waits.
+      status = case when l.kind = 'failed' then 'failed' when ${isRevived} then 'pending' else j.status end,
+      misjudged = j.misjudged or ${isRevived},
+      conclusion = case when l.kind = 'failed' then coalesce(j.conclusion, l.conclusion) when not ${isRevived} then j.conclusion end,
+      failure_info = case when l.kind = 'failed' then jsonb_build_object('version', 1, 'message', l.message) when not ${isRevived} then j.failure_info end,
       wants_worker = case l.kind when 'requeued' then true when 'failed' then false else j.wants_worker end,
-      requeues = j.requeues + (l.kind = 'requeued')::integer,
-      status = case when l.kind = 'failed' then 'failed' else j.status end,
-      conclusion = case when l.kind = 'failed' then coalesce(j.conclusion, l.conclusion) else j.conclusion end,
-      failure_info = case when l.kind = 'failed' then jsonb_build_object('version', 1, 'message', l.message) else j.failure_info end
+      requeues = j.requeues + (l.kind = 'requeued')::integer
     from locked l
     where j.job_id = l.job_id and j.revision = l.revision and j.status = l.status
       and (l.kind <> 'failed' or j.status in ('pending', 'running'))
@@ -80,15 +84,22 @@ export async function noteHiddenRepository(db: Kysely<Database>, jobs: readonly 
     order by given.job_id`.execute(db);
 }
 
-/** GitHub did not answer for these jobs: they are asked about again after `waitMs`, and others come first meanwhile. */
+/**
+ * GitHub did not answer for these jobs: they are asked about again after `waitMs`, and others come first meanwhile. Its silence begins with
+ * the first question since its last answer.
+ */
 export async function postponeLookUps(db: Kysely<Database>, jobIds: readonly number[], waitMs: number): Promise<void> {
   await sql`
-    update jobs set lookup_due_at = now() + ${waitMs} * interval '1 millisecond'
+    update jobs set lookup_due_at = now() + ${waitMs} * interval '1 millisecond',
+      unanswered_since = case when ${isUnanswered} then unanswered_since else now() end
     where job_id in (
       select job_id from jobs where job_id = any(${jobIds}::bigint[]) and lookup_due_at <= now() order by job_id for no key update)`.execute(
     db,
   );
 }
+
+/** GitHub was asked about a job (a row of `jobs`) and has not answered since: `unanswered_since` says since when. */
+export const isUnanswered = sql`(unanswered_since is not null and (looked_up_at is null or looked_up_at < unanswered_since))`;
 
 /** Has jobs looked up as soon as may be. */
 export async function askForLookUps(db: Kysely<Database>, jobIds: readonly number[]): Promise<void> {

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { isUnanswered } from './note-look-ups.ts';
 import type { Database, Status } from '../schema/tables.ts';
 
 /** Why a job is in doubt. The first two are stuck; the others are only looked up. */
@@ -21,7 +22,7 @@ export interface DoubtRules {
   readonly longestLookMs: number;
   /** After so many recoveries a job may fail. */
   readonly limit: number;
-  /** For how long GitHub must have been silent about it by then. */
+  /** For how long GitHub must have been silent about it by then, counted from the first question that it did not answer. */
   readonly silenceMs: number;
   /** How long GitHub keeps a job in its queue. */
   readonly queuedAtMostMs: number;
@@ -77,7 +78,7 @@ export async function findDoubtfulJobs(db: Kysely<Database>, rules: DoubtRules):
     )
     select j.job_id as "jobId", j.status, j.revision, c.doubt,
       c.doubt in ('unserved', 'worker_ended') and j.status in ('pending', 'running') and j.recovery_attempts >= ${limit}
-        and coalesce(j.looked_up_at, j.created_at) < now() - ${ms(silenceMs)}
+        and ${isUnanswered} and j.unanswered_since < now() - ${ms(silenceMs)}
         and (c.doubt = 'worker_ended' or coalesce(j.queued_at, j.created_at) < now() - ${ms(queuedAtMostMs)}) as "isLost"
     from chosen c join jobs j using (job_id) order by j.created_at, j.job_id limit ${batch}`.execute(db);
   return rows;

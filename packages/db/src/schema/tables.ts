@@ -51,6 +51,7 @@ export interface JobsTable {
   delivery_guid: Nullable<string>;
   lookup_due_at: Nullable<Date>;
   looked_up_at: Nullable<Date>;
+  unanswered_since: Nullable<Date>;
   seen_queued_at: Nullable<Date>;
   seen_gone_at: Nullable<Date>;
   recovered_at: Nullable<Date>;

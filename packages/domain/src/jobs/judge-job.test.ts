@@ -30,7 +30,7 @@ const cases: [string, SuspectJob, JobAnswer, JobVerdict][] = [
     'queued in an ended run, twice, and we had failed it',
     { ...running, status: 'failed', wasQueued: true },
     queuedInEndedRun,
-    { kind: 'requeued' },
+    { kind: 'answered' },
   ],
   ['queued in an ended run, twice', { ...pending, wasQueued: true }, queuedInEndedRun, failed('cancelled')],
   ['waiting for an approval', pending, says('waiting'), { kind: 'answered' }],

@@ -51,7 +51,8 @@ export function judgeJob(job: SuspectJob, answer: JobAnswer): JobVerdict {
 
 function judgeQueued(job: SuspectJob, runEnd: { readonly conclusion: string | null } | undefined): JobVerdict {
   if (job.status === 'completed') return { kind: 'answered' };
-  if (job.wasQueued && runEnd !== undefined && job.status !== 'failed') {
+  if (job.wasQueued && runEnd !== undefined) {
+    if (job.status === 'failed') return { kind: 'answered' };
     const { conclusion } = runEnd;
     return {
       kind: 'failed',
