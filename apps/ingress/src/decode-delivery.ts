@@ -3,7 +3,7 @@ import type { DeliveryToRecord } from '@paddock/db/deliveries/delivery-to-record
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { quoteHugeNumbers } from '@paddock/domain/deliveries/quote-huge-numbers';
 import { reduceJobPayload } from '@paddock/domain/deliveries/reduce-job-payload';
-import { repairJsonText } from '@paddock/domain/deliveries/repair-json-text';
+import { repairJsonText } from '@paddock/domain/text/storable';
 
 /** PostgreSQL's parser has a stack of 2 MB; GitHub nests about ten deep. */
 const DEEPEST = 500;

@@ -5,6 +5,7 @@ import type { WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { WorkerToProvision } from '@paddock/db/workers/workers';
 import type { GitHubFailure } from '@paddock/github/errors';
 import type { KubeFailure } from '@paddock/kube/errors';
+import type { ObservedPod } from '@paddock/kube/observed-pod';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
 import type { FailReason } from './provisioning/fail-worker.ts';
@@ -47,6 +48,11 @@ export function createEvents(log: Logger, metrics: Metrics) {
   ]);
   const vanished = metrics.counter('paddock_pods_vanished_total', 'Pods that went while their workers lived, by pool', ['pool']);
   const adopted = metrics.counter('paddock_pods_adopted_total', 'Pods of ours that had no row and were given one, by pool', ['pool']);
+  const notRecorded = metrics.counter(
+    'paddock_pods_not_recorded_total',
+    'States of pods that their workers’ rows cannot hold, by namespace',
+    ['namespace'],
+  );
   const withoutRow = metrics.gauge('paddock_pods_without_row', 'Pods of ours that no row knows and that cannot be adopted, by namespace', [
     'namespace',
   ]);
@@ -165,6 +171,14 @@ export function createEvents(log: Logger, metrics: Metrics) {
     podAdopted({ podName, pool, namespace }: PodToAdopt) {
       adopted.inc({ pool });
       log.warn('a pod of ours had no row and was adopted', { podName, pool, namespace });
+    },
+    podNotRecorded({ name, namespace }: ObservedPod, error: unknown) {
+      notRecorded.inc({ namespace });
+      log.error('what a pod says cannot be stored: its row stays as it is; look at the pod’s status, and delete the pod if it has ended', {
+        podName: name,
+        namespace,
+        error,
+      });
     },
     /** Told with each complete list. */
     podsWithoutRow(namespace: string, podNames: readonly string[]) {

@@ -262,6 +262,16 @@ describe('an odd far end', () => {
     expect(await failureOf(getApp(app()))).toMatchObject({ kind: 'unavailable' });
   });
 
+  test('a name or a refusal with characters that PostgreSQL cannot hold has U+FFFD for them (B9, P6)', async () => {
+    respond = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(String.raw`{"id":1,"slug":"a\u0000b\ud800","events":[],"permissions":{}}`);
+    };
+    expect(JSON.stringify(await app().octokit.rest.apps.getAuthenticated())).toContain('a\uFFFDb\uFFFD');
+    respond = (_request, response) => response.writeHead(404, { 'content-type': 'text/plain' }).end('no \0');
+    expect(await failureOf(getApp(app()))).toMatchObject({ message: expect.stringContaining('no \uFFFD') });
+  });
+
   test('nobody listening is a network failure', async () => {
     const nobody = connect({ apiUrl: 'http://127.0.0.1:1' });
     expect(await failureOf(getApp(nobody.asApp(world.appId)))).toMatchObject({ kind: 'network' });

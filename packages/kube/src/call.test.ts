@@ -50,6 +50,15 @@ describe('a call', () => {
     expect(await call()).toEqual(['/prefix/api/v1/pods?limit=1', 'Bearer token-b']);
   });
 
+  test('what PostgreSQL cannot hold becomes U+FFFD, in JSON, plain text and refusals (P6)', async () => {
+    answer = (_request, response) => void response.end(String.raw`{"a\u0000":"\ud800 \ud83d\ude00"}`);
+    expect(await call()).toEqual({ 'a\uFFFD': '\uFFFD 😀' });
+    answer = (_request, response) => void response.end('a\0b');
+    expect(await callText(cluster, { method: 'GET', path: '/log' })).toBe('a\uFFFDb');
+    answer = (_request, response) => void response.writeHead(404).end(String.raw`{"kind":"Status","message":"no \u0000"}`);
+    expect((await failure())?.message).toContain('no \uFFFD');
+  });
+
   test('one connection serves many calls', async () => {
     answer = (_request, response) => void response.end('{}');
     for (let i = 0; i < 5; i++) await call();

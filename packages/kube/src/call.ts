@@ -1,4 +1,5 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import { repairJsonText, storable } from '@paddock/domain/text/storable';
 import type { Cluster } from './connect.ts';
 import { KubeError, kindOf, readStatus, wordsWithoutContent, type KubeFailure } from './errors.ts';
 
@@ -19,12 +20,15 @@ export interface Call {
 export async function callJson(cluster: Cluster, call: Call): Promise<unknown> {
   const text = await callText(cluster, call);
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch (error) {
     const message = `${describe(call)}: the answer is no JSON; is ${cluster.server} a Kubernetes API server?`;
     throw new KubeError({ kind: 'unavailable', message }, { cause: error });
   }
 }
+
+/** JSON of the cluster as a value that PostgreSQL can hold: a pod's status says what its job wrote. Throws a SyntaxError for what is no JSON. */
+export const readJson = (text: string): unknown => JSON.parse(repairJsonText(text).text);
 
 /** As `callJson`, for answers that are plain text. */
 export async function callText(cluster: Cluster, call: Call): Promise<string> {
@@ -116,7 +120,7 @@ function answeredFailure(call: Call, status: number, retryAfter: string | undefi
 /** A proxy on the way may answer in HTML: then there is no Status object to read, and the HTTP status alone decides. */
 function parsed(body: string): unknown {
   try {
-    return JSON.parse(body);
+    return readJson(body);
   } catch {
     return undefined;
   }
@@ -126,7 +130,7 @@ async function readText(answer: IncomingMessage): Promise<string> {
   answer.setEncoding('utf8');
   let text = '';
   for await (const chunk of answer) text += chunk;
-  return text;
+  return storable(text);
 }
 
 function queryOf({ query = {} }: Call): string {

@@ -1,4 +1,4 @@
-import { callStream, networkError, objectPath, type Call } from './call.ts';
+import { callStream, networkError, objectPath, readJson, type Call } from './call.ts';
 import type { Cluster } from './connect.ts';
 import { isRecord, KubeError, kindOf, readStatus } from './errors.ts';
 import { instanceSelector } from './labels.ts';
@@ -91,7 +91,7 @@ function change(type: 'added' | 'modified' | 'deleted', object: unknown): PodCha
 
 function parseLine(line: string): { type: unknown; object: unknown } {
   try {
-    const value: unknown = JSON.parse(line);
+    const value = readJson(line);
     if (isRecord(value)) return { type: value['type'], object: value['object'] };
   } catch (error) {
     throw new KubeError({ kind: 'unavailable', message: 'The watch of pods sent a line that is no JSON.' }, { cause: error });

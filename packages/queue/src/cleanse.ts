@@ -1,5 +1,5 @@
+import { storable } from '@paddock/domain/text/storable';
 import type { Secret } from '@paddock/runtime/secret';
-import { storable } from './json-text.ts';
 
 const MASK = '[secret]';
 const LONGEST_MESSAGE = 2_000;

@@ -1,8 +1,8 @@
 import { prepared } from '@paddock/db/connection/prepared';
 import type { Database } from '@paddock/db/schema/tables';
+import { jsonText } from '@paddock/domain/text/storable';
 import { type Kysely, sql } from 'kysely';
 import { type FailureKind, withFailure } from './failures.ts';
-import { jsonText } from './json-text.ts';
 import { CARRIED, countEnded } from './operations.ts';
 
 export type FailureReason = 'poison' | 'attempts' | 'crashes' | 'timeout' | 'cancelled';

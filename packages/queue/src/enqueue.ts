@@ -1,7 +1,7 @@
 import { prepared } from '@paddock/db/connection/prepared';
 import type { Database } from '@paddock/db/schema/tables';
+import { jsonText } from '@paddock/domain/text/storable';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { jsonText } from './json-text.ts';
 import { DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_CRASHES, type NewTask } from './new-task.ts';
 
 export interface Enqueued {

@@ -1,8 +1,8 @@
 import type { Database } from '@paddock/db/schema/tables';
+import { jsonText } from '@paddock/domain/text/storable';
 import { type Kysely, sql } from 'kysely';
 import { type Claim, isStillHeld } from './end-tasks.ts';
 import { type FailureKind, withFailure } from './failures.ts';
-import { jsonText } from './json-text.ts';
 import { CARRIED, countEnded } from './operations.ts';
 
 export interface RequeuedTask extends Claim {

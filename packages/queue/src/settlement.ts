@@ -1,8 +1,8 @@
+import { jsonText } from '@paddock/domain/text/storable';
 import { type Backoff, backoffMs } from './backoff.ts';
 import { messageOf, storedMessage } from './cleanse.ts';
 import type { FailureReason } from './end-tasks.ts';
 import type { FailureKind } from './failures.ts';
-import { jsonText } from './json-text.ts';
 import type { NewTask } from './new-task.ts';
 import type { Outcome } from './outcome.ts';
 import type { RunResult } from './run-handler.ts';

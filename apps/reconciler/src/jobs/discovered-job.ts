@@ -1,7 +1,6 @@
 import type { Finding } from '@paddock/db/jobs/record-findings';
 import type { Account } from '@paddock/domain/deliveries/payload-fields';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
-import { repairJsonText } from '@paddock/domain/deliveries/repair-json-text';
 import type { WorkflowJobAction } from '@paddock/domain/deliveries/workflow-job-event';
 import type { GitHubJob } from '@paddock/github/jobs';
 
@@ -16,8 +15,8 @@ export interface FoundAt {
 }
 
 /**
- * What GitHub answers for a job, in the shape of the delivery that would say the same, so that both are read by the same rules (B9). Throws
- * for an answer that lacks what every job has.
+ * What GitHub answers for a job, in the shape of the delivery that would say the same, so that both are read by the same rules. Throws for
+ * an answer that lacks what every job has.
  */
 export function findingOf(job: GitHubJob, action: WorkflowJobAction, at: FoundAt): Finding {
   const said = {
@@ -41,10 +40,11 @@ export function findingOf(job: GitHubJob, action: WorkflowJobAction, at: FoundAt
     repository: { id: at.repoId, full_name: at.repoFullName, private: !at.isPublic, owner: at.account },
     installation: { id: at.installationId },
   };
-  const { text: payload, isRepaired: payloadRepaired } = repairJsonText(JSON.stringify(said));
-  const parsed = parseDelivery('workflow_job', JSON.parse(payload));
+  const payload = JSON.stringify(said);
+  const parsed = parseDelivery('workflow_job', said);
   if (parsed.kind !== 'job')
     throw new Error(`GitHub's answer for job ${job.id} cannot be used: ${'problem' in parsed ? parsed.problem : parsed.kind}`);
   const statement = { ...parsed.job, appId: at.appId, deliveryGuid: null };
-  return { event: `discovered.${action}`, statement, payload, payloadRepaired };
+  // The client has put U+FFFD for what cannot be stored (B9); one that GitHub sent stood for such a character before.
+  return { event: `discovered.${action}`, statement, payload, payloadRepaired: payload.includes('\uFFFD') };
 }

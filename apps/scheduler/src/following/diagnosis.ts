@@ -2,6 +2,7 @@ import type { PodEvent } from '@paddock/kube/events';
 import type { ObservedCondition, ObservedPod } from '@paddock/kube/observed-pod';
 import { podFailure, type PodFailureReason } from '@paddock/kube/pod-failure';
 import { SLOW_START, TERMINATING } from '@paddock/db/workers/stuck-pods';
+import { storable } from '@paddock/domain/text/storable';
 import { hideSecrets } from './hide-secrets.ts';
 
 /** What is kept of a worker that failed or whose pod is stuck: `workers.failure_info`, version 2 (C8). */
@@ -59,7 +60,7 @@ export function diagnose(
   events: readonly PodEvent[],
   stuckReason: string | null = null,
 ): Diagnosis {
-  const kept = new Map([...logs].map(([name, { text, missing }]) => [name, { text: text === null ? null : storable(text), missing }]));
+  const kept = new Map([...logs].map(([name, { text, missing }]) => [name, { text: text === null ? null : fit(text), missing }]));
   const cut = (limit: (typeof LIMITS)[number]) => diagnoseWithin(limit, pod, kept, events, stuckReason);
   const limit = LIMITS.find((each) => Buffer.byteLength(JSON.stringify(cut(each))) <= LARGEST_DIAGNOSIS_BYTES);
   return cut(limit ?? { log: 0, text: 0 });
@@ -73,8 +74,8 @@ function diagnoseWithin(
   stuckReason: string | null,
 ): Diagnosis {
   const clean = (text: string): string => {
-    const kept = storable(text.slice(0, LONGEST_READ));
-    return kept.length > limit.text ? `${kept.slice(0, limit.text).toWellFormed()}…` : kept;
+    const kept = fit(text.slice(0, LONGEST_READ));
+    return kept.length > limit.text ? `${storable(kept.slice(0, limit.text))}…` : kept;
   };
   const cleanOrNull = (text: string | undefined): string | null => (text === undefined ? null : clean(text));
   const { reason, message } = causeOf(pod, stuckReason);
@@ -120,7 +121,6 @@ function withClean<T extends { readonly reason?: string; readonly message?: stri
   };
 }
 
-const endOf = (text: string, length: number): string => (length === 0 ? '' : text.slice(-length).toWellFormed());
+const endOf = (text: string, length: number): string => (length === 0 ? '' : storable(text.slice(-length)));
 
-/** JSONB holds neither NUL nor half a surrogate pair. */
-const storable = (text: string): string => hideSecrets(text.replaceAll('\0', '\uFFFD').toWellFormed());
+const fit = (text: string): string => hideSecrets(storable(text));

@@ -1,4 +1,5 @@
 import { adoptWorkers } from '@paddock/db/workers/adopt-workers';
+import { isBadData } from '@paddock/db/connection/errors';
 import { noteFailure, noteSuccess, type Noting, POD_REFUSED, poolBreaker } from '@paddock/db/matching/breakers';
 import type { Database } from '@paddock/db/schema/tables';
 import { type PodTransition, type RecordedPods, recordPodStates } from '@paddock/db/workers/worker-pods';
@@ -20,10 +21,27 @@ export interface Recording extends Noting {
 /**
  * Writes what pods say into their workers' rows, and in the same transaction what follows: the Secret of an ended worker goes; what failed or
  * does not start is diagnosed. Most changes have no consequences, and one statement holds the rows that provisioning writes to for a shorter
- * time. A pod of ours without a row is adopted; `withoutRow` are the names of those that could not be.
+ * time. A pod of ours without a row is adopted; `withoutRow` are the names of those that could not be. A pod that says what its row cannot
+ * hold is passed over alone (P6).
  */
 export async function recordPods(parts: Recording, pods: readonly ObservedPod[]): Promise<{ withoutRow: readonly string[] }> {
   if (pods.length === 0) return { withoutRow: [] };
+  try {
+    return await recordTogether(parts, pods);
+  } catch (error) {
+    if (!isBadData(error)) throw error;
+    const [only] = pods;
+    if (pods.length === 1 && only !== undefined) {
+      parts.events.podNotRecorded(only, error);
+      return { withoutRow: [] };
+    }
+    const middle = Math.ceil(pods.length / 2);
+    const halves = [await recordPods(parts, pods.slice(0, middle)), await recordPods(parts, pods.slice(middle))];
+    return { withoutRow: halves.flatMap(({ withoutRow }) => withoutRow) };
+  }
+}
+
+async function recordTogether(parts: Recording, pods: readonly ObservedPod[]): Promise<{ withoutRow: readonly string[] }> {
   const { db, unexplainedGraceMs, events } = parts;
   const states = pods.map(podState);
   const { changed, unknown } = states.some(({ phase, stuckReason }) => phase === 'succeeded' || phase === 'failed' || stuckReason !== null)

@@ -41,7 +41,7 @@ export interface Container {
 export interface ContainerState {
   waiting?: { reason: string; message?: string };
   running?: { startedAt: string };
-  terminated?: { exitCode: number; reason: string; startedAt: string; finishedAt: string };
+  terminated?: { exitCode: number; reason: string; message?: string; startedAt: string; finishedAt: string };
 }
 
 export interface ContainerStatus {

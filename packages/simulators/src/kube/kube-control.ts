@@ -13,8 +13,8 @@ export interface KubeControl {
   compact(): void;
   /** The most pods of a namespace that are not ended; null lifts the quota. */
   setQuota(pods: number | null): void;
-  /** Ends a running pod's process as a kubelet would report it. */
-  endPod(pod: { namespace: string; name: string; end: End; exitCode?: number | undefined }): void;
+  /** Ends a running pod's process as a kubelet would report it; `message` is what the process left as its termination message. */
+  endPod(pod: { namespace: string; name: string; end: End; exitCode?: number | undefined; message?: string | undefined }): void;
   /** What becomes of the runners of pods that start from now on. */
   setRunnerFaults(faults: RunnerFaults): void;
   report(): KubeReport;

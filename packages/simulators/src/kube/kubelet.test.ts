@@ -111,12 +111,14 @@ describe('the simulated kubelet', () => {
     ['failed', { phase: 'Failed' }, { exitCode: 7, reason: 'Error' }],
     ['oom', { phase: 'Failed' }, { exitCode: 137, reason: 'OOMKilled' }],
     ['evicted', { phase: 'Failed', reason: 'Evicted' }, { exitCode: 137, reason: 'Error' }],
+    ['drained', { phase: 'Succeeded' }, { exitCode: 0, reason: 'Completed', message: 'bye' }],
   ] as const)('a running pod can be told to end as %s', async (end, status, terminated) => {
     await start();
     await createSecret('a');
     await call('POST', 'pods', pod('a'));
     await untilPhase('a', 'Running');
-    await connectKubeControl(simulator.url).endPod({ namespace: 'default', name: 'a', end, ...(end === 'failed' ? { exitCode: 7 } : {}) });
+    const told = { ...(end === 'failed' ? { exitCode: 7 } : {}), ...(end === 'drained' ? { message: 'bye' } : {}) };
+    await connectKubeControl(simulator.url).endPod({ namespace: 'default', name: 'a', end, ...told });
     const ended = await untilPhase('a', status.phase);
     expect(ended.status).toMatchObject(status);
     expect(stateOf(ended)).toMatchObject({ terminated });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { badRequest } from './api-failure.ts';
 import { asPod, timestamp, type ApiObject, type Pod, type PodStatus, type Secret } from './api-object.ts';
 import type { ObjectStore } from './object-store.ts';
-import { endedStatus, ENDS, exitCodeOf, runningStatus, unschedulableStatus, waitingStatus, type End } from './pod-status.ts';
+import { endedStatus, ENDS, exitCodeOf, type PlayedEnd, runningStatus, unschedulableStatus, waitingStatus } from './pod-status.ts';
 
 /** Plays what a runner's container would do with its JIT config. */
 export type PlayRunner = (
@@ -26,6 +26,7 @@ const JIT_CONFIG = 'ACTIONS_RUNNER_INPUT_JITCONFIG';
 const START = 'test.paddock/start';
 const END = 'test.paddock/end';
 const EXIT_CODE = 'test.paddock/exit-code';
+const MESSAGE = 'test.paddock/termination-message';
 
 interface Life {
   readonly log: string[];
@@ -124,20 +125,15 @@ async function runToEnd({ store, playRunner, startDelayMs, random }: KubeletOpti
   const asked = awaitEndAnnotation(store, pod, AbortSignal.any([signal, over.signal]));
   const stop = AbortSignal.any([signal, over.signal]);
   const played = jitConfig === undefined || playRunner === undefined ? undefined : play(playRunner, jitConfig, stop, life.log);
-  const first = await Promise.race([asked, ...(played === undefined ? [] : [played])]);
+  const first: PlayedEnd = await Promise.race([asked, ...(played === undefined ? [] : [played])]);
   over.abort();
   await played;
   signal.throwIfAborted();
-  report((now, at) => endedStatus(now, at, first.end, first.exitCode));
+  report((now, at) => endedStatus(now, at, first));
   if (first.end === 'evicted') tell(store, pod, 'Warning', 'Evicted', 'The node was low on resource: memory.');
 }
 
-async function play(
-  playRunner: PlayRunner,
-  jitConfig: string,
-  signal: AbortSignal,
-  log: string[],
-): Promise<{ end: End; exitCode: number }> {
+async function play(playRunner: PlayRunner, jitConfig: string, signal: AbortSignal, log: string[]): Promise<PlayedEnd> {
   try {
     const { exitCode, log: whole } = await playRunner(jitConfig, signal, (line) => log.push(line));
     log.splice(0, log.length, ...whole);
@@ -149,13 +145,14 @@ async function play(
 }
 
 /** Resolves when the pod carries the annotation, which may be from the beginning; rejects on abort. */
-async function awaitEndAnnotation(store: ObjectStore, pod: Pod, signal: AbortSignal): Promise<{ end: End; exitCode: number }> {
+async function awaitEndAnnotation(store: ObjectStore, pod: Pod, signal: AbortSignal): Promise<PlayedEnd> {
   const annotations = await store.until(signal, { resource: 'pods', name: pod.metadata.name }, () => {
     const found = current(store, pod).metadata.annotations;
     return ENDS.some((end) => end === found?.[END]) ? found : undefined;
   });
   const end = ENDS.find((known) => known === annotations[END]) ?? 'failed';
-  return { end, exitCode: exitCodeOf(end, annotations[EXIT_CODE]) };
+  const message = annotations[MESSAGE];
+  return { end, exitCode: exitCodeOf(end, annotations[EXIT_CODE]), ...(message === undefined ? {} : { message }) };
 }
 
 /** Reads the variable's Secret as a kubelet does: until it is there, the container waits. Undefined for a pod without the variable. */

@@ -1,8 +1,18 @@
 import { timestamp, type Condition, type ContainerState, type ContainerStatus, type Pod, type PodStatus } from './api-object.ts';
 
-/** How a pod's process may end, as the annotation `test.paddock/end` asks for it. */
-export const ENDS = ['succeeded', 'failed', 'oom', 'evicted', 'node-lost'] as const;
+/**
+ * How a pod's process may end, as the annotation `test.paddock/end` asks for it. `drained`: evicted in an orderly way, its process ended well
+ * when it was asked to.
+ */
+export const ENDS = ['succeeded', 'failed', 'oom', 'evicted', 'drained', 'node-lost'] as const;
 export type End = (typeof ENDS)[number];
+
+export interface PlayedEnd {
+  readonly end: End;
+  readonly exitCode: number;
+  /** What the process left as its termination message. */
+  readonly message?: string;
+}
 
 /** Pure: the status that a kubelet reports at each step of a pod's life. */
 export function waitingStatus(pod: Pod, now: Date, reason: string, message?: string): PodStatus {
@@ -39,11 +49,18 @@ export function unschedulableStatus(pod: Pod, now: Date): PodStatus {
 }
 
 /** A lost node's pods are marked Failed by the control plane: their containers still look as if they ran. */
-export function endedStatus(pod: Pod, now: Date, end: End, exitCode: number): PodStatus {
-  const ended = { ...pod.status, phase: end === 'succeeded' ? 'Succeeded' : 'Failed', conditions: conditions(now, false, 'PodCompleted') };
+export function endedStatus(pod: Pod, now: Date, { end, exitCode, message }: PlayedEnd): PodStatus {
+  const phase = endsWell(end) ? 'Succeeded' : 'Failed';
+  const ended = { ...pod.status, phase, conditions: [...conditions(now, false, 'PodCompleted'), ...disruption(now, end)] };
   if (end === 'node-lost') return { ...ended, reason: 'NodeLost', message: 'Node sim-node is lost.' };
   const statuses = containerStatuses(pod, ({ running }) => ({
-    terminated: { exitCode, reason: reasonOf(end), startedAt: running?.startedAt ?? timestamp(now), finishedAt: timestamp(now) },
+    terminated: {
+      exitCode,
+      reason: reasonOf(end),
+      ...(message === undefined ? {} : { message }),
+      startedAt: running?.startedAt ?? timestamp(now),
+      finishedAt: timestamp(now),
+    },
   }));
   const why = end === 'evicted' ? { reason: 'Evicted', message: 'The node was low on resource: memory.' } : {};
   return { ...ended, ...why, containerStatuses: statuses };
@@ -52,6 +69,7 @@ export function endedStatus(pod: Pod, now: Date, end: End, exitCode: number): Po
 export function exitCodeOf(end: End, asked: string | undefined): number {
   switch (end) {
     case 'succeeded':
+    case 'drained':
       return 0;
     case 'failed':
       return Number(asked ?? 1);
@@ -64,9 +82,16 @@ export function exitCodeOf(end: End, asked: string | undefined): number {
   }
 }
 
+const endsWell = (end: End): boolean => end === 'succeeded' || end === 'drained';
+
 function reasonOf(end: End): string {
-  if (end === 'succeeded') return 'Completed';
+  if (endsWell(end)) return 'Completed';
   return end === 'oom' ? 'OOMKilled' : 'Error';
+}
+
+function disruption(now: Date, end: End): Condition[] {
+  if (end !== 'drained') return [];
+  return [{ type: 'DisruptionTarget', status: 'True', lastTransitionTime: timestamp(now), reason: 'EvictionByEvictionAPI' }];
 }
 
 function conditions(now: Date, ready: boolean, reason?: string): Condition[] {

@@ -130,8 +130,12 @@ function createControl(service: ApiService, read: () => ReturnType<KubeControl['
   };
 }
 
-function annotateEnd(store: ObjectStore, { namespace, name, end, exitCode }: Parameters<KubeControl['endPod']>[0]): void {
+function annotateEnd(store: ObjectStore, { namespace, name, end, exitCode, message }: Parameters<KubeControl['endPod']>[0]): void {
   const pod = asPod(store.get('pods', namespace, name));
-  const asked = { 'test.paddock/end': end, ...(exitCode === undefined ? {} : { 'test.paddock/exit-code': String(exitCode) }) };
+  const asked = {
+    'test.paddock/end': end,
+    ...(exitCode === undefined ? {} : { 'test.paddock/exit-code': String(exitCode) }),
+    ...(message === undefined ? {} : { 'test.paddock/termination-message': message }),
+  };
   store.replace('pods', { ...pod, metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...asked } } });
 }
