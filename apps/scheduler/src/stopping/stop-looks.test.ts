@@ -35,6 +35,7 @@ test.each([
   ['shows a job', { status: 200, text: `${LISTENING}2026-01-31 10:26:18Z: Running job: build\n` }, 'job_begun'],
   ['is whole, and shows nothing', { status: 200, text: '' }, 'silent'],
   ['is longer than what is read of it', { status: 200, text: MORE_THAN_IS_READ }, 'unreadable'],
+  ['a node has not begun', { status: 400, text: '' }, 'none'],
   ['cannot be had', { status: 500, text: '' }, 'unreadable'],
 ])('a log that %s: only a whole one proves that there is no job (E5)', async (_name, answer, read) => {
   log = answer;

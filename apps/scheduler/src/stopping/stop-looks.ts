@@ -2,7 +2,7 @@ import { findFittingRuns } from '@paddock/db/jobs/fitting-runs';
 import { saveRunnerReadings } from '@paddock/db/workers/runner-readings';
 import type { WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { Database } from '@paddock/db/schema/tables';
-import type { StopEvidence, StoppingPod, StoppingRunner, StopStep } from '@paddock/domain/workers/stop-steps';
+import type { StopEvidence, StoppingLog, StoppingPod, StoppingRunner, StopStep } from '@paddock/domain/workers/stop-steps';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import { listRunJobs } from '@paddock/github/jobs';
 import { findRunner, type GitHubRunner } from '@paddock/github/runners';
@@ -64,10 +64,8 @@ export async function lookAt(
       return lookAtRunner(parts, worker, evidence, seen);
     case 'job':
       return { ...evidence, job: await lookAtJobs(parts, worker, seen) };
-    case 'log': {
-      const read = await readJobInLog(parts.cluster, placeOf(worker), signal);
-      return { ...evidence, log: typeof read === 'object' || read === 'cut' ? 'unreadable' : read };
-    }
+    case 'log':
+      return { ...evidence, log: stoppingLog(await readJobInLog(parts.cluster, placeOf(worker), signal)) };
     default:
       return what satisfies never;
   }
@@ -111,6 +109,12 @@ function stoppingRunner(runner: GitHubRunner | undefined): StoppingRunner {
   if (runner === undefined) return 'unknown';
   if (runner.busy) return 'busy';
   return runner.online ? 'online' : 'offline';
+}
+
+/** What a node answers whose container has not started is 400; every other failure is of the way there. */
+function stoppingLog(read: Awaited<ReturnType<typeof readJobInLog>>): StoppingLog {
+  if (typeof read === 'object') return read.unreadable.status === 400 ? 'none' : 'unreadable';
+  return read === 'cut' ? 'unreadable' : read;
 }
 
 /** One call per run. A run that GitHub does not show us says nothing of our runner; the log has to. */

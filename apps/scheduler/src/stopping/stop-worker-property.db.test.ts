@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { STOP_REASONS, type StopReason } from '@paddock/domain/workers/stop-reasons';
+import { examplePools } from '@paddock/testing/demand-rows';
 import { fc } from '@paddock/testing/random-cases';
 import { waitFor } from '@paddock/testing/wait-for';
 import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
@@ -147,8 +148,10 @@ async function letStopsEnd(): Promise<void> {
 
 test('stops of any worker at any moment, while GitHub calls busy runners idle and would remove them, kill none; idle ones end (P2, E5)', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(steps, { minLength: 8, maxLength: 20 }), async (history) => {
+    fc.asyncProperty(fc.array(steps, { minLength: 8, maxLength: 20 }), fc.constantFrom('told', 'untold'), async (history, start) => {
       await world.reset();
+      // The status of untold pods stays Pending while their runners work.
+      await world.putPools(examplePools({ pools: [{ template: { metadata: { annotations: { 'test.paddock/start': start } } } }] }));
       await world.gitHub.setRunnerFaults({ busyLies: true });
       for (const step of history) {
         await take(step);

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { runDueTasks } from '@paddock/queue/drain';
-import { putJob } from '@paddock/testing/demand-rows';
+import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { schedulerKinds } from '../kinds.ts';
 import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
@@ -100,6 +100,19 @@ describe('a working runner is never stopped (P2)', () => {
     await scene.letEnd(podName);
     expect(await scene.row(podName)).toMatchObject({ ...KEPT, assigned_job_id: null });
     await scene.expectWorking(podName, jobId);
+  });
+
+  test('whose pod’s status is late, with a job that we have never heard of: it was online once, so its log is read (E5)', async () => {
+    await world.putPools(examplePools({ pools: [{ template: { metadata: { annotations: { 'test.paddock/start': 'untold' } } } }] }));
+    const { podName, jobId } = await scene.busyWorker();
+    await world.db.deleteFrom('jobs').execute();
+    await world.gitHub.setRunnerFaults({ busyLies: true });
+    expect(await scene.pod(podName)).toMatchObject({ phase: 'Pending' });
+    await scene.askToStop(podName, 'pending_timeout');
+    await scene.letEnd(podName);
+    expect(await scene.row(podName)).toMatchObject({ stopping_at: null, assigned_at: expect.any(Date), registration_gone_at: null });
+    expect(await scene.job(jobId)).toMatchObject({ status: 'in_progress', killed: false });
+    expect((await scene.pod(podName))?.deletionTimestamp).toBeUndefined();
   });
 
   test('whose log cannot be read: it stays, the row says why, and once the log can be read it is decided', async () => {

@@ -98,16 +98,53 @@ describe('the way to an end, in this order (E5)', () => {
   });
 });
 
+const NEVER_STARTED = { pod: 'unstarted', worker: { wasOnline: false } } as const;
+const WORKS = { runner: 'online', job: 'none', log: 'job_begun' } as const;
+
 describe('what its pod is', () => {
   test.each<[string, Given, string]>([
-    ['it never started: no log', { pod: 'unstarted', runner: 'offline', job: 'none' }, 'deregister'],
+    ['it never started, nor was its runner ever online: no log', { ...NEVER_STARTED, runner: 'offline', job: 'none' }, 'deregister'],
+    [
+      'it is said not to have started, but its runner was online once',
+      { pod: 'unstarted', runner: 'offline', job: 'none' },
+      'look at the log',
+    ],
+    [
+      'it is said not to have started, was online once, and its log cannot be read',
+      { pod: 'unstarted', runner: 'online', job: 'none', log: 'unreadable' },
+      'wait 45000, held up',
+    ],
+    ['it is said not to have started, and its log shows a job', { pod: 'unstarted', ...WORKS }, 'keep, assigned'],
+    [
+      'it is said not to have started, is deregistered, and its log shows a job',
+      { pod: 'unstarted', ...WORKS, worker: DEREGISTERED },
+      'keep, assigned',
+    ],
+    ['it never started, and GitHub does not know its runner', { ...NEVER_STARTED, runner: 'unknown', job: 'none' }, 'look at the log'],
+    ['the same, and its node says so', { ...NEVER_STARTED, runner: 'unknown', job: 'none', log: 'none' }, 'deregister'],
+    ['the same, on no node yet', { ...NEVER_STARTED, runner: 'unknown', job: 'none', log: 'silent' }, 'deregister'],
+    ['the same, and its log shows a job', { ...NEVER_STARTED, ...WORKS, runner: 'unknown' }, 'keep, assigned'],
+    [
+      'it was online once, and its node says that it has not started',
+      { pod: 'unstarted', runner: 'online', job: 'none', log: 'none' },
+      'wait 45000, held up',
+    ],
+    ['it runs, and its node says that it has not started', { ...IDLE, job: 'none', log: 'none' }, 'wait 45000, held up'],
     ['it never started, but is busy', { pod: 'unstarted', runner: 'busy' }, 'keep, assigned'],
-    ['it never started and is deregistered', { pod: 'unstarted', job: 'none', worker: DEREGISTERED }, 'delete_pod'],
+    [
+      'it never started and is deregistered',
+      { pod: 'unstarted', job: 'none', worker: { ...DEREGISTERED, wasOnline: false } },
+      'delete_pod',
+    ],
     ['its runner has ended, others go on: no log', { pod: 'over', runner: 'unknown', job: 'none' }, 'deregister'],
     ['it is being deleted', { pod: 'terminating' }, 'wait 45000, held up'],
     ['it has ended', { pod: 'ended' }, 'wait 45000'],
     ['it has started after all', { pod: 'working', worker: { reason: 'pending_timeout' } }, 'keep, unassigned'],
-    ['it has not started', { pod: 'unstarted', runner: 'offline', job: 'none', worker: { reason: 'pending_timeout' } }, 'deregister'],
+    [
+      'it has not started',
+      { pod: 'unstarted', runner: 'offline', job: 'none', worker: { reason: 'pending_timeout', wasOnline: false } },
+      'deregister',
+    ],
     [
       'it has started after all, without a registration',
       { pod: 'working', job: 'none', log: 'silent', worker: { ...DEREGISTERED, reason: 'pending_timeout', wasOnline: false } },

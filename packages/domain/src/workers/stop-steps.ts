@@ -20,15 +20,18 @@ export interface StoppingWorker {
 }
 
 /**
- * What the cluster says of its pod. `unstarted`: the runner's container never ran; `over`: it has ended while others still run;
- * `terminating`: its deletion was asked for; `ended`: all containers have ended.
+ * What the cluster says of its pod. `unstarted`: the runner's container has not run, as far as its status says, which may be late; `over`: it
+ * has ended while others still run; `terminating`: its deletion was asked for; `ended`: all containers have ended.
  */
 export type StoppingPod = 'absent' | 'unstarted' | 'working' | 'over' | 'terminating' | 'ended';
 
 export type StoppingRunner = 'unknown' | 'offline' | 'online' | 'busy';
 
-/** What the runner's own log shows: `silent` is a whole log without the lines that a runner writes; `unreadable` proves nothing. */
-export type StoppingLog = 'job_begun' | 'listening' | 'silent' | 'unreadable';
+/**
+ * What the runner's own log shows: `silent` is a whole log without the lines that a runner writes; `none`: its node says that the container
+ * has not started; `unreadable` proves nothing.
+ */
+export type StoppingLog = 'job_begun' | 'listening' | 'silent' | 'none' | 'unreadable';
 
 /** What one attempt has seen up to now; what it has not looked at yet is absent. */
 export interface StopEvidence {
@@ -121,7 +124,7 @@ function withPod(evidence: StopEvidence, pod: 'unstarted' | 'working' | 'over', 
   if (evidence.job === undefined) return { look: 'job' };
   if (evidence.job === 'found') return { act: 'bind' };
   if (evidence.job === 'too_many') return heldUp(rules, 'more runs wait for its like than can be looked through');
-  const silent = pod === 'working' ? provenByLog(evidence, rules) : undefined;
+  const silent = needsLog(pod, evidence) ? provenByLog(evidence, rules) : undefined;
   if (silent !== undefined) return silent;
   if (worker.deregisteredForMs === null) return { act: 'deregister' };
   const left = rules.lastLookMs - worker.deregisteredForMs;
@@ -139,8 +142,17 @@ function provenIdle({ worker, runner }: StopEvidence, { idleApartMs }: StopRules
     : undefined;
 }
 
+/**
+ * The status of a pod may be late. A runner that GitHub has called online has started whatever the status says, and one that GitHub does
+ * not know may have left after its job.
+ */
+function needsLog(pod: 'unstarted' | 'working' | 'over', { worker, runner }: StopEvidence): boolean {
+  return pod === 'working' || (pod === 'unstarted' && (worker.wasOnline || runner === 'unknown'));
+}
+
 /** Undefined once the log shows that no job has begun. */
-function provenByLog({ worker, runner, log }: StopEvidence, rules: StopRules): StopStep | undefined {
+function provenByLog({ worker, pod, runner, log }: StopEvidence, rules: StopRules): StopStep | undefined {
+  const neverBegan = pod === 'unstarted' && !worker.wasOnline;
   switch (log) {
     case undefined:
       return { look: 'log' };
@@ -150,8 +162,11 @@ function provenByLog({ worker, runner, log }: StopEvidence, rules: StopRules): S
       return heldUp(rules, 'its log cannot be read, so it is not known whether a job runs');
     case 'silent':
       // A runner that has listened has said so; if that line is gone, others may be too.
-      if (!worker.wasOnline && (runner === 'offline' || worker.deregistration === 'done')) return undefined;
+      if (neverBegan || (!worker.wasOnline && (runner === 'offline' || worker.deregistration === 'done'))) return undefined;
       return heldUp(rules, 'its log does not show its beginning, so it is not known whether a job runs');
+    case 'none':
+      if (neverBegan) return undefined;
+      return heldUp(rules, 'it has run, but its node says that it has not: it is not known whether a job runs');
     case 'listening':
       return undefined;
     default:
