@@ -28,3 +28,10 @@ test('there are pages, with names of files', () => {
   expect(isThere('scheduler/matching/match.ts')).toBe(true);
   expect(isThere('scheduler/match.ts')).toBe(false);
 });
+
+test('the name of a setting means the same in all services (H6)', () => {
+  const rows = captures(readFileSync(join(root, 'docs', 'settings.md'), 'utf8'), /^\| (`PADDOCK_.*) \|$/gm).map((row) => row.split(' | '));
+  const meanings = Map.groupBy(rows, ([name = '']) => name);
+  expect(meanings.size).toBeGreaterThan(50);
+  for (const [name, told] of meanings) expect([name, new Set(told.map((row) => row.at(-1))).size]).toEqual([name, 1]);
+});

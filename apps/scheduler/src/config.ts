@@ -161,7 +161,8 @@ export const settings = {
     max: 10_000,
   }),
   stuckAfterMs: integer({
-    env: 'PADDOCK_STUCK_AFTER_MS',
+    env: 'PADDOCK_POD_STUCK_AFTER_MS',
+    formerly: 'PADDOCK_STUCK_AFTER_MS',
     doc: 'How long a pod may take to start, and to go after its term, before it counts as stuck and is diagnosed',
     default: 300_000,
     min: 100,

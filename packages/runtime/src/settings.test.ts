@@ -71,6 +71,21 @@ describe('reading settings (H1, H6)', () => {
     expect(problems).toEqual(['PADDOCK_TICKMS is not a setting: did you mean PADDOCK_TICK_MS?']);
   });
 
+  test('a name that had two meanings is refused, with the name that took its place', () => {
+    const wait = integer({
+      env: 'PADDOCK_JOB_WAIT_MS',
+      formerly: 'PADDOCK_WAIT_MS',
+      doc: 'how long a job waits',
+      default: 1,
+      min: 0,
+      max: 9,
+    });
+    expect(readSettings({ wait }, { PADDOCK_WAIT_MS: '5' }).problems).toEqual([
+      'PADDOCK_WAIT_MS is not a setting any more: here it is PADDOCK_JOB_WAIT_MS (how long a job waits)',
+    ]);
+    expect(readSettings({ wait }, { PADDOCK_WAIT_MS: '', PADDOCK_JOB_WAIT_MS: '5' })).toEqual({ values: { wait: 5 }, problems: [] });
+  });
+
   test('printing shows the values in force and no secret', () => {
     const { values } = readSettings(declared, { PADDOCK_NAME: 'a', PADDOCK_KEY: 'sesame' });
     expect(printSettings(declared, values)).toBe(

@@ -7,6 +7,8 @@ export interface Setting<T> {
   readonly env: string;
   /** Other names that are understood, in order, when `env` is not set. */
   readonly aliases?: readonly string[];
+  /** A name that it no longer has, and that is refused: its meaning is not this one alone. */
+  readonly formerly?: string;
   readonly doc: string;
   readonly schema: z.ZodType<T, string>;
   /** Absent: the setting is required. */
@@ -26,6 +28,7 @@ interface Common<T> {
   doc: string;
   default?: T;
   aliases?: readonly string[];
+  formerly?: string;
 }
 
 /** A whole number with its bounds; the name ends in its unit (`_MS`, `_SECONDS`, `_BYTES`) unless it is a plain count. */
@@ -80,6 +83,8 @@ export function readSettings<D extends Declarations>(declared: D, environment: E
   const names = new Set<string>();
   for (const [key, setting] of Object.entries(declared)) {
     for (const name of [setting.env, ...(setting.aliases ?? [])]) names.add(name);
+    if (setting.formerly !== undefined && (environment[setting.formerly] ?? '') !== '')
+      problems.push(`${setting.formerly} is not a setting any more: here it is ${setting.env} (${setting.doc})`);
     const given = [setting.env, ...(setting.aliases ?? [])].find((name) => (environment[name] ?? '') !== '');
     if (given === undefined) {
       if ('default' in setting) values[key] = setting.default;

@@ -15,12 +15,15 @@ export const jobCadences = {
 
 /** When a job is in doubt, and what is done about it. */
 export const jobSettings = {
-  stuckAfterMs: duration(
-    'PADDOCK_STUCK_AFTER_MS',
-    'How long a job may wait without a reason, or run after its worker’s end, before it is stuck; also between two recoveries',
-    600_000,
-    DAY_MS,
-  ),
+  stuckAfterMs: {
+    ...duration(
+      'PADDOCK_JOB_STUCK_AFTER_MS',
+      'How long a job may wait without a reason, or run after its worker’s end, before it is stuck; also between two recoveries',
+      600_000,
+      DAY_MS,
+    ),
+    formerly: 'PADDOCK_STUCK_AFTER_MS',
+  },
   recoveryLimit: integer({
     env: 'PADDOCK_RECOVERY_LIMIT',
     doc: 'Recoveries of a stuck job after which it is reported, and may fail if GitHub cannot be asked',
