@@ -264,6 +264,17 @@ describe('provisioning', () => {
     await seen.expectOneWorker();
   });
 
+  test('a worker without a pod that is to be stopped is not provisioned again; taken back into supply, it is (C3)', async () => {
+    await world.queueJob();
+    await world.match();
+    await world.db.deleteFrom('tasks').execute();
+    await world.db.updateTable('workers').set({ stopping_at: new Date(), stop_reason: 'surplus' }).execute();
+    expect(await reprovisionForgotten(world.db, 0)).toEqual([]);
+    await world.match();
+    await world.settle();
+    await seen.expectOneWorker();
+  });
+
   test('many workers at once, on two executors, make one pod each (C5, C6)', async () => {
     for (let n = 0; n < 20; n += 1) await world.queueJob();
     await Promise.all([world.match(), world.match()]);

@@ -148,7 +148,10 @@ export async function failUnstartedWorker(
   return numUpdatedRows === 1n;
 }
 
-/** Workers that wait for a pod without anybody at work on it: their task has ended in an error, or was discarded. */
+/**
+ * Workers that wait for a pod without anybody at work on it: their task has ended in an error, or was discarded. What is to be stopped waits
+ * for no pod.
+ */
 export async function findForgottenWorkers(
   db: Kysely<Database>,
   { kind, olderThanMs, limit }: { kind: string; olderThanMs: number; limit: number },
@@ -156,7 +159,7 @@ export async function findForgottenWorkers(
   const { rows } = await sql<{ podName: string; deliveryGuid: string | null }>`
     select w.pod_name as "podName", w.delivery_guid as "deliveryGuid"
     from workers w
-    where w.status = 'pending' and w.pod_uid is null and w.created_at < now() - ${olderThanMs} * interval '1 millisecond'
+    where w.status = 'pending' and w.pod_uid is null and w.stopping_at is null and w.created_at < now() - ${olderThanMs} * interval '1 millisecond'
       and not exists (select from tasks t where t.kind = ${kind} and t.subject_type = 'worker' and t.subject_id = w.pod_name)
     order by w.created_at, w.pod_name limit ${limit}`.execute(db);
   return rows;
