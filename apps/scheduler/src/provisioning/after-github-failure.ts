@@ -35,7 +35,7 @@ export async function afterGitHubFailure(
 ): Promise<Outcome> {
   const { db, runnerGroups, events } = parts;
   events.githubFailed(worker, failure);
-  const subject = faultOf(failure, worker.pool);
+  const subject = faultOf(failure, worker);
   if (subject !== undefined) await noteFailure(parts, { subject, failureClass: failure.kind, message: failure.message });
   if (failure.kind === 'conflict' || (marked && mayHaveRegistered(failure))) {
     const message = `It is not known whether GitHub registered the runner: ${failure.message}`;
@@ -104,10 +104,13 @@ async function standingOf(db: Kysely<Database>, github: GitHub, worker: WorkerTo
 }
 
 /** What a failure of GitHub's speaks against; undefined: nothing but this call, or it has to be found out. */
-function faultOf({ kind }: GitHubFailure, pool: string): BreakerSubject | undefined {
+function faultOf({ kind }: GitHubFailure, { pool, entityId, scopeRepoId }: WorkerToProvision): BreakerSubject | undefined {
   switch (kind) {
     case 'invalid':
       return poolBreaker(pool);
+    // One is a name that is taken, which ours never are twice; when every registration conflicts, where they are made is at fault.
+    case 'conflict':
+      return scopeRepoId === 0 ? installationBreaker(entityId) : repositoryBreaker(scopeRepoId);
     case 'unavailable':
     case 'timeout':
     case 'network':
@@ -117,7 +120,6 @@ function faultOf({ kind }: GitHubFailure, pool: string): BreakerSubject | undefi
     case 'unauthorized':
     case 'forbidden':
     case 'outdated':
-    case 'conflict':
     case 'rate_limited':
       return undefined;
     default:

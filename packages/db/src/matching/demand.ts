@@ -64,8 +64,8 @@ export interface Demand {
 }
 
 /**
- * Keys a worker of which has no pod yet and was reserved before something failed that it takes: its next attempt comes later. Or its pod is
- * there and does not start, for what has failed. Beside them, how many workers of a key no node takes.
+ * Keys with a worker that has no pod yet and waits for something that failed: it was reserved before the failure, or a breaker is open. Or
+ * its pod is there and does not start, for what has failed. Beside them, how many workers of a key no node takes.
  */
 const doubted = sql`
   doubted as materialized (
@@ -74,7 +74,7 @@ const doubted = sql`
     cross join lateral (
       select demand_key from workers w
       where status = 'pending' and (pod_uid is null or stuck_reason = b.failure_class) and stopping_at is null
-        and created_at <= b.failed_at and ${GUARDS_WORKER} offset 0
+        and (created_at <= b.failed_at or b.pauses > 0) and ${GUARDS_WORKER} offset 0
     ) w
     order by w.demand_key, b.failed_at desc
   ),

@@ -65,6 +65,7 @@ describe('matching under open breakers (C11)', () => {
     ['forbidden', 'installation_refused'],
     ['unauthorized', 'installation_refused'],
     ['rate_limited', 'github_budget'],
+    ['conflict', 'registration_conflict'],
   ])('an account whose calls end with %s waits for %s, and no other', async (failureClass, reason) => {
     await open(installationBreaker(ACME), failureClass);
     await matchAll(testDb.db);
@@ -80,6 +81,7 @@ describe('matching under open breakers (C11)', () => {
   test.each([
     ['not_found', 'repository_gone'],
     ['forbidden', 'repository_refused'],
+    ['conflict', 'repository_refused'],
   ])('a repository whose calls end with %s waits for %s, and no other of its account (P1)', async (failureClass, reason) => {
     for (const repo of [21, 22])
       for (let n = 0; n < 3; n += 1) await putJob(testDb.db, { entity_id: 3, entity_type: 'User', repo_id: repo });

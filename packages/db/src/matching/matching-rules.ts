@@ -162,6 +162,7 @@ export function reasonOf({ type, failureClass }: { type: BreakerSubject['type'];
 const INSTALLATION_REASONS: ReadonlyMap<string, WaitReason> = new Map([
   ['not_found', 'installation_gone'],
   ['rate_limited', 'github_budget'],
+  ['conflict', 'registration_conflict'],
 ]);
 
 /** Of accounts that name none. */

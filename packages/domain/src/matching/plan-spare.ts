@@ -95,7 +95,13 @@ function countNeeded({ keys, live, stopping, heldBack, rules }: SpareWorkers): M
 }
 
 /** Reasons that hold back all keys of an account, and all of a pool. */
-const OF_ENTITY: ReadonlySet<WaitReason> = new Set(['at_entity_cap', 'github_budget', 'installation_refused', 'installation_gone']);
+const OF_ENTITY: ReadonlySet<WaitReason> = new Set([
+  'at_entity_cap',
+  'github_budget',
+  'installation_refused',
+  'installation_gone',
+  'registration_conflict',
+]);
 const OF_POOL: ReadonlySet<WaitReason> = new Set(['at_pool_cap', 'no_capacity', 'pool_failing']);
 
 /** Whether what a warm worker would take is what somebody's job waits for: then none is made (C10). */

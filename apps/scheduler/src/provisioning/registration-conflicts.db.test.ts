@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+
+let world: SchedulerWorld;
+beforeAll(async () => {
+  world = await startSchedulerWorld({ kubelet: false });
+});
+afterAll(() => world.stop());
+beforeEach(() => world.reset());
+
+const JIT = '/generate-jitconfig$';
+const reasons = () => world.db.selectFrom('demand_keys').select('wait_reason').orderBy('wait_reason').execute();
+const breakers = () => world.db.selectFrom('breakers').select(['subject_type', 'subject_id', 'failure_class']).execute();
+
+/** As busy as a scheduler that is woken again and again while no pause ends. */
+async function goOn(passes = 20): Promise<void> {
+  for (let pass = 0; pass < passes; pass += 1) {
+    await world.match();
+    await world.runTasks();
+  }
+}
+
+test('409 to every registration of an account: three rows and calls, then one per pause, and the key says why (C11, P4, P5)', async () => {
+  await world.queueJob();
+  await world.gitHub.failNext({ path: JIT, status: 409, times: 1_000 });
+  await goOn();
+  expect((await world.workers()).filter(({ status }) => status === 'failed')).toHaveLength(3);
+  expect(await reasons()).toEqual([{ wait_reason: 'registration_conflict' }]);
+  expect(await breakers()).toEqual([{ subject_type: 'installation', subject_id: String(world.entityId), failure_class: 'conflict' }]);
+
+  await world.gitHub.clearFaults();
+  await world.settle();
+  expect(await breakers()).toEqual([]);
+  expect(await world.db.selectFrom('demand_keys').select(['waiting', 'unassigned', 'wait_reason']).execute()).toEqual([
+    { waiting: 1, unassigned: 1, wait_reason: null },
+  ]);
+});
+
+test('409 to every registration at one repository: the others of its account go on (C11, P6)', async () => {
+  const sam = await world.addUser('sam', ['one', 'two']);
+  await world.queueJobOf(sam, 'one');
+  await world.gitHub.failNext({ path: `/repos/sam/one/actions/runners${JIT}`, status: 409, times: 1_000 });
+  await goOn();
+  expect((await world.workers()).filter(({ status }) => status === 'failed')).toHaveLength(3);
+  expect(await reasons()).toEqual([{ wait_reason: 'repository_refused' }]);
+
+  await world.queueJobOf(sam, 'two');
+  await goOn(1);
+  const scopes = (await world.gitHub.truth()).runners.map(({ scope }) => scope);
+  expect(scopes.filter((scope) => scope.startsWith('sam/'))).toEqual(['sam/two']);
+});
