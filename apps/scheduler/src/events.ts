@@ -85,6 +85,8 @@ export function createEvents(log: Logger, metrics: Metrics) {
   );
   const clusterFailures = metrics.counter('paddock_cluster_failures_total', 'Calls of the cluster that failed, by kind', ['kind']);
 
+  const warnedOf = new Map<string, Set<string>>();
+
   return {
     matched({ reserved: made, ended: given, retired, takenBack, unserved, lacking: left, pools }: Matched, seconds: number) {
       matchSeconds.observe(seconds);
@@ -135,6 +137,14 @@ export function createEvents(log: Logger, metrics: Metrics) {
       created.inc({ pool });
       if (seconds !== undefined) toPod.observe({ pool }, seconds);
       log.info('pod created', { podName, pool, jobId: madeForJobId, deliveryGuid, secondsSinceJob: seconds });
+    },
+    /** All pods of a pool are made alike, so each warning is logged once; policies may put a pod's name into theirs. */
+    podWarned({ podName, pool }: WorkerToProvision, warnings: readonly string[]) {
+      const told = warnedOf.get(pool) ?? new Set();
+      const unheard = warnings.filter((warning) => !told.has(warning)).slice(0, Math.max(0, MOST_NAMES - told.size));
+      if (unheard.length === 0) return;
+      warnedOf.set(pool, new Set([...told, ...unheard]));
+      log.warn('the cluster made a pod and warns of it: see the pool’s template', { podName, pool, warnings: unheard });
     },
     failed({ podName, pool, deliveryGuid }: WorkerToProvision, reason: FailReason) {
       failed.inc({ pool, reason });

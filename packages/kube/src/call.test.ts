@@ -132,6 +132,14 @@ describe('a call', () => {
     expect(refusal).toMatchObject({ message: `POST /api/v1/secrets${told}` });
   });
 
+  test('what the server warns of is told beside its answer, and what a proxy says is not (H1)', async () => {
+    const warnings = ['299 - "unknown field \\"spec.image\\""', '110 proxy "stale"', '299 kube "a \\\\ b"'];
+    answer = (_request, response) => void response.setHeaders(new Map([['warning', warnings]])).end('{}');
+    const told: string[] = [];
+    await callJson(cluster, { method: 'POST', path: '/', body: {}, onWarnings: (said) => void told.push(...said) });
+    expect(told).toEqual(['unknown field "spec.image"', 'a \\ b']);
+  });
+
   test('an answer in HTML is classed by its status alone', async () => {
     answer = (_request, response) => void response.writeHead(502).end('<html>pods not found</html>');
     expect(await failure()).toMatchObject({ kind: 'unavailable', status: 502, message: 'GET /api/v1/pods: 502 Bad Gateway' });

@@ -14,6 +14,8 @@ export interface Call {
   /** The body holds a secret: what the cluster says about it is kept out of the error's message. */
   readonly secretBody?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Gets what the API server warns of although it does as it was asked. */
+  readonly onWarnings?: ((warnings: readonly string[]) => void) | undefined;
 }
 
 /** Sends one call and reads its JSON answer. Throws KubeError for every status but 2xx, for a broken connection and past the time limit. */
@@ -98,9 +100,18 @@ async function send(cluster: Cluster, call: Call, signal: AbortSignal): Promise<
     signal,
   });
   const status = answer.statusCode ?? 0;
-  if (status >= 200 && status < 300) return answer;
+  if (status >= 200 && status < 300) {
+    call.onWarnings?.(warningsIn(answer.headersDistinct['warning'] ?? []));
+    return answer;
+  }
   throw new KubeError(answeredFailure(call, status, answer.headers['retry-after'], await readText(answer)));
 }
+
+/** The API server's own warnings have the code 299 and a quoted text: `299 - "unknown field \"spec.image\""`. */
+const WARNING = /^299 \S+ "((?:[^"\\]|\\.)*)"/;
+
+const warningsIn = (headers: readonly string[]): string[] =>
+  headers.flatMap((header) => WARNING.exec(header)?.[1]?.replaceAll(/\\(.)/g, '$1') ?? []);
 
 function answeredFailure(call: Call, status: number, retryAfter: string | undefined, body: string): KubeFailure {
   const said = readStatus(parsed(body));

@@ -11,27 +11,36 @@ export interface ObjectName {
   readonly name: string;
 }
 
+export interface CreatedPod {
+  readonly outcome: 'created' | 'exists';
+  readonly uid: string;
+  /** What the cluster says of a pod that it made all the same: fields that it dropped, policies that only warn. */
+  readonly warnings: readonly string[];
+}
+
 /**
  * Creates the pod, or finds that one of this name is there already, as after a call whose answer was lost. With `dryRun` the cluster only
  * says whether it would.
  * Throws KubeError: `forbidden` for quota and admission policies, `invalid` for a manifest that the cluster refuses.
  */
-export async function createPod(
-  cluster: Cluster,
-  pod: AsSent<V1Pod>,
-  { dryRun = false }: { dryRun?: boolean } = {},
-): Promise<{ outcome: 'created' | 'exists'; uid: string }> {
+export async function createPod(cluster: Cluster, pod: AsSent<V1Pod>, { dryRun = false }: { dryRun?: boolean } = {}): Promise<CreatedPod> {
   const name = { namespace: pod.metadata?.namespace ?? '', name: pod.metadata?.name ?? '' };
   try {
-    const query = { dryRun: dryRun ? 'All' : undefined };
-    const created = await callJson(cluster, { method: 'POST', path: objectPath(name.namespace, 'pods'), body: pod, query });
-    return { outcome: 'created', uid: readPod(created).metadata?.uid ?? '' };
+    let warnings: readonly string[] = [];
+    const created = await callJson(cluster, {
+      method: 'POST',
+      path: objectPath(name.namespace, 'pods'),
+      body: pod,
+      query: { dryRun: dryRun ? 'All' : undefined, fieldValidation: 'Warn' },
+      onWarnings: (said) => (warnings = said),
+    });
+    return { outcome: 'created', uid: readPod(created).metadata?.uid ?? '', warnings };
   } catch (error) {
     if (!(error instanceof KubeError) || error.failure.kind !== 'exists') throw error;
     const there = await findPod(cluster, name);
     // Deleted between the two calls: the caller's next attempt starts from the top.
     if (there === undefined) throw error;
-    return { outcome: 'exists', uid: there.uid };
+    return { outcome: 'exists', uid: there.uid, warnings: [] };
   }
 }
 

@@ -92,7 +92,8 @@ export async function startPod(
     return done({ ended: 'the worker ended before its pod was made' });
   }
   requireLease(task);
-  const { uid, outcome } = await createPod(cluster, podOf(worker, pool));
+  const { uid, outcome, warnings } = await createPod(cluster, podOf(worker, pool));
+  parts.events.podWarned(worker, warnings);
   trial.id = undefined;
   if (isWatched) {
     await noteSuccess(db, [poolBreaker(pool.name)], { only: POD_REFUSED });

@@ -17,6 +17,8 @@ export interface Fault {
   readonly after?: number | undefined;
   /** The work is done first; only its answer is lost. */
   readonly afterCommit?: boolean | undefined;
+  /** The call succeeds, and its answer has this in a header `Warning`, as the API server tells of fields that it drops. */
+  readonly warning?: string | undefined;
   /** No answer ever comes; the connection stays open until the caller leaves. */
   readonly hang?: boolean | undefined;
 }

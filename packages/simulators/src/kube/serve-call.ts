@@ -21,11 +21,12 @@ export async function serveCall(service: ApiService, request: IncomingMessage, r
     const call = authorised(service, request);
     service.count(call);
     const fault = service.faults.take(call);
-    if (fault !== undefined) service.callFailed();
-    if (fault !== undefined && fault.afterCommit !== true) return fail(fault, response);
+    if (fault?.warning !== undefined) response.setHeader('warning', `299 - ${JSON.stringify(fault.warning)}`);
+    else if (fault !== undefined) service.callFailed();
+    if (isFatal(fault) && fault.afterCommit !== true) return fail(fault, response);
     if (call.verb === 'watch') return watch(service, call, response);
     const { status, body } = await serveObject(service, call, request);
-    if (fault !== undefined) return fail(fault, response);
+    if (isFatal(fault)) return fail(fault, response);
     if (typeof body === 'string') response.writeHead(status, { 'content-type': 'text/plain' }).end(body);
     else sendJson(response, status, body);
   } catch (error) {
@@ -40,6 +41,8 @@ function authorised({ token }: ApiService, request: IncomingMessage): ApiCall {
   if (call === undefined) throw notFound('path', request.url ?? '');
   return call;
 }
+
+const isFatal = (fault: Fault | undefined): fault is Fault => fault !== undefined && fault.warning === undefined;
 
 function watch(service: ApiService, call: ApiCall, response: ServerResponse): void {
   const open = serveWatch(service.store, call, response, service.bookmarkMs);

@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { createMetrics } from '@paddock/runtime/metrics';
+import { createEvents } from '../events.ts';
+import { schedulerKinds } from '../kinds.ts';
+import { type SchedulerWorld, SILENT, startSchedulerWorld } from '../scheduler.scene.ts';
+import { runDueTasks } from '@paddock/queue/drain';
+
+let world: SchedulerWorld;
+beforeAll(async () => {
+  world = await startSchedulerWorld({ kubelet: false });
+});
+afterAll(() => world.stop());
+
+test('what the cluster warns of is logged once for a pool, and the pod is made (H1, H3)', async () => {
+  const warn = jest.fn((..._line: unknown[]) => SILENT);
+  const events = createEvents({ ...SILENT, warn } as unknown as typeof SILENT, createMetrics());
+  const kinds = schedulerKinds({ ...world.parts, events });
+  const warning = 'unknown field "spec.nodeSelctor"';
+  world.kube.failNext({ method: 'POST', path: '/pods$', warning, times: 2 });
+  for (let job = 0; job < 3; job += 1) await world.queueJob();
+  await world.match();
+  await runDueTasks({ db: world.db, kinds, random: () => 0.5 });
+  expect(await world.workers()).toMatchObject(Array.from({ length: 3 }, () => ({ pod_uid: expect.any(String) })));
+  expect(warn.mock.calls).toEqual([[expect.stringContaining('template'), expect.objectContaining({ pool: 'linux', warnings: [warning] })]]);
+});
