@@ -20,13 +20,13 @@ export interface PoolsCheck {
 
 /** Reads the file as the services would, and works out what a job of these labels would get. Throws nothing for a bad file. */
 export function checkPools(file: string, labels: readonly string[] | undefined): PoolsCheck {
-  const { value, problems } = readYamlFile(file, configFile);
+  const { value, written, problems } = readYamlFile(file, configFile);
   const pools = value?.pools ?? [];
   const found = {
     file,
     problems,
     pools: pools.map(({ name }) => name),
-    remarks: value === undefined ? [] : remarksOn(value),
+    remarks: value === undefined ? [] : remarksOn(value, written),
     shared: sharedLabels(pools),
   };
   if (value === undefined || labels === undefined) return found;
@@ -38,6 +38,6 @@ export const isGood = ({ problems, job }: PoolsCheck): boolean => problems.lengt
 
 /** The pod as the scheduler makes it, with a name and an account that only stand for real ones. */
 function podOf(pool: Pool): object {
-  const name = `pdk-000000-${pool.name}-000000000000`;
+  const name = `pdk-000000-${pool.name.replaceAll('.', '-')}-000000000000`;
   return runnerPod({ ...pool, name, instance: '000000', pool: pool.name, entityId: 0, scopeRepoId: 0 });
 }

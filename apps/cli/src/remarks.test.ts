@@ -3,9 +3,14 @@ import { configFile } from '@paddock/domain/pools/config-file';
 import { remarksOn } from './remarks.ts';
 
 const POOL = { name: 'a', labels: ['x'], image: 'own:1', namespace: 'n' };
-const remarks = (pool: object, entities: object = { '*': {} }) =>
-  remarksOn(configFile.parse({ github: { apps: [{ id: 1 }] }, pools: [{ ...POOL, ...pool }], entities }));
+const remarksOnFile = (pools: object[], entities: object = { '*': {} }) => {
+  const written = { github: { apps: [{ id: 1 }] }, pools, entities };
+  return remarksOn(configFile.parse(written), written);
+};
+const remarks = (pool: object, entities?: object) => remarksOnFile([{ ...POOL, ...pool }], entities);
 const inTemplate = (spec: object, metadata?: object) => ({ template: { spec, metadata } });
+const poolOf = (name: string, labels: string[], more: object = {}) => ({ ...POOL, name, labels, ...more });
+const inGroup = (name: string, more: object = {}) => poolOf(name, [name], { runnerGroup: 'Paddock', ...more });
 
 describe('what can be used and is hardly meant', () => {
   test.each<[object, string]>([
@@ -28,6 +33,28 @@ describe('what can be used and is hardly meant', () => {
       inTemplate({ initContainers: [{ name: 'b', resources: { requests: { 'nvidia.com/gpu': 1 } } }] }),
       'a: template.spec.initContainers.0.resources.requests.nvidia.com/gpu needs the same amount in limits',
     ],
+    [{ image: undefined }, 'a names no image: it runs ghcr.io/actions/actions-runner:latest.'],
+    [
+      { image: undefined, ...inTemplate({ containers: [{ name: 'runner', command: ['/start'] }] }) },
+      'a names no image: it runs ghcr.io/actions/actions-runner:latest.',
+    ],
+    [
+      { containerMode: 'dind', ...inTemplate({ containers: [{ name: 'dind', image: 'd' }] }) },
+      'a drops the container dind of its template, for containerMode: dind brings its own: change that as initContainers[dind].',
+    ],
+    [inTemplate({ activeDeadlineSeconds: 3600 }), 'a: template.spec.activeDeadlineSeconds is raised from 3600 to 540000'],
+    [
+      inTemplate({ nodeSelctor: { a: 'b' } }),
+      'a: template.spec.nodeSelctor is no field of a PodSpec, so the cluster would drop it; did you mean nodeSelector?',
+    ],
+    [
+      inTemplate({ dockerdWithinRunnerContainer: true }),
+      'a: template.spec.dockerdWithinRunnerContainer is no field of a PodSpec, so the cluster would drop it.',
+    ],
+    [
+      inTemplate({ containers: [{ name: 'runner', envfrom: [] }] }),
+      'a: template.spec.containers[0].envfrom is no field of a PodSpec, so the cluster would drop it; did you mean envFrom?',
+    ],
     [inTemplate({}, { labels: { 'two words': 'x' } }), "a: template.metadata.labels.two words must be a label's key"],
   ])('%j: %s', (pool, remark) => {
     expect(remarks(pool)).toEqual([expect.stringContaining(remark)]);
@@ -36,15 +63,51 @@ describe('what can be used and is hardly meant', () => {
   test.each<object>([
     {},
     { labels: ['Two Words'] },
-    { containerMode: 'dind', ...inTemplate({ containers: [{ name: 'dind', image: 'd' }] }) },
+    { containerMode: 'dind', ...inTemplate({ initContainers: [{ name: 'dind', image: 'd' }] }) },
+    inTemplate({ activeDeadlineSeconds: 600_000, containers: [{ name: 'dind', image: 'd' }, { name: 'runner' }] }),
+    inTemplate({}, { creationTimestamp: null, labels: { a: 'b' } }),
     inTemplate({
       nodeSelector: null,
       tolerations: null,
       containers: [{ name: 'runner', resources: { limits: null, claims: [{ name: 'c' }] } }],
     }),
-    inTemplate({ tolerations: [{ key: 'a', operator: 'Exists', newer: 1 }], anything: { new: 1 } }),
+    inTemplate({ tolerations: [{ key: 'a', operator: 'Exists', newer: null }], anything: null }),
   ])('%j needs none', (pool) => {
     expect(remarks(pool)).toEqual([]);
+  });
+
+  const GPU = { resources: { limits: { 'nvidia.com/gpu': 1 } } };
+  const FOR_GPU =
+    'Jobs with the labels linux go to gpu, which has nvidia.com/gpu, although plain fits them too: give plain fewer labels, or as many and a higher priority.';
+
+  test.each<[string, object[], string[]]>([
+    ['a pool with devices for its name', [poolOf('gpu', ['linux', 'gpu'], GPU), poolOf('plain', ['linux', 'x64'])], [FOR_GPU]],
+    ['a pool with devices for its few labels', [poolOf('gpu', ['linux', 'gpu'], GPU), poolOf('plain', ['linux', 'x64', 'b'])], [FOR_GPU]],
+    [
+      'a pool with devices in its template',
+      [
+        poolOf('gpu', ['linux', 'gpu'], inTemplate({ containers: [{ name: 'runner', ...GPU }] })),
+        poolOf('plain', ['linux', 'x64'], { priority: -1 }),
+      ],
+      [FOR_GPU],
+    ],
+    [
+      'the first name',
+      [poolOf('a', ['linux', 'arm64']), poolOf('b', ['linux', 'x64'])],
+      ['Jobs with the labels linux go to a and not to b for its name alone: give one of the two a higher priority.'],
+    ],
+    ['a priority', [poolOf('gpu', ['linux', 'gpu'], GPU), poolOf('plain', ['linux', 'x64'], { priority: 1 })], []],
+    ['the fewest labels', [poolOf('a', ['linux']), poolOf('b', ['linux', 'x64'])], []],
+    ['one of pools that all have devices', [poolOf('a', ['linux'], GPU), poolOf('b', ['linux', 'x64'], GPU)], []],
+  ])('jobs that several pools fit and that go to %s (B4)', (_what, pools, expected) => {
+    expect(remarksOnFile(pools)).toEqual(expected);
+  });
+
+  test('a runner group that two pools want in different ways is told (C7)', () => {
+    expect(
+      remarksOnFile([inGroup('a'), inGroup('b'), inGroup('c', { runnerGroup: 'paddock', runnerGroupVisibility: 'selected' })]),
+    ).toEqual(['a and c want the runner group paddock each in another way: the first to make it decides.']);
+    expect(remarksOnFile([inGroup('a', { publicRepositories: true }), inGroup('b', { registration: 'repository' })])).toEqual([]);
   });
 
   test('accounts are told by login', () => {

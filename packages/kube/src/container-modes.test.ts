@@ -58,23 +58,18 @@ describe('containerMode dind', () => {
     expect(volumes).toEqual(['work', 'dind-sock', 'dind-externals'].map((name) => ({ name, emptyDir: {} })));
   });
 
-  test.each<[string, PodTemplate]>([
-    [
-      'a sidecar',
-      { spec: { initContainers: [{ name: 'dind', image: 'mirror/docker:29', env: [{ name: 'DOCKER_GROUP_GID', value: '999' }] }] } },
-    ],
-    [
-      'a container',
-      { spec: { containers: [{ name: 'dind', image: 'mirror/docker:29', env: [{ name: 'DOCKER_GROUP_GID', value: '999' }] }] } },
-    ],
-  ])('a template changes the daemon by its name, written as %s', (_form, template) => {
-    const { initContainers } = dind(template);
+  const changed = { name: 'dind', image: 'mirror/docker:29', env: [{ name: 'DOCKER_GROUP_GID', value: '999' }] };
+
+  test('a template changes the daemon as an init container of its name', () => {
+    const { initContainers } = dind({ spec: { initContainers: [changed] } });
     expect(initContainers.map(({ name }) => name)).toEqual(['init-dind-externals', 'dind']);
-    expect(initContainers[1]).toMatchObject({
-      image: 'mirror/docker:29',
-      env: [{ name: 'DOCKER_GROUP_GID', value: '999' }],
-      securityContext: { privileged: true },
-    });
+    expect(initContainers[1]).toMatchObject({ ...changed, securityContext: { privileged: true } });
+  });
+
+  test('a daemon among the containers of a template is dropped, for ours would wait for a socket that it does not make (H3)', () => {
+    const other = { ...changed, args: ['dockerd', '--host=tcp://0.0.0.0:2375'] };
+    expect(dind({ spec: { containers: [{ name: 'runner' }, other] } })).toEqual(dind({ spec: { containers: [{ name: 'runner' }] } }));
+    expect(specOf({ template: { spec: { containers: [other] } } }).initContainers).toEqual([{ ...other, restartPolicy: 'Always' }]);
   });
 
   test("a template's own work volume, mounts and variables stand in place of ours", () => {

@@ -7,6 +7,7 @@ import { failureOf } from './contract-parts.ts';
 import { createPod } from './pods.ts';
 import { runnerPod, runnerSecret } from './runner-pod.ts';
 import { createSecret } from './secrets.ts';
+import { unknownPodFields } from './unknown-fields.ts';
 
 const assets = process.env['KUBEBUILDER_ASSETS'];
 const described = assets === undefined || assets === '' ? describe.skip : describe;
@@ -129,6 +130,40 @@ described('the manifests, on a real API server (needs KUBEBUILDER_ASSETS)', () =
     expect(refused).toMatchObject({ kind: 'forbidden', message: expect.stringContaining('violates PodSecurity') });
   });
 
+  test.each<object>([
+    { nodeSelctor: { a: 'b' } },
+    { dockerdWithinRunnerContainer: true, image: 'i:1', env: [{ name: 'A', value: 'b' }], serviceAccountName: 'default' },
+    containers({ imagePulPolicy: 'Always', securityContext: { capabilities: { dropp: ['ALL'] } }, resources: { limit: { cpu: 1 } } }),
+    { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpression: [] }] } } } },
+    {
+      volumes: [
+        { name: 'a', emptyDir: { size: '1Gi' } },
+        { name: 'b', persistentVolumeClaim: { claimName: 'c', readonly: true } },
+      ],
+    },
+    { initContainers: [{ name: 'a', image: 'a:1', comand: ['x'] }], tolerations: [{ operator: 'Exists', efect: 'NoSchedule' }] },
+    { topologySpreadConstraints: [], hostAliases: [{ ip: '10.0.0.1', hostname: 'a' }], nodeSelector: { any: 'key' }, hostUsers: true },
+    containers({ env: [{ name: 'A', valueFrom: { fieldRef: { path: 'x', fieldPath: 'metadata.name' } } }], livenessProbe: null }),
+  ])('the fields of %j that a PodSpec lacks are those that the server warns of (H1, H3)', async (spec) => {
+    const pod = podIn('privileged', { template: { spec } });
+    const { warnings } = await createPod(cluster, pod, { dryRun: true });
+    const dropped = warnings.flatMap((warning) => /^unknown field "spec\.(.+)"$/.exec(warning)?.[1] ?? []);
+    expect(dropped.toSorted()).toEqual(
+      unknownPodFields(pod.spec)
+        .map(({ path }) => path)
+        .toSorted(),
+    );
+    expect(warnings.length > 0).toBe(unknownPodFields(spec).length > 0);
+  });
+
+  test('a policy that only warns is heard too (H1)', async () => {
+    const name = 'warned';
+    const metadata = { name, labels: { 'pod-security.kubernetes.io/warn': 'restricted' } };
+    await callJson(cluster, { method: 'POST', path: '/api/v1/namespaces', body: { apiVersion: 'v1', kind: 'Namespace', metadata } });
+    const { warnings } = await createPod(cluster, podIn(name), { dryRun: true });
+    expect(warnings).toEqual([expect.stringContaining('would violate PodSecurity "restricted:latest"')]);
+  });
+
   test('the longest names and the widest marks are taken (A8)', async () => {
     const name = `pdk-${LONGEST.instance}-${LONGEST.pool}-0123456789ab`;
     const id = Number.MAX_SAFE_INTEGER;
@@ -139,6 +174,10 @@ described('the manifests, on a real API server (needs KUBEBUILDER_ASSETS)', () =
     expect(await createPod(cluster, runnerPod({ ...worker, image: 'runner:1' }))).toMatchObject({ outcome: 'created' });
   });
 });
+
+function containers(more: object): object {
+  return { containers: [{ name: 'runner', ...more }] };
+}
 
 function claim(): object {
   return { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };

@@ -5,7 +5,7 @@ import { parseYaml, readYamlFile } from './yaml-file.ts';
 const schema = z.strictObject({ pools: z.array(z.strictObject({ name: z.string() })) });
 
 test('a good file is a value', () => {
-  expect(parseYaml('p.yaml', 'pools:\n  - name: a\n', schema)).toEqual({ value: { pools: [{ name: 'a' }] }, problems: [] });
+  expect(parseYaml('p.yaml', 'pools:\n  - name: a\n', schema)).toMatchObject({ value: { pools: [{ name: 'a' }] }, problems: [] });
 });
 
 test('every problem names the file and the place', () => {
@@ -88,7 +88,7 @@ describe('aliases', () => {
 
   test('may be of anchors beside what the file is about, under a key that begins with x-', () => {
     const file = 'x-common: &common { name: a }\npools:\n  - { <<: *common, size: 1 }\n';
-    expect(parseYaml('p.yaml', file, shared)).toEqual({ value: { pools: [{ name: 'a', size: 1 }] }, problems: [] });
+    expect(parseYaml('p.yaml', file, shared)).toMatchObject({ value: { pools: [{ name: 'a', size: 1 }] }, problems: [] });
   });
 
   test('that lead nowhere, or unfold into millions, are problems and no crash', () => {

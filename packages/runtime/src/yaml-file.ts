@@ -4,8 +4,17 @@ import { closestName } from './closest-name.ts';
 import { readYaml } from './read-yaml.ts';
 import { sayWhatIsWanted } from './yaml-words.ts';
 
+/** What a YAML file says. */
+export interface ReadYaml<T> {
+  /** Undefined if there are problems. */
+  readonly value: T | undefined;
+  /** As it stands in the file, without what the schema adds. */
+  readonly written?: unknown;
+  readonly problems: string[];
+}
+
 /** Reads one YAML file into a schema. Problems name the file and the place in it; nothing is thrown for a bad file. */
-export function readYamlFile<T>(path: string, schema: z.ZodType<T>): { value: T | undefined; problems: string[] } {
+export function readYamlFile<T>(path: string, schema: z.ZodType<T>): ReadYaml<T> {
   let source: string;
   try {
     source = readFileSync(path, 'utf8');
@@ -19,11 +28,11 @@ export function readYamlFile<T>(path: string, schema: z.ZodType<T>): { value: T 
 }
 
 /** As `readYamlFile`, for text that is at hand; `path` is only for the messages. */
-export function parseYaml<T>(path: string, source: string, schema: z.ZodType<T>): { value: T | undefined; problems: string[] } {
+export function parseYaml<T>(path: string, source: string, schema: z.ZodType<T>): ReadYaml<T> {
   const { content, errors } = readYaml(source);
   if (errors.length > 0) return { value: undefined, problems: errors.map((error) => `${path}: ${error}`) };
   const parsed = schema.safeParse(content ?? {}, { error: sayWhatIsWanted });
-  if (parsed.success) return { value: parsed.data, problems: [] };
+  if (parsed.success) return { value: parsed.data, written: content, problems: [] };
   const problems = withoutAfterthoughts(parsed.error.issues).flatMap((issue) =>
     sentences(issue, schema).map((sentence) => `${path}: ${place(issue.path)}${sentence}`),
   );

@@ -3,7 +3,7 @@ import { noteRegistrationBudget } from '@paddock/db/matching/registration-budget
 import { clearRegistrationStarted, markRegistrationStarted, saveRegistration, type WorkerToProvision } from '@paddock/db/workers/workers';
 import type { Pool } from '@paddock/domain/pools/pools-document';
 import { classifyGitHubError } from '@paddock/github/errors';
-import { DEFAULT_RUNNER_GROUP_ID } from '@paddock/github/runner-groups';
+import { DEFAULT_RUNNER_GROUP_ID, type RunnerGroupSettings } from '@paddock/github/runner-groups';
 import { createJitConfig } from '@paddock/github/runners';
 import { done, type Outcome, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
@@ -72,8 +72,11 @@ const GONE_REPOSITORY_MS = 15 * 60_000;
 /** With fewer registrations left than this, what is left is written down after each, for the matcher to heed. */
 const SCARCE = 1_000;
 
-const groupOf = ({ runnerGroup, publicRepositories }: Pool) =>
-  ({ name: runnerGroup, visibility: 'all', allowsPublicRepositories: publicRepositories }) as const;
+const groupOf = ({ runnerGroup, runnerGroupVisibility = 'all', publicRepositories }: Pool): RunnerGroupSettings => ({
+  name: runnerGroup,
+  visibility: runnerGroupVisibility,
+  allowsPublicRepositories: publicRepositories,
+});
 
 async function noteBudget({ db, github }: Registering, { installationId }: WorkerToProvision): Promise<void> {
   const budget = github.budgetOf(installationId, 'actions_runner_registration');

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { findRunnerGroupAccess } from '@paddock/github/runner-groups';
 import { examplePools } from '@paddock/testing/demand-rows';
-import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
 
 let world: SchedulerWorld;
 beforeAll(async () => {
@@ -104,5 +105,16 @@ describe('where a runner registers', () => {
     const groupCalls = Object.entries(calls).filter(([name]) => name.includes('runner-group'));
     expect(groupCalls.map(([, count]) => count)).toEqual([1, 1]);
     expect((await world.workers()).every((worker) => worker.registered_at !== null)).toBe(true);
+  });
+
+  test('a runner group that is made has the pool’s visibility (C7)', async () => {
+    await world.putPools(examplePools({ pools: [{ runnerGroup: 'Chosen', runnerGroupVisibility: 'selected' }] }));
+    await world.queueJob();
+    await world.settle();
+    const client = world.github.asInstallation(APP_ID, world.installationId);
+    expect(await findRunnerGroupAccess(client, 'acme', 'Chosen')).toMatchObject({
+      visibility: 'selected',
+      allowsPublicRepositories: false,
+    });
   });
 });

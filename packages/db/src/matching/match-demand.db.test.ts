@@ -72,6 +72,13 @@ describe('what is reserved', () => {
     });
   });
 
+  test('a pool’s dots are no dots of a name in the cluster, and its label keeps them (A8, H3)', async () => {
+    await putPools(testDb.db, examplePools({ pools: [{ name: 'v1.29-arm', labels: ['arm'] }] }));
+    await putJob(testDb.db, { k8s_pool: 'v1.29-arm', job_labels: '["arm"]' });
+    await reserve();
+    expect(await workers()).toMatchObject([{ k8s_pool: 'v1.29-arm', pod_name: expect.stringMatching(/^pdk-\w+-v1-29-arm-[0-9a-f]{12}$/) }]);
+  });
+
   test('never writes to a job (C4)', async () => {
     const job = await putJob(testDb.db);
     await reserve();

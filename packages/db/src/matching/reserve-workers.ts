@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 import { type JobsOfKey, oldestUncovered } from './uncovered-jobs.ts';
+import { newWorkerName } from './worker-name.ts';
 
 export interface ReservedWorker {
   podName: string;
@@ -27,7 +28,7 @@ export async function reserveWorkers(trx: Transaction<Database>, keys: readonly 
     )
     insert into workers (pod_name, provider, entity_id, entity_name, entity_type, app_id, installation_id, repo_full_name, scope_repo_id,
       job_labels, made_for_job_id, delivery_guid, k8s_pool, k8s_image, pools_version, namespace)
-    select 'pdk-' || i.instance_id || '-' || o.k8s_pool || '-' || left(replace(gen_random_uuid()::text, '-', ''), 12),
+    select ${newWorkerName(sql.ref('i.instance_id'), sql.ref('o.k8s_pool'))},
       o.provider, o.entity_id, o.entity_name, o.entity_type, o.app_id, o.installation_id,
       case when o.entity_type = 'User' then o.repo_full_name end, o.scope_repo_id,
       o.job_labels, o.job_id, o.delivery_guid, o.k8s_pool, p.image, d.version, p.namespace

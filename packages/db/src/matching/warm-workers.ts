@@ -2,6 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
 import type { ReservedWorker } from './reserve-workers.ts';
 import type { Database } from '../schema/tables.ts';
+import { newWorkerName } from './worker-name.ts';
 
 /** A key of which the configuration wants idle workers kept, with its account as it is known today. */
 export interface WarmKey {
@@ -150,7 +151,7 @@ export async function reserveWarmWorkers(trx: Transaction<Database>, keys: reado
   const { rows } = await sql<ReservedWorker>`${prepared}
     insert into workers (pod_name, entity_id, entity_name, entity_type, app_id, installation_id, repo_full_name, scope_repo_id,
       job_labels, k8s_pool, k8s_image, pools_version, namespace, is_warm)
-    select 'pdk-' || instance_id || '-' || key.pool || '-' || left(replace(gen_random_uuid()::text, '-', ''), 12),
+    select ${newWorkerName(sql.ref('instance_id'), sql.ref('key.pool'))},
       i.entity_id, i.login, i.entity_type::text, i.app_id, i.installation_id, case when i.entity_type = 'User' then r.full_name end, key."scopeRepoId",
       p -> 'labels', key.pool, p ->> 'image', document.version, p ->> 'namespace', true
     from jsonb_to_recordset(${JSON.stringify(keys)}::jsonb)

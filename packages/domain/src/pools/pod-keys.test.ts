@@ -80,7 +80,6 @@ describe('what a pool says of its pods by the names of Kubernetes (H3)', () => {
       template: { spec: { terminationGracePeriodSeconds: 6, nodeSelector: { disk: 'hdd' } } },
     });
     expect(problems?.map((problem) => problem.split(': ')[0]).toSorted()).toEqual([
-      'image',
       'name',
       'nodeSelector.a b',
       'nodeSelector.disk',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { asList, asRecord, isRecord } from './as-record.ts';
 import { objectName } from './kubernetes-names.ts';
 import { nodeSelector, tolerations } from './node-choice.ts';
-import { type PodTemplate, RUNNER_CONTAINER } from './pod-template.ts';
+import { type PodTemplate, RUNNER_CONTAINER, templateRunner } from './pod-template.ts';
 import { resources } from './resources.ts';
 
 /** What most pools say of their pods, by Kubernetes' own names; all else of a pod is the template's. */
@@ -53,10 +53,7 @@ export function refuseSaidTwice(written: unknown, context: z.RefinementCtx): voi
   for (const key of ['priorityClassName', 'terminationGracePeriodSeconds']) {
     if (isSaid(pool[key]) && isSaid(spec[key])) report([key], `stands in template.spec.${key} ${ONE_OF_THEM}`);
   }
-  const runner = asList(spec['containers'])
-    .map(asRecord)
-    .find(({ name }) => name === RUNNER_CONTAINER);
-  if (isSaid(pool['resources']) && isSaid(runner?.['resources'])) {
+  if (isSaid(pool['resources']) && isSaid(templateRunner(pool['template'])?.['resources'])) {
     report(['resources'], `stands in the template's container ${RUNNER_CONTAINER} ${ONE_OF_THEM}`);
   }
   const theirLabels = asRecord(spec['nodeSelector']);

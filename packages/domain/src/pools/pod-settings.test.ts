@@ -39,6 +39,11 @@ describe('what a pool says of its pods (H3, H4)', () => {
       'template.spec.containers: two containers are named runner',
     ],
     [{ template: { spec: { initContainers: [{ name: 'runner' }] } } }, 'template.spec.containers: two containers are named runner'],
+    [{ runnerGroupVisibility: 'public' }, 'runnerGroupVisibility: '],
+    [
+      { runnerGroupVisibility: 'private', publicRepositories: true },
+      'runnerGroupVisibility: private keeps public repositories out, which publicRepositories lets in',
+    ],
     [{ template: { metadata: { labels: { a: true } } } }, 'template.metadata.labels.a: Invalid input: expected string'],
   ])('%j: %s', (pool, problem) => {
     expect(problemsOf(pool)).toEqual([expect.stringContaining(problem)]);
@@ -58,7 +63,15 @@ describe('what a pool says of its pods (H3, H4)', () => {
     const inTemplate = { ...bare, template: { spec: { containers: [{ name: 'runner', image: 'theirs:1' }] } } };
     expect(imageOf(inTemplate)).toBe('theirs:1');
     expect(imageOf({ ...inTemplate, image: 'ours:1' })).toBe('ours:1');
-    expect(problemsOf({ image: undefined })).toEqual(['image: is missing, and the template gives the container runner none either']);
+    expect(imageOf(bare)).toBe('ghcr.io/actions/actions-runner:latest');
+    expect(imageOf({ ...bare, template: { spec: { containers: [{ name: 'runner' }] } } })).toBe('ghcr.io/actions/actions-runner:latest');
+  });
+
+  test('a template that a program wrote out is taken without its empty creationTimestamp', () => {
+    const metadata = { creationTimestamp: null, labels: { a: 'b' } };
+    const [stored] = poolsDocument.parse({ pools: [{ ...POOL, template: { metadata } }], entities: {} }).pools;
+    expect(stored?.template).toEqual({ metadata: { labels: { a: 'b' } } });
+    expect(problemsOf({ template: { metadata: { creationTimestamp: '2026-11-22T00:00:00Z' } } })).toHaveLength(1);
   });
 
   test('a document that is stored and read again is the same', () => {

@@ -4,6 +4,8 @@ import { foreignToTemplates } from './foreign-keys.ts';
 
 /** The container that runs the job, named as actions-runner-controller names it so that its templates fit. */
 export const RUNNER_CONTAINER = 'runner';
+/** The Docker daemon of `containerMode: dind`, also named as there. */
+export const DAEMON_CONTAINER = 'dind';
 
 /** Whatever has a name in a PodSpec; its other fields are the cluster's to judge. */
 const named = z.looseObject({ name: z.string().min(1) });
@@ -12,13 +14,18 @@ const mounts = z.array(z.looseObject({ name: z.string(), mountPath: z.string() }
 const container = named.extend({ env: environment, volumeMounts: mounts });
 const marks = z.record(z.string(), z.string()).nullish();
 
+/** A template that was written out by a program says `creationTimestamp: null`, which means nothing and is not kept. */
+const metadata = z
+  .strictObject({ labels: marks, annotations: marks, creationTimestamp: z.null().optional() })
+  .transform(({ creationTimestamp: _none, ...kept }) => kept);
+
 /**
  * Metadata and PodSpec of a pool's pods, as in actions-runner-controller's `template`. Only the parts that ours are laid into are checked;
- * all else is kept as it is, fields that nobody knows yet included.
+ * all else is kept as it is, fields that no library knows yet included.
  */
 export const podTemplate = z.strictObject({
   ...foreignToTemplates,
-  metadata: z.strictObject({ labels: marks, annotations: marks }).nullish(),
+  metadata: metadata.nullish(),
   spec: z
     .looseObject({
       containers: z.array(container).nullish(),
@@ -36,10 +43,15 @@ export const podTemplate = z.strictObject({
 export type PodTemplate = z.infer<typeof podTemplate>;
 export type PodTemplateContainer = z.infer<typeof container>;
 
-/** The image that a template gives the runner's container, if it does; the template may be as somebody wrote it. */
-export function templateImage(template: unknown): string | undefined {
+/** The runner's container of a template, if it has one; the template may be as somebody wrote it. */
+export function templateRunner(template: unknown): Record<string, unknown> | undefined {
   const containers = asList(asRecord(asRecord(template)['spec'])['containers']).map(asRecord);
-  const image = containers.find(({ name }) => name === RUNNER_CONTAINER)?.['image'];
+  return containers.find(({ name }) => name === RUNNER_CONTAINER);
+}
+
+/** The image that a template gives the runner's container, if it does. */
+export function templateImage(template: unknown): string | undefined {
+  const image = templateRunner(template)?.['image'];
   return typeof image === 'string' && image !== '' ? image : undefined;
 }
 

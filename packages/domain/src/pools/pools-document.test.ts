@@ -75,6 +75,15 @@ describe('the pools document', () => {
     ]);
   });
 
+  test.each([
+    ['a.b-2', true],
+    ['v1.29', true],
+    ['a.', false],
+    ['.a', false],
+  ])('a pool may be named as its label is, dots included: %s (H3)', (name, isTaken) => {
+    expect(problemsOf({ pools: [pool(name, ['x'])], entities: {} }) === undefined).toBe(isTaken);
+  });
+
   test('a label set that no index could hold is refused', () => {
     const labels = Array.from({ length: 10 }, (_, index) => `${index}${'é'.repeat(100)}`);
     expect(problemsOf({ pools: [pool('a', labels)], entities: {} })).toEqual([expect.stringContaining('may have 2000 bytes of labels')]);

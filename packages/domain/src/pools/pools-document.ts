@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { asRecord, isRecord } from './as-record.ts';
 import { deadlines } from './deadlines.ts';
 import { foreignToPools } from './foreign-keys.ts';
 import { MOST_LABEL_BYTES, normaliseLabels, storableLabels } from './labels.ts';
+import { OFFICIAL_IMAGE } from './official-image.ts';
 import { podKeys, refuseSaidTwice } from './pod-keys.ts';
 import { caBundle, containerMode, proxy } from './pod-settings.ts';
 import { podTemplate, templateImage } from './pod-template.ts';
 import { warm } from './pool-warm.ts';
 
-const NAME = /^[a-z]([a-z0-9-]{0,28}[a-z0-9])?$/;
+const NAME = /^[a-z]([a-z0-9.-]{0,28}[a-z0-9])?$/;
 
 const count = z.int().min(0).max(100_000);
 
@@ -16,8 +16,8 @@ const writtenPool = z.strictObject({
   ...foreignToPools,
   name: z
     .string()
-    .regex(NAME, 'must be 1 to 30 characters of a-z, 0-9 and -, beginning with a letter')
-    .describe('Part of the names of its runners and pods.'),
+    .regex(NAME, 'must be 1 to 30 characters of a-z, 0-9, - and ., beginning with a letter')
+    .describe('Part of the names of its runners and pods, there with - for each dot.'),
   labels: z
     .array(z.string().min(1).max(256))
     .min(1, 'needs at least one label')
@@ -28,7 +28,11 @@ const writtenPool = z.strictObject({
       `may have ${MOST_LABEL_BYTES} bytes of labels, counting 4 more for each`,
     )
     .describe('A job fits if all that it asks for in `runs-on` is among these, without regard to case.'),
-  image: z.string().min(1).optional().describe("The runner's image. May be left out where the template's container `runner` has one."),
+  image: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("The runner's image; without one that of the template's container `runner`, else the official one."),
   namespace: z
     .string()
     .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'must be a Kubernetes namespace')
@@ -44,6 +48,10 @@ const writtenPool = z.strictObject({
   maxWorkersPerRepository: count.nullable().default(null).describe('The same for one repository; only with `registration: repository`.'),
   paused: z.boolean().default(false).describe('Makes no more workers; those that are there go on.'),
   // What came after the first version is absent, not defaulted: the version before must read what it knows of a document stored by this one.
+  runnerGroupVisibility: z
+    .enum(['all', 'private', 'selected'])
+    .optional()
+    .describe('Which repositories of the organisation may use a runner group that Paddock makes; all without it.'),
   containerMode: containerMode
     .optional()
     .describe('none, or dind: a Docker daemon beside the runner, as actions-runner-controller makes it.'),
@@ -60,15 +68,8 @@ export const keysOfPools: readonly string[] = Object.keys(writtenPool.shape).fil
 
 /** One class of workers, as it is kept in the database. */
 export const pool = writtenPool
-  .superRefine(requireImage, { when: ({ value }) => isRecord(value) })
   .superRefine(refuseSaidTwice, { when: () => true })
-  .transform(({ image, ...rest }) => ({ ...rest, image: image ?? templateImage(rest.template) ?? '' }));
-
-function requireImage(written: unknown, context: z.RefinementCtx): void {
-  const { image, template } = asRecord(written);
-  if (image !== undefined || templateImage(template) !== undefined) return;
-  context.addIssue({ code: 'custom', path: ['image'], message: 'is missing, and the template gives the container runner none either' });
-}
+  .transform(({ image, ...rest }) => ({ ...rest, image: image ?? templateImage(rest.template) ?? OFFICIAL_IMAGE }));
 
 const entity = z.strictObject({
   maxWorkers: count.nullable().default(20).describe('Most workers of the account at one time; null: no limit, 0: switched off.'),
@@ -146,6 +147,9 @@ function checkTogether(content: unknown, context: z.RefinementCtx): void {
     const { data } = pool.safeParse(candidate);
     if (data === undefined) continue;
     const { name, labels, registration, maxWorkersPerRepository, warm: kept = [] } = data;
+    if (data.runnerGroupVisibility === 'private' && data.publicRepositories) {
+      report(['pools', index, 'runnerGroupVisibility'], 'private keeps public repositories out, which publicRepositories lets in');
+    }
     if (byName.has(name)) report(['pools', index, 'name'], `there is another pool named ${name}`);
     byName.add(name);
     const key = JSON.stringify(labels);

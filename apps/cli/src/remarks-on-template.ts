@@ -1,0 +1,55 @@
+import { DAEMON_CONTAINER, RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
+import type { Pool } from '@paddock/domain/pools/pools-document';
+import { templateRules } from '@paddock/domain/pools/template-rules';
+import { SHORTEST_DEADLINE_SECONDS } from '@paddock/kube/runner-pod';
+import { unknownPodFields } from '@paddock/kube/unknown-fields';
+import { sayWhatIsWanted } from '@paddock/runtime/yaml-words';
+
+/** Where a template's pod will be another than it says, or none at all. */
+export function remarksOnTemplate(pool: Pool): string[] {
+  return [...ofContainers(pool), ...ofDeadline(pool), ...ofFields(pool), ...ofRules(pool)];
+}
+
+function ofContainers({ name, template, containerMode }: Pool): string[] {
+  const names = (template?.spec?.containers ?? []).map((container) => container.name);
+  const isReplaced = containerMode === 'dind' && names.includes(DAEMON_CONTAINER);
+  const beside = names.filter((container) => !isReplaced || container !== DAEMON_CONTAINER);
+  return [
+    ...(isReplaced
+      ? [
+          `${name} drops the container ${DAEMON_CONTAINER} of its template, for containerMode: dind brings its own: change that as initContainers[${DAEMON_CONTAINER}].`,
+        ]
+      : []),
+    ...(beside.length === 0 || names.includes(RUNNER_CONTAINER)
+      ? []
+      : [
+          `${name} has no container named ${RUNNER_CONTAINER} in its template: ${beside.join(', ')} will run beside the one that runs jobs.`,
+        ]),
+  ];
+}
+
+function ofDeadline({ name, template }: Pool): string[] {
+  const seconds = template?.spec?.['activeDeadlineSeconds'];
+  if (typeof seconds !== 'number' || seconds >= SHORTEST_DEADLINE_SECONDS) return [];
+  return [
+    `${name}: template.spec.activeDeadlineSeconds is raised from ${seconds} to ${SHORTEST_DEADLINE_SECONDS}, or it would end a working runner.`,
+  ];
+}
+
+/** A server newer than our library knows more than it; any other drops the field. */
+const ofFields = ({ name, template }: Pool): string[] =>
+  unknownPodFields(template?.spec).map(({ path, meant }) => {
+    const hint = meant === undefined ? '.' : `; did you mean ${meant}?`;
+    return `${name}: template.spec.${path} is no field of a PodSpec, so the cluster would drop it${hint}`;
+  });
+
+function ofRules({ name, template }: Pool): string[] {
+  const issues = templateRules.safeParse(withoutNulls(template), { error: sayWhatIsWanted }).error?.issues ?? [];
+  return issues.flatMap(({ code, path, message }) => {
+    const isUnknown = code === 'unrecognized_keys' || (code === 'invalid_type' && String(path.at(-1)) === 'claims');
+    return isUnknown ? [] : [`${name}: template.${path.map(String).join('.')} ${message}; its pods would not start.`];
+  });
+}
+
+const withoutNulls = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value ?? {}, (_key, field: unknown) => (field === null ? undefined : field)));
