@@ -82,6 +82,11 @@ describe('the ingress settings', () => {
 
   test.each<[string, Record<string, string>, string]>([
     [
+      'less room for bodies than a large one and ordinary ones need',
+      { PADDOCK_MAX_HELD_BYTES: '26214400' },
+      'PADDOCK_MAX_HELD_BYTES must be at least 27262976: PADDOCK_MAX_BODY_BYTES and 1 MB more',
+    ],
+    [
       'a secret whose variable is not set',
       { NEW_SECRET: '' },
       'The webhook secret of App 7 is read from the variable NEW_SECRET, which is not set',

@@ -21,7 +21,7 @@ export const settings = {
   }),
   maxHeldBytes: integer({
     env: 'PADDOCK_MAX_HELD_BYTES',
-    doc: 'Bodies that are held in memory at one time, together; what would exceed it is refused with 503',
+    doc: 'Bodies that are held in memory at one time, together; those above 256 KB take at most half of it, or as much as one may have. What would exceed it is refused with 503',
     default: 268_435_456,
     min: 1_048_576,
     max: 17_179_869_184,
@@ -87,6 +87,9 @@ export const settings = {
 /** Beside the writers' connections: one to learn whether PostgreSQL answers, one to read with. */
 const OTHER_CONNECTIONS = 2;
 
+/** What a large body must leave to ordinary ones. */
+const LEAST_ORDINARY_BYTES = 1_048_576;
+
 export interface AppSecrets {
   readonly id: number;
   /** One, or two while the webhook secret is being replaced. */
@@ -97,7 +100,10 @@ export type IngressConfig = SettingsOf<typeof settings> & { readonly apps: reado
 
 /** Reads the settings, the file they name and the webhook secrets. Throws one ConfigError that names every problem. */
 export function readIngressConfig(environment: Environment): IngressConfig {
-  return readConfig(settings, environment, ({ configPath, poolSize, writers }, problems) => {
+  return readConfig(settings, environment, ({ configPath, poolSize, writers, maxBodyBytes, maxHeldBytes }, problems) => {
+    if (maxBodyBytes !== undefined && maxHeldBytes !== undefined && maxHeldBytes < maxBodyBytes + LEAST_ORDINARY_BYTES) {
+      problems.push(`PADDOCK_MAX_HELD_BYTES must be at least ${maxBodyBytes + LEAST_ORDINARY_BYTES}: PADDOCK_MAX_BODY_BYTES and 1 MB more`);
+    }
     if (poolSize !== undefined && writers !== undefined && poolSize < writers + OTHER_CONNECTIONS) {
       problems.push(
         `PADDOCK_INGRESS_POOL_SIZE must be at least ${writers + OTHER_CONNECTIONS}: PADDOCK_INGRESS_WRITERS and ${OTHER_CONNECTIONS} more`,

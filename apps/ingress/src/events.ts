@@ -2,7 +2,7 @@ import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { HANDLED_EVENTS } from '@paddock/domain/deliveries/parse-delivery';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
-import type { BodyBudget } from './read-body.ts';
+import type { BodyBudget } from './body-budget.ts';
 
 type Held = Readonly<Pick<BodyBudget, 'heldBytes' | 'requests'>>;
 
@@ -13,6 +13,7 @@ export type Refusal =
   | 'bad_body'
   | 'too_large'
   | 'body_too_slow'
+  | 'cut_off'
   | 'aborted'
   | 'overloaded'
   | 'too_slow'
@@ -41,7 +42,15 @@ export interface IngressEvents {
 }
 
 const KNOWN: ReadonlySet<string> = new Set(HANDLED_EVENTS);
-const QUIET: ReadonlySet<Refusal> = new Set<Refusal>(['bad_headers', 'bad_signature', 'bad_body', 'too_large', 'body_too_slow', 'aborted']);
+const QUIET: ReadonlySet<Refusal> = new Set<Refusal>([
+  'bad_headers',
+  'bad_signature',
+  'bad_body',
+  'too_large',
+  'body_too_slow',
+  'cut_off',
+  'aborted',
+]);
 
 /** One function per business event: the metric and the log line together. `held` is what deliveries occupy now. */
 export function createIngressEvents({ log, metrics, held }: { log: Logger; metrics: Metrics; held: Held }): IngressEvents {

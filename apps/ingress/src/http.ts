@@ -34,8 +34,7 @@ export function createListener({ receive, health, isStopping }: ListenerOptions)
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const given = await receive(request);
-    // After a 408 the rest of the body could still come, and is not the beginning of another request.
-    if (isStopping() || given.status === 408) response.setHeader('connection', 'close');
+    if (isStopping() || given.endsConnection === true) response.setHeader('connection', 'close');
     send(response, given);
   }
 }

@@ -11,6 +11,7 @@ import { createMetrics } from '@paddock/runtime/metrics';
 import { printConfigIfAsked } from '@paddock/runtime/read-config';
 import { run } from '@paddock/runtime/run';
 import { createBatcher } from './batcher.ts';
+import { createBodyBudget } from './body-budget.ts';
 import { readIngressConfig, settings } from './config.ts';
 import { createIngressEvents } from './events.ts';
 import { createListener } from './http.ts';
@@ -33,11 +34,10 @@ await main(async () => {
 
   const log = createLogger('ingress', config.logLevel);
   const metrics = createMetrics();
-  const { bodyTimeoutMs, maxBodyBytes, maxHeldBytes, maxRequests } = config;
-  const budget = { bodyTimeoutMs, maxBodyBytes, maxHeldBytes, heldBytes: 0, maxRequests, requests: 0 };
+  const budget = createBodyBudget(config);
   const events = createIngressEvents({ log, metrics, held: budget });
 
-  const { schema, writeTimeoutMs } = config;
+  const { schema, writeTimeoutMs, bodyTimeoutMs } = config;
   // PostgreSQL itself ends what is slow, and says what it was, before the connection is given up.
   const statementTimeoutMs = Math.floor(0.8 * writeTimeoutMs);
   const database = {
@@ -105,6 +105,7 @@ await main(async () => {
     events,
     answerTimeoutMs: config.answerTimeoutMs,
     budget,
+    bodyTimeoutMs,
     reducesIgnoredJobs: config.ignoredJobPayload === 'reduced',
   });
 

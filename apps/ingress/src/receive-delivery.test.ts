@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createHmac } from 'node:crypto';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import type { DeliveryToRecord } from '@paddock/db/deliveries/delivery-to-record';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { createHealthApp } from '@paddock/runtime/health';
@@ -9,6 +9,7 @@ import { createMetrics } from '@paddock/runtime/metrics';
 import { Secret } from '@paddock/runtime/secret';
 import { fc } from '@paddock/testing/random-cases';
 import { waitFor } from '@paddock/testing/wait-for';
+import { createBodyBudget } from './body-budget.ts';
 import type { IngressEvents, Refusal } from './events.ts';
 import { createListener } from './http.ts';
 import { createReceiveDelivery, type ReceiveOptions } from './receive-delivery.ts';
@@ -46,11 +47,14 @@ describe('receiving a delivery', () => {
       stored: () => undefined,
       refused: (refusal, { error }) => refusals.push({ refusal, error }),
     };
-    const budget = { maxBodyBytes: 10_000, maxHeldBytes: 12_000, bodyTimeoutMs: 10_000, heldBytes: 0, maxRequests: 3, requests: 0 };
+    // Its clock is the test's: a body trickles once the test says so.
+    const clock = { now: 0 };
+    const budget = createBodyBudget({ maxBodyBytes: 10_000, maxHeldBytes: 12_000, maxRequests: 3 }, () => clock.now);
     const receive = createReceiveDelivery({
       apps: [{ id: 7, secrets: [new Secret(SECRET)] }],
       batcher: { add: store },
       budget,
+      bodyTimeoutMs: 10_000,
       answerTimeoutMs: 5_000,
       reducesIgnoredJobs: true,
       events,
@@ -63,7 +67,7 @@ describe('receiving a delivery', () => {
       const answer = await fetch(url, { method: 'POST', body, headers });
       return { status: answer.status, retryAfter: answer.headers.get('retry-after'), connection: answer.headers.get('connection') };
     };
-    return { url, post, refusals, budget };
+    return { url, post, refusals, budget, clock };
   }
 
   test('whatever is sent, the answer is a 200, a 400, a 401 or a 413, and memory is given back (B1, B5)', async () => {
@@ -150,6 +154,20 @@ describe('receiving a delivery', () => {
     slow.destroy();
     await waitFor('the memory of the slow body', () => budget.heldBytes === 0);
     expect(await post(large)).toMatchObject({ status: 200 });
+  });
+
+  test('a body that trickles in is cut off for one that needs its room, is told to come again, and loses its connection (B6)', async () => {
+    const { post, url, budget, clock, refusals } = await start(stored);
+    const { promise: answer, resolve } = Promise.withResolvers<IncomingMessage>();
+    const slow = request(url, { method: 'POST', headers: { ...headersFor(''), 'content-length': '8000' } }, resolve);
+    slow.on('error', () => undefined);
+    slow.write('x'.repeat(7_000));
+    await waitFor('the first part of a slow body', () => budget.heldBytes === 7_000);
+    clock.now = 1_000;
+    expect(await post(JSON.stringify({ text: 'x'.repeat(6_000) }))).toMatchObject({ status: 200 });
+    expect(await answer).toMatchObject({ statusCode: 503, headers: { connection: 'close', 'retry-after': '10' } });
+    expect(refusals.map(({ refusal }) => refusal)).toEqual(['cut_off']);
+    expect(budget).toMatchObject({ heldBytes: 0, requests: 0 });
   });
 
   test('of too many requests at a time the last ones are refused at once, without reading what they send (B6)', async () => {

@@ -3,10 +3,11 @@ import { isBadData, isUnavailable } from '@paddock/db/connection/errors';
 import type { DeliveryToRecord } from '@paddock/db/deliveries/delivery-to-record';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { type Batcher, TooSlow } from './batcher.ts';
+import type { BodyBudget } from './body-budget.ts';
 import type { AppSecrets } from './config.ts';
 import { decodeDelivery, rewritten } from './decode-delivery.ts';
 import type { IngressEvents, Refusal } from './events.ts';
-import { type BodyBudget, readBody } from './read-body.ts';
+import { readBody } from './read-body.ts';
 import { readHeaders } from './read-headers.ts';
 import { verifyDelivery, whyUnverified } from './verify-delivery.ts';
 import { NotReady } from './write-deliveries.ts';
@@ -15,6 +16,8 @@ export interface ReceiveOptions {
   readonly apps: readonly AppSecrets[];
   readonly batcher: Batcher<DeliveryToRecord, Outcome>;
   readonly budget: BodyBudget;
+  /** Longest time for a body to arrive whole. */
+  readonly bodyTimeoutMs: number;
   /** An answer is given after this time at the latest, counted from the end of the body. */
   readonly answerTimeoutMs: number;
   readonly reducesIgnoredJobs: boolean;
@@ -24,16 +27,23 @@ export interface ReceiveOptions {
 export interface Answer {
   readonly status: number;
   readonly text: string;
+  /** The rest of the body could still come, and is not the beginning of another request. */
+  readonly endsConnection?: true;
 }
 
 /** Receives one delivery. The answer says the truth: 200 after the commit and never before (B5). Never rejects. */
 export type ReceiveDelivery = (request: IncomingMessage) => Promise<Answer>;
 
 const UNVERIFIED: Answer = { status: 401, text: 'The signature does not match.' };
+const CUT_OFF: Answer = {
+  status: 503,
+  text: 'The body came slowly, and others needed its room: send it again later.',
+  endsConnection: true,
+};
 const BUSY: Answer = { status: 503, text: 'The delivery could not be stored: send it again later.' };
 
 export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery {
-  const { apps, batcher, budget, answerTimeoutMs, reducesIgnoredJobs, events } = options;
+  const { apps, batcher, budget, bodyTimeoutMs, answerTimeoutMs, reducesIgnoredJobs, events } = options;
 
   return async function receiveDelivery(request) {
     const begun = performance.now();
@@ -43,7 +53,7 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
       return refuse('bad_headers', { status: 400, text: headers.problem }, {});
     }
     const about = { guid: headers.guid, event: headers.event };
-    const { body, release } = await readBody(request, budget);
+    const { body, release } = await readBody(request, budget, bodyTimeoutMs);
     let added: Promise<Outcome> | undefined;
     try {
       switch (body.kind) {
@@ -51,8 +61,14 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
           return refuse('too_large', { status: 413, text: `A body may have at most ${budget.maxBodyBytes} bytes.` }, about);
         case 'overloaded':
           return refuse('overloaded', BUSY, about);
+        case 'cut_off':
+          return refuse('cut_off', CUT_OFF, about);
         case 'too_slow':
-          return refuse('body_too_slow', { status: 408, text: `A body has to arrive within ${budget.bodyTimeoutMs} ms.` }, about);
+          return refuse(
+            'body_too_slow',
+            { status: 408, text: `A body has to arrive within ${bodyTimeoutMs} ms.`, endsConnection: true },
+            about,
+          );
         case 'aborted':
           return refuse('aborted', { status: 400, text: 'The body did not arrive whole.' }, about);
         case 'whole': {

@@ -1,0 +1,69 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { connect, type Socket } from 'node:net';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { waitFor } from '@paddock/testing/wait-for';
+import { type Ingress, jobDelivery, PATIENT, startIngress } from './ingress.scene.ts';
+
+const KB = 1_024;
+const MB = 1_024 * KB;
+
+/** Longer than it takes to send all of it: no body ends by its own time here. */
+const ENDLESS = { PADDOCK_BODY_TIMEOUT_MS: '300000' };
+
+/** A few hundred KB, as a job with very many steps. */
+const largeDelivery = (jobId: number) => jobDelivery('queued', jobId, { name: 'x'.repeat(600_000) });
+
+describe('bodies that nobody has signed and that never end', () => {
+  let database: TestDatabase;
+  let ingress: Ingress;
+  let sockets: Socket[] = [];
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  beforeEach(async () => {
+    ingress = await startIngress({ url: database.url, schema: database.schema, env: { ...PATIENT, ...ENDLESS } });
+    await ingress.untilReady();
+  });
+  afterEach(async () => {
+    for (const socket of sockets) socket.destroy();
+    sockets = [];
+    await ingress.end('SIGKILL');
+  });
+  afterAll(() => database.drop());
+
+  /** Sends all of a body but for its last byte; resolves once that is sent or refused. */
+  const sendUnfinished = async (bytes: number) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const socket = connect(Number(new URL(ingress.base).port), '127.0.0.1');
+    sockets.push(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve());
+    socket.write(
+      `POST /webhooks/github HTTP/1.1\r\nhost: x\r\nx-github-event: ping\r\nx-github-delivery: d\r\nx-hub-signature-256: sha256=${'0'.repeat(64)}\r\ncontent-length: ${bytes}\r\n\r\n`,
+    );
+    socket.write(Buffer.alloc(bytes - 1, 'x'), () => resolve());
+    await promise;
+  };
+
+  const statuses = async (jobIds: readonly number[]) => {
+    const answers: number[] = [];
+    for (const jobId of jobIds) answers.push((await ingress.deliver(await jobDelivery('queued', jobId))).status);
+    return answers;
+  };
+
+  // Each kind fills what the ones before it have left.
+  test.each([
+    ['large ones', [14, 24 * MB], [20, MB], [20, 64 * KB], [20, 4 * KB]],
+    ['ordinary ones', [1_040, 256 * KB], [20, 16 * KB], [20, 4 * KB]],
+  ] as const)('%s leave signed deliveries their 200, at the settings that are the default (B5, B6)', async (_what, ...kinds) => {
+    for (const [count, bytes] of kinds) {
+      for (let sent = 0; sent < count; sent += 10) await Promise.all(Array.from({ length: 10 }, () => sendUnfinished(bytes)));
+    }
+    // What came last may not have been found out to trickle yet.
+    await waitFor('a delivery that is stored', async () => (await statuses([900]))[0] === 200);
+    expect(await statuses([901, 902, 903, 904, 905])).toEqual([200, 200, 200, 200, 200]);
+    await waitFor('a large delivery that is stored', async () => (await ingress.deliver(await largeDelivery(906))).status === 200);
+    expect(await ingress.metric('paddock_held_bytes')).toBeLessThanOrEqual(256 * MB);
+  });
+});
