@@ -3,12 +3,14 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectDatabase } from '@paddock/db/connection/connect';
+import type { CurrentPools } from '@paddock/db/jobs/pools-documents';
 import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { configFile } from '@paddock/domain/pools/config-file';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePayload } from '@paddock/testing/signed-delivery';
+import { sql } from 'kysely';
 import { createPools } from './pools.ts';
 import { startTunnel } from './tunnel.scene.ts';
 import { createPoolsFile } from './pools-file.ts';
@@ -65,20 +67,28 @@ describe('the pools of the configuration file', () => {
     return { pools, file, refused, reconsidered, labels };
   }
 
+  /** Stores a queued job of the label "windows" as a replica that judges by these pools does. */
+  async function record(jobId: number, pools: CurrentPools | undefined) {
+    const body = examplePayload('workflow_job', 'queued', {
+      workflow_job: { id: jobId, labels: ['windows'] },
+      repository: { private: true },
+    });
+    const parsed = parseDelivery('workflow_job', body);
+    if (parsed.kind === 'malformed' || pools === undefined) throw new Error('There has to be a delivery and a document.');
+    return recordDeliveries(
+      database.db,
+      [{ guid: `guid-${jobId}`, appId: 7, parsed, payload: JSON.stringify(body), payloadRepaired: false }],
+      pools,
+    );
+  }
+  const jobIds = async () => (await database.db.selectFrom('jobs').select('job_id').orderBy('job_id').execute()).map((row) => row.job_id);
+
   const versions = async () => (await database.db.selectFrom('pools_documents').select('version').execute()).length;
 
   test('a changed file comes into force, and jobs that fit now are demand (B4)', async () => {
     const path = write('paddock.yaml', yaml('linux'));
     const { pools, labels, reconsidered } = await startReplica(path);
-    const body = examplePayload('workflow_job', 'queued', {
-      workflow_job: { id: 900, labels: ['windows'] },
-      repository: { private: true },
-    });
-    const parsed = parseDelivery('workflow_job', body);
-    const current = pools.current();
-    if (parsed.kind === 'malformed' || current === undefined) throw new Error('There has to be a delivery and a document.');
-    const delivery = { guid: 'guid-1', appId: 7, parsed, payload: JSON.stringify(body), payloadRepaired: false };
-    expect(await recordDeliveries(database.db, [delivery], current)).toEqual(['ignored_no_label']);
+    expect(await record(900, pools.current())).toEqual(['ignored_no_label']);
 
     write('paddock.yaml', yaml('windows'));
     await pools.once();
@@ -89,6 +99,29 @@ describe('the pools of the configuration file', () => {
     ]);
     await pools.once();
     expect(await versions()).toBe(2);
+  });
+
+  test('a job that a replica of the old pools took after the change is demand two looks later (B4)', async () => {
+    const old = await startReplica(write('old.yaml', yaml('linux')));
+    const next = await startReplica(write('new.yaml', yaml('windows')));
+    await next.pools.once();
+    // The old replica has not looked since, and what it judges last is committed after our next look.
+    expect(await record(901, old.pools.current())).toEqual(['ignored_no_label']);
+    await next.pools.once();
+    expect(await jobIds()).toEqual([901]);
+    for (let look = 0; look < 3; look++) await next.pools.once();
+    expect(next.reconsidered).toEqual([0, 1]);
+  });
+
+  test('a look that failed over it is made up for (B4)', async () => {
+    const old = await startReplica(write('old.yaml', yaml('linux')));
+    await old.pools.once();
+    await sql`alter table installation_events rename to events_away`.execute(database.db);
+    await expect(old.pools.once()).rejects.toMatchObject({ code: '42P01' });
+    await sql`alter table events_away rename to installation_events`.execute(database.db);
+    await old.pools.once();
+    await old.pools.once();
+    expect(old.reconsidered).toEqual([0, 0]);
   });
 
   test.each([

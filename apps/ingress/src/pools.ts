@@ -32,6 +32,12 @@ export interface PoolsOptions {
   onError: (error: unknown) => void;
 }
 
+/**
+ * Another replica judges by the pools of before until its next look, and writes what it judged last a little later. By our second look
+ * after the one that found the change, all of that is there to be reconsidered.
+ */
+const LOOKS_UNTIL_ALL_FOLLOW = 2;
+
 /** How long to wait before trying again while nothing is loaded and no delivery can be taken. */
 const RETRY_MS = 1_000;
 
@@ -44,7 +50,9 @@ export function createPools(options: PoolsOptions): Pools {
   const { db, file, loadedBy, refreshMs, reconsiderHours, onChange, onReconsidered, onError } = options;
   let toStore: PoolsDocument | undefined = options.content;
   let current: CurrentPools | undefined;
-  let reconsidered: number | undefined;
+  /** Looks since the one that found the version in force, and the look at which jobs were last reconsidered by it. */
+  let looks = 0;
+  let reconsideredAt: number | undefined;
 
   async function once(): Promise<void> {
     toStore = (await file.look()) ?? toStore;
@@ -52,14 +60,18 @@ export function createPools(options: PoolsOptions): Pools {
     toStore = undefined;
     const newest = await currentPoolsDocument(db);
     if (newest === undefined) return;
+    looks++;
     if (newest.version !== current?.version) {
       current = newest;
+      looks = 0;
+      reconsideredAt = undefined;
       onChange(newest.version);
     }
-    if (reconsidered === newest.version) return;
-    // Once per version and process, a start included: whoever was to do it may have died over it.
+    // Every process does it, a start included: whoever was to do it may have died over it.
+    const isDue = reconsideredAt === undefined || (reconsideredAt < LOOKS_UNTIL_ALL_FOLLOW && looks >= LOOKS_UNTIL_ALL_FOLLOW);
+    if (!isDue) return;
     onReconsidered(newest.version, await reconsiderJobs(db, newest, reconsiderHours));
-    reconsidered = newest.version;
+    reconsideredAt = looks;
   }
 
   return {
