@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const LIMIT_MS = 30_000;
 
-/** Waits until the service on this port does not call itself unready. One that has no page to ask is taken for ready. */
-export async function untilReady(port: number): Promise<void> {
+/** Waits until the service whose health is at this port does not call itself unready. One that has no page to ask is taken for ready. */
+export async function untilReady(port: number | undefined): Promise<void> {
+  if (port === undefined) throw new Error('A service did not say where it listens.');
   const deadline = performance.now() + LIMIT_MS;
   for (;;) {
     const answer = await fetch(`http://127.0.0.1:${port}/readyz`);

@@ -75,6 +75,7 @@ interface StartedProcess {
 /** Starts everything as separate processes, in the order in which each needs the other. */
 export async function startSystem({ folder, databaseUrl, schema, kubeconfigFile, path, seed }: SystemOptions): Promise<System> {
   const started: StartedProcess[] = [];
+  const addresses: Record<string, string> = {};
   const start = async (name: string, program: string, args: string[], env: Record<string, string>): Promise<string> => {
     const log: string[] = [];
     const running = await startProgram({
@@ -84,6 +85,7 @@ export async function startSystem({ folder, databaseUrl, schema, kubeconfigFile,
       onLine: (line) => log.push(line),
     });
     started.unshift({ name, program: running });
+    if (running.healthPort !== running.port) addresses[`health of ${name}`] = `http://127.0.0.1:${running.healthPort}`;
     return `http://127.0.0.1:${running.port}`;
   };
 
@@ -91,7 +93,7 @@ export async function startSystem({ folder, databaseUrl, schema, kubeconfigFile,
   const githubUrl = await start('GitHub', SIMULATED.github, [JSON.stringify({ apps: folder.apps, seed })], {});
   const github = connectGitHubSimulator(githubUrl);
   const clusterFile = kubeconfigFile ?? join(folder.path, 'kubeconfig');
-  const addresses: Record<string, string> = { GitHub: githubUrl };
+  addresses['GitHub'] = githubUrl;
   if (kubeconfigFile === undefined) {
     addresses['cluster'] = await start(
       'cluster',
@@ -114,6 +116,7 @@ export async function startSystem({ folder, databaseUrl, schema, kubeconfigFile,
     PADDOCK_KUBECONFIG: clusterFile,
     PADDOCK_HTTP_HOST: '127.0.0.1',
     PADDOCK_INGRESS_HTTP_PORT: '0',
+    PADDOCK_INGRESS_HEALTH_PORT: '0',
     PADDOCK_SCHEDULER_HTTP_PORT: '0',
     PADDOCK_RECONCILER_HTTP_PORT: '0',
     ...TIMES,

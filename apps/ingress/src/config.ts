@@ -10,7 +10,20 @@ import { readYamlFile } from '@paddock/runtime/yaml-file';
 export const settings = {
   ...serviceSettings,
   configPath: text({ env: 'PADDOCK_CONFIG', doc: 'The configuration file (YAML): GitHub Apps, pools, entities' }),
-  httpPort: integer({ env: 'PADDOCK_INGRESS_HTTP_PORT', doc: 'Port to listen on; 0 takes a free one', default: 8080, min: 0, max: 65_535 }),
+  httpPort: integer({
+    env: 'PADDOCK_INGRESS_HTTP_PORT',
+    doc: 'Port of the webhook; 0 takes a free one',
+    default: 8080,
+    min: 0,
+    max: 65_535,
+  }),
+  healthPort: integer({
+    env: 'PADDOCK_INGRESS_HEALTH_PORT',
+    doc: 'Port of health and metrics; 0 takes a free one',
+    default: 8083,
+    min: 0,
+    max: 65_535,
+  }),
   poolSize: integer({ env: 'PADDOCK_INGRESS_POOL_SIZE', doc: 'Connections to PostgreSQL', default: 10, min: 3, max: 100 }),
   maxBodyBytes: integer({
     env: 'PADDOCK_MAX_BODY_BYTES',

@@ -47,6 +47,7 @@ describe('deliveries over HTTP', () => {
   let folder: string;
   let ingress: Awaited<ReturnType<typeof startService>>;
   let base: string;
+  let health: string;
 
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -59,6 +60,7 @@ describe('deliveries over HTTP', () => {
         PADDOCK_SCHEMA: database.schema,
         PADDOCK_CONFIG: join(folder, 'paddock.yaml'),
         PADDOCK_INGRESS_HTTP_PORT: '0',
+        PADDOCK_INGRESS_HEALTH_PORT: '0',
         PADDOCK_HTTP_HOST: '127.0.0.1',
         PADDOCK_MAX_BODY_BYTES: String(LIMIT),
         PADDOCK_BODY_TIMEOUT_MS: '1000',
@@ -66,7 +68,8 @@ describe('deliveries over HTTP', () => {
       },
     });
     base = `http://127.0.0.1:${ingress.port}`;
-    await waitFor('readiness', async () => (await fetch(`${base}/readyz`)).status === 200);
+    health = `http://127.0.0.1:${ingress.healthPort}`;
+    await waitFor('readiness', async () => (await fetch(`${health}/readyz`)).status === 200);
   });
   afterAll(async () => {
     ingress.kill('SIGTERM');
@@ -143,7 +146,7 @@ describe('deliveries over HTTP', () => {
     expect(await send(await sign({}, { secret: SECRETS.SECRET_8, appId: 8 }), '/')).toMatchObject({ status: 200 });
     expect(await send(await sign({}), '/webhooks/github/')).toMatchObject({ status: 200 });
     expect((await events()).map((event) => event.app_id)).toEqual([7, 7, 8, 7]);
-    const metrics = await (await fetch(`${base}/metrics`)).text();
+    const metrics = await (await fetch(`${health}/metrics`)).text();
     expect(metrics).toMatch(/paddock_newest_verified_delivery_timestamp_seconds\{app="8"\} \d/);
     expect(metrics).toMatch(/paddock_deliveries_total\{event="ping",outcome="ok"\} \d/);
   });
@@ -206,7 +209,7 @@ describe('deliveries over HTTP', () => {
     expect((await send(await sign({}), '/webhooks/github/x')).status).toBe(404);
     expect((await send(await sign({}), '/webhooks/github?source=hook')).status).toBe(200);
     expect((await fetch(`${base}/%E0%A4%A`)).status).toBeLessThan(500);
-    expect((await fetch(`${base}/healthz`)).status).toBe(200);
+    expect((await fetch(`${health}/healthz`)).status).toBe(200);
   });
 
   test('a request that does not arrive whole is given up in time, and the service goes on', async () => {

@@ -1,5 +1,4 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Express } from 'express';
 import type { Answer, ReceiveDelivery } from './receive-delivery.ts';
 
 /** The webhook's paths; a router in front would cost half of the work of a request. */
@@ -10,17 +9,16 @@ const RETRY_AFTER_SECONDS = 10;
 
 export interface ListenerOptions {
   readonly receive: ReceiveDelivery;
-  /** Everything that is no delivery. */
-  readonly health: Express;
   /** While it stops, the service keeps no connection open after an answer. */
   readonly isStopping: () => boolean;
 }
 
-/** The service's one listener: deliveries here, everything else to the health pages. */
-export function createListener({ receive, health, isStopping }: ListenerOptions): RequestListener {
+/** Takes deliveries and nothing else: health and metrics have a port of their own, so that a network policy can part them from the webhook. */
+export function createListener({ receive, isStopping }: ListenerOptions): RequestListener {
   return (request, response) => {
     if (!WEBHOOK_PATHS.has(pathOf(request))) {
-      health(request, response);
+      request.resume();
+      send(response, { status: 404, text: 'There is nothing here.' });
       return;
     }
     if (request.method !== 'POST') {

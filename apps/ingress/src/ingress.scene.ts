@@ -32,9 +32,10 @@ export interface IngressStart {
 type Service = Awaited<ReturnType<typeof startService>>;
 
 export interface Ingress extends Service {
+  /** Of the webhook. */
   readonly base: string;
   readonly configPath: string;
-  /** The answer to a GET. */
+  /** The answer to a GET at the port of health and metrics. */
   ask(path: string): Promise<{ readonly status: number; readonly text: string }>;
   /** Rejects if there is no answer while GitHub would wait for one. */
   deliver(delivery: SignedDelivery): Promise<{ readonly status: number; readonly text: string; readonly retryAfter: string | null }>;
@@ -56,6 +57,7 @@ export async function startIngress({ url, schema, config = CONFIG, env = {} }: I
       PADDOCK_SCHEMA: schema,
       PADDOCK_CONFIG: configPath,
       PADDOCK_INGRESS_HTTP_PORT: '0',
+      PADDOCK_INGRESS_HEALTH_PORT: '0',
       PADDOCK_HTTP_HOST: '127.0.0.1',
       HOOK_SECRET: SECRET,
       ...env,
@@ -63,7 +65,7 @@ export async function startIngress({ url, schema, config = CONFIG, env = {} }: I
   });
   const base = `http://127.0.0.1:${service.port}`;
   const ask = async (path: string) => {
-    const answer = await fetch(base + path);
+    const answer = await fetch(`http://127.0.0.1:${service.healthPort}${path}`);
     return { status: answer.status, text: (await answer.text()).trim() };
   };
   const deliver = async (delivery: SignedDelivery) => {

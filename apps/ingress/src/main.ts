@@ -125,16 +125,19 @@ await main(async () => {
       return refusal === undefined ? undefined : `the configuration file is refused, the pools loaded before stay in force: ${refusal}`;
     },
   });
-  const http = await listenHttp(createListener({ receive, health, isStopping: () => isStopping }), {
-    port: config.httpPort,
-    host: config.httpHost,
+  const host = config.httpHost;
+  const healthServer = await listenHttp(health, { port: config.healthPort, host });
+  const listener = createListener({ receive, isStopping: () => isStopping });
+  const http = await listenHttp(listener, { port: config.httpPort, host }).catch(async (error: unknown) => {
+    await healthServer.close();
+    throw error;
   });
   http.server.requestTimeout = bodyTimeoutMs;
   http.server.headersTimeout = bodyTimeoutMs;
 
   await run(
     {
-      http: serveUntilStopped(http, log),
+      http: serveUntilStopped(http, log, healthServer),
       pools: async (signal) => {
         await waitUntilFit({ whyNotReady: fitness, pollMs: 1_000, onUnfit: events.notReady }, signal);
         await pools.run(signal);

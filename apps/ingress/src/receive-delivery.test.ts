@@ -3,9 +3,7 @@ import { createHmac } from 'node:crypto';
 import { type IncomingMessage, request } from 'node:http';
 import type { DeliveryToRecord } from '@paddock/db/deliveries/delivery-to-record';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
-import { createHealthApp } from '@paddock/runtime/health';
 import { type HttpServer, listenHttp } from '@paddock/runtime/http-server';
-import { createMetrics } from '@paddock/runtime/metrics';
 import { Secret } from '@paddock/runtime/secret';
 import { fc } from '@paddock/testing/random-cases';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -60,8 +58,7 @@ describe('receiving a delivery', () => {
       events,
       ...changes,
     });
-    const health = createHealthApp({ registry: createMetrics().registry, whyNotReady: () => Promise.resolve(undefined) });
-    server = await listenHttp(createListener({ receive, health, isStopping: () => isStopping }), { port: 0, host: '127.0.0.1' });
+    server = await listenHttp(createListener({ receive, isStopping: () => isStopping }), { port: 0, host: '127.0.0.1' });
     const url = `http://127.0.0.1:${server.port}/webhooks/github`;
     const post = async (body: string, headers: Record<string, string> = headersFor(body)) => {
       const answer = await fetch(url, { method: 'POST', body, headers });

@@ -37,6 +37,21 @@ describe('the ingress as a process', () => {
     expect(ingress.lines().join('\n')).not.toContain(SECRET);
   });
 
+  test('health and metrics have a port of their own, and the webhook has neither (H1)', async () => {
+    const ingress = await start();
+    expect(await ingress.ask('/healthz')).toEqual({ status: 200, text: 'ok' });
+    expect(await ingress.metric('paddock_pools_version')).toBeGreaterThan(0);
+    expect(await ingress.ask('/webhooks/github')).toMatchObject({ status: 404 });
+    for (const path of ['/healthz', '/readyz', '/metrics']) expect((await fetch(ingress.base + path)).status).toBe(404);
+    expect((await fetch(`${ingress.base}/webhooks/github`)).status).toBe(405);
+  });
+
+  test('a webhook port that is taken is told of, and the process ends (H1)', async () => {
+    const ingress = await start();
+    const second = startIngress({ url: database.url, schema: database.schema, env: { PADDOCK_INGRESS_HTTP_PORT: String(ingress.port) } });
+    await expect(second).rejects.toThrow(`It is not possible to listen on port ${ingress.port}`);
+  });
+
   test('deliveries that are under way when it is told to stop are still stored and answered (H2)', async () => {
     const ingress = await start({ env: { PADDOCK_WRITE_TIMEOUT_MS: '8000', PADDOCK_ANSWER_TIMEOUT_MS: '9000' } });
     const { answers } = await database.db.transaction().execute(async (trx) => {
@@ -49,6 +64,8 @@ describe('the ingress as a process', () => {
       await waitFor('all of them', async () => (await ingress.metric('paddock_requests_in_flight')) === 3);
       ingress.kill('SIGTERM');
       await waitFor('the beginning of the stop', () => ingress.lines().some((line) => line.includes('stopping')));
+      // Whoever looks sees why it takes no more, until the last of them has its answer.
+      expect(await ingress.ask('/readyz')).toEqual({ status: 503, text: 'the service is stopping' });
       return { answers: sent };
     });
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200]);

@@ -54,10 +54,25 @@ describe('bodies that nobody has signed and that never end', () => {
 
   // Each kind fills what the ones before it have left.
   test.each([
-    ['large ones', [14, 24 * MB], [20, MB], [20, 64 * KB], [20, 4 * KB]],
-    ['ordinary ones', [1_040, 256 * KB], [20, 16 * KB], [20, 4 * KB]],
-  ] as const)('%s leave signed deliveries their 200, at the settings that are the default (B5, B6)', async (_what, ...kinds) => {
-    for (const [count, bytes] of kinds) {
+    [
+      'large',
+      [
+        { count: 14, bytes: 24 * MB },
+        { count: 20, bytes: MB },
+        { count: 20, bytes: 64 * KB },
+        { count: 20, bytes: 4 * KB },
+      ],
+    ],
+    [
+      'ordinary',
+      [
+        { count: 1_040, bytes: 256 * KB },
+        { count: 20, bytes: 16 * KB },
+        { count: 20, bytes: 4 * KB },
+      ],
+    ],
+  ])('%s ones leave signed deliveries their 200, at the settings that are the default (B5, B6)', async (_what, kinds) => {
+    for (const { count, bytes } of kinds) {
       for (let sent = 0; sent < count; sent += 10) await Promise.all(Array.from({ length: 10 }, () => sendUnfinished(bytes)));
     }
     // What came last may not have been found out to trickle yet.

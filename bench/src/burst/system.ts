@@ -44,7 +44,7 @@ export async function startSystem(): Promise<System> {
   const broken = Promise.withResolvers<never>();
   broken.promise.catch(() => undefined); // raced against by whoever measures
   const start = async (name: string, program: string, { args = [], env = {} }: { args?: string[]; env?: Record<string, string> }) => {
-    const { pid, port, exited, kill, lines } = await startProgram({ program, args, env: { NODE_ENV: 'production', ...env } });
+    const { pid, port, healthPort, exited, kill, lines } = await startProgram({ program, args, env: { NODE_ENV: 'production', ...env } });
     undo.unshift(async () => {
       isClosing = true;
       kill('SIGTERM');
@@ -55,7 +55,7 @@ export async function startSystem(): Promise<System> {
     };
     void exited.then(failIfTooEarly);
     if (port === undefined) throw new Error(`The ${name} did not say where it listens.`);
-    return { name, pid, port, url: `http://127.0.0.1:${port}` };
+    return { name, pid, healthPort, url: `http://127.0.0.1:${port}` };
   };
 
   try {
@@ -82,13 +82,14 @@ export async function startSystem(): Promise<System> {
       PADDOCK_KUBECONFIG: kubeconfigFile,
       PADDOCK_HTTP_HOST: '127.0.0.1',
       PADDOCK_INGRESS_HTTP_PORT: '0',
+      PADDOCK_INGRESS_HEALTH_PORT: '0',
       PADDOCK_SCHEDULER_HTTP_PORT: '0',
       WEBHOOK_SECRET,
       APP_KEY: privateKeyPem,
     };
     const ingress = await start('ingress', appProgram('ingress'), { env });
     const scheduler = await start('scheduler', appProgram('scheduler'), { env });
-    for (const { port } of [ingress, scheduler]) await untilReady(port);
+    for (const { healthPort } of [ingress, scheduler]) await untilReady(healthPort);
     const github = connectGitHubSimulator(simulatedGitHub.url);
     await github.setApp(APP_ID, { webhookUrl: `${ingress.url}/webhooks/github` });
     return {

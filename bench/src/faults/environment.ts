@@ -49,6 +49,7 @@ export async function createEnvironment(options: EnvironmentOptions): Promise<En
     PADDOCK_KUBECONFIG: options.kubeconfigFile,
     PADDOCK_HTTP_HOST: '127.0.0.1',
     PADDOCK_INGRESS_HTTP_PORT: '0',
+    PADDOCK_INGRESS_HEALTH_PORT: '0',
     PADDOCK_SCHEDULER_HTTP_PORT: '0',
     PADDOCK_RECONCILER_HTTP_PORT: '0',
     WEBHOOK_SECRET,

@@ -40,7 +40,7 @@ export function createService({ name, program, args = [], env = {}, onStart, onE
     void started.exited.then(tell);
     if (started.port === undefined) throw new Error(`The ${name} did not say where it listens.`);
     await onStart?.(`http://127.0.0.1:${started.port}`);
-    await untilReady(started.port);
+    await untilReady(started.healthPort);
   };
   const killNow = async (): Promise<void> => {
     const killed = running;

@@ -43,6 +43,7 @@ const environmentOf = async (place: Place) => ({
   PADDOCK_SCHEMA: place.schema,
   PADDOCK_CONFIG: await writeConfig(place.folder),
   PADDOCK_INGRESS_HTTP_PORT: '0',
+  PADDOCK_INGRESS_HEALTH_PORT: '0',
   PADDOCK_HTTP_HOST: '127.0.0.1',
   NODE_ENV: 'production',
   WEBHOOK_SECRET,
@@ -60,7 +61,7 @@ async function startService(variant: Variant, start: ProgramStart, { dataDir }: 
   const service = await startProgram(start);
   const { pid, port } = service;
   if (port === undefined) throw new Error(`The service "${variant}" did not say where it listens.`);
-  await untilReady(port);
+  await untilReady(service.healthPort);
   const cpu = async () => ({ service: await cpuSecondsOf(pid), postgres: await postgresCpuSeconds(dataDir) });
   return {
     variant,

@@ -89,7 +89,7 @@ export async function startSystem(assets: string): Promise<System> {
       WEBHOOK_SECRET: 'unused here',
       APP_KEY: privateKeyPem,
     });
-    if (follower.port !== undefined) await untilReady(follower.port);
+    await untilReady(follower.healthPort);
     return { db, instance: await findInstance(db), cluster, follower, close };
   } catch (error) {
     await close();

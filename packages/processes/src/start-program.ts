@@ -28,6 +28,8 @@ export interface Program {
   readonly pid: number;
   /** Where its HTTP server listens, if it said so. */
   readonly port: number | undefined;
+  /** Where its health and metrics are: at a port of their own, or at the same. */
+  readonly healthPort: number | undefined;
   /** Sends a signal; nothing happens if the program is gone. */
   readonly kill: (signal: NodeJS.Signals) => void;
   readonly exited: Promise<ProgramEnd>;
@@ -42,7 +44,7 @@ export async function startProgram({ program, args = [], env, onLine, startTimeo
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const lines: string[] = [];
-  const listening = new Promise<number | undefined>((resolve) => {
+  const listening = new Promise<Listening>((resolve) => {
     let hasSaid = false;
     const take = (line: string): void => {
       lines.push(line);
@@ -50,7 +52,7 @@ export async function startProgram({ program, args = [], env, onLine, startTimeo
       if (hasSaid) return;
       const said = parseListening(line);
       hasSaid = said !== undefined;
-      if (said) resolve(said.port);
+      if (said) resolve(said);
     };
     readLines(child.stdout, take);
     readLines(child.stderr, take);
@@ -68,8 +70,8 @@ export async function startProgram({ program, args = [], env, onLine, startTimeo
     isLate = child.kill('SIGKILL');
   }, startTimeoutMs);
   try {
-    const port = await Promise.race([listening, failed]);
-    return { pid, port, kill: (signal) => void child.kill(signal), exited, lines: () => lines };
+    const ports = await Promise.race([listening, failed]);
+    return { pid, ...ports, kill: (signal) => void child.kill(signal), exited, lines: () => lines };
   } finally {
     clearTimeout(timer);
   }
@@ -79,12 +81,16 @@ function readLines(stream: Readable, take: (line: string) => void): void {
   createInterface({ input: stream }).on('line', take);
 }
 
+type Listening = Pick<Program, 'port' | 'healthPort'>;
+
 /** Undefined for any other line. */
-export function parseListening(line: string): { readonly port: number | undefined } | undefined {
+export function parseListening(line: string): Listening | undefined {
   if (!line.startsWith('{')) return undefined;
   try {
-    const { message, port } = JSON.parse(line) as { message?: unknown; port?: unknown };
-    return message === 'listening' ? { port: typeof port === 'number' ? port : undefined } : undefined;
+    const said = JSON.parse(line) as { message?: unknown; port?: unknown; healthPort?: unknown };
+    if (said.message !== 'listening') return undefined;
+    const port = typeof said.port === 'number' ? said.port : undefined;
+    return { port, healthPort: typeof said.healthPort === 'number' ? said.healthPort : port };
   } catch {
     return undefined;
   }

@@ -38,11 +38,15 @@ export async function listenHttp(handler: RequestListener, { port, host }: { por
   };
 }
 
-/** The server as a part of a service: says that it listens, which is when signals are already heeded, and closes once told to stop. */
-export function serveUntilStopped(http: HttpServer, log: Logger): Service {
+/**
+ * The server as a part of a service: says that it listens, which is when signals are already heeded, and closes once told to stop. Health and
+ * metrics may have a server of their own, which answers until the other's last request has its answer.
+ */
+export function serveUntilStopped(http: HttpServer, log: Logger, health: HttpServer = http): Service {
   return async (signal) => {
-    log.info('listening', { port: http.port });
+    log.info('listening', { port: http.port, healthPort: health.port });
     if (!signal.aborted) await once(signal, 'abort');
     await http.close();
+    if (health !== http) await health.close();
   };
 }

@@ -70,8 +70,9 @@ describe('startProgram', () => {
 });
 
 test.each([
-  ['{"level":"info","message":"listening","port":80}', { port: 80 }],
-  ['{"message":"listening"}', { port: undefined }],
+  ['{"level":"info","message":"listening","port":80}', { port: 80, healthPort: 80 }],
+  ['{"message":"listening","port":80,"healthPort":81}', { port: 80, healthPort: 81 }],
+  ['{"message":"listening"}', { port: undefined, healthPort: undefined }],
   ['{"message":"not listening"}', undefined],
   ['{"message":"listening"', undefined],
   ['listening', undefined],
