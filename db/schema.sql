@@ -518,7 +518,11 @@ CREATE INDEX operations_expiring ON operations USING btree (expires_at);
 
 CREATE INDEX operations_failed ON operations USING btree (finished_at DESC) WHERE (status = 'ERROR'::text);
 
+CREATE INDEX repositories_active ON repositories USING btree (active_at);
+
 CREATE INDEX repositories_due ON repositories USING btree (due_at);
+
+CREATE INDEX repositories_noted ON repositories USING btree (noted_at) WHERE (noted_at IS NOT NULL);
 
 CREATE INDEX task_counts_by_hour ON task_counts USING btree (hour, kind);
 

@@ -1,22 +1,27 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
 import { waitFor } from '@paddock/testing/wait-for';
-import { connectGitHub, type InstallationClient } from './connect.ts';
+import { connectGitHub, type GitHub, type InstallationClient } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
-import { findJob, findRun, listRunJobs, listRuns } from './jobs.ts';
+import { findJob, findRun, listRunJobs, listRunJobsIfChanged, listRuns } from './jobs.ts';
+import type { ListIfChanged } from './read-pages.ts';
 import { findRepository, findRepositoryByName, listRepositories } from './repositories.ts';
 
 const API = { owner: 'acme', repo: 'api' };
 
+const etagsOf = (list: ListIfChanged<unknown> | undefined): readonly string[] => (list?.kind === 'changed' ? list.etags : []);
+
 describe('what GitHub knows of jobs (E4)', () => {
   let world: SmallWorld;
+  let github: GitHub;
   let client: InstallationClient;
 
   beforeEach(async () => {
     world = await startSmallWorld();
     const { appId, privateKeyPem: privateKey, organization } = world;
     const options = { apiUrl: `${world.github.url}/api/v3`, requestTimeoutMs: 10_000, apps: [{ appId, privateKey }] };
-    client = connectGitHub(options).asInstallation(appId, organization.installationId);
+    github = connectGitHub(options);
+    client = github.asInstallation(appId, organization.installationId);
   });
 
   afterEach(() => world.github.stop());
@@ -80,26 +85,51 @@ describe('what GitHub knows of jobs (E4)', () => {
   test('runs are listed by status, and an unchanged list costs nothing', async () => {
     const { runId } = await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
     const list = await listRuns(client, API, { status: 'queued' });
-    expect(list).toMatchObject({ kind: 'runs', runs: [{ id: runId }] });
-    if (list.kind !== 'runs' || list.etag === undefined) throw new Error('No ETag.');
-    const { etag } = list;
-    expect(await listRuns(client, API, { status: 'queued', etag })).toEqual({ kind: 'unchanged' });
+    expect(list).toMatchObject({ kind: 'changed', items: [{ id: runId }] });
+    const etags = etagsOf(list);
+    expect(await listRuns(client, API, { status: 'queued', etags })).toEqual({ kind: 'unchanged' });
     await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
-    expect(await listRuns(client, API, { status: 'queued', etag })).toMatchObject({ kind: 'runs', runs: [{}, { id: runId }] });
-    expect(await listRuns(client, API, { status: 'completed' })).toMatchObject({ runs: [] });
+    expect(await listRuns(client, API, { status: 'queued', etags })).toMatchObject({ kind: 'changed', items: [{}, { id: runId }] });
+    expect(await listRuns(client, API, { status: 'completed' })).toMatchObject({ items: [] });
   });
 
   test('runs are listed over all pages', async () => {
     for (let n = 0; n < 101; n += 1) await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
     const list = await listRuns(client, API, { status: 'queued' });
-    expect(new Set(list.kind === 'runs' ? list.runs.map(({ id }) => id) : []).size).toBe(101);
+    expect(new Set(list.kind === 'changed' ? list.items.map(({ id }) => id) : []).size).toBe(101);
+  });
+
+  test('a run’s jobs cost nothing as long as no page of theirs has changed, and a change on the last page is seen (E2)', async () => {
+    const { runId } = await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
+    for (let n = 0; n < 100; n += 1) await world.github.queueJob({ repo: 'acme/api', labels: ['none'], runId });
+    const { id: last } = await world.github.queueJob({ repo: 'acme/api', labels: ['none'], runId, waiting: true });
+    const ask = (etags: readonly string[]) => listRunJobsIfChanged(client, API, { runId, etags });
+    const etags = etagsOf(await ask([]));
+    expect(etags).toHaveLength(2);
+    const remaining = () => github.budgetOf(world.organization.installationId)?.remaining ?? NaN;
+    const before = remaining();
+    expect(await ask(etags)).toEqual({ kind: 'unchanged' });
+    expect(remaining()).toBe(before);
+    await world.github.approveJob(last);
+    const changed = await ask(etags);
+    const jobs = changed?.kind === 'changed' ? changed.items : [];
+    expect(jobs).toHaveLength(102);
+    expect(jobs.at(-1)).toMatchObject({ id: last, status: 'queued' });
+    expect(await ask(etagsOf(changed))).toEqual({ kind: 'unchanged' });
   });
 
   test('a renamed repository is followed, and known by its id (A12)', async () => {
     const { id } = await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
     await world.github.renameRepository('acme/api', 'backend');
     expect(await findJob(client, API, id)).toMatchObject({ id });
-    const backend = { id: world.repositories.api, owner: 'acme', name: 'backend', private: true, pushedAt: expect.any(String) };
+    const backend = {
+      id: world.repositories.api,
+      owner: 'acme',
+      name: 'backend',
+      private: true,
+      pushedAt: expect.any(String),
+      canRun: true,
+    };
     expect(await findRepository(client, world.repositories.api)).toEqual(backend);
     expect(await findRepositoryByName(client, API)).toEqual(backend);
     expect(await findRepository(client, world.repositories.tool)).toBeUndefined();

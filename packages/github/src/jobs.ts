@@ -1,8 +1,7 @@
 import { readRunnerName } from '@paddock/domain/workers/runner-name';
 import type { InstallationClient } from './connect.ts';
-import { classifyGitHubError } from './errors.ts';
 import { foundOrNot } from './found-or-not.ts';
-import { PER_PAGE, readPages } from './read-pages.ts';
+import { ifNoneMatch, type ListIfChanged, PER_PAGE, readPagesIfChanged } from './read-pages.ts';
 import type { RepositoryName } from './scope.ts';
 
 /** A workflow job as GitHub answers it. Instants are GitHub's own ISO texts. */
@@ -59,54 +58,48 @@ export async function findRun(
 
 /** All jobs of a run, those of earlier attempts included (each re-run has job ids of its own); undefined when GitHub answers 404. */
 export async function listRunJobs(
+  client: InstallationClient,
+  name: RepositoryName,
+  runId: number,
+): Promise<readonly GitHubJob[] | undefined> {
+  const list = await listRunJobsIfChanged(client, name, { runId, etags: [] });
+  return list?.kind === 'changed' ? list.items : undefined;
+}
+
+/** The same, unless nothing has changed since the `etags` of an earlier answer: that costs none of the budget. */
+export async function listRunJobsIfChanged(
   { octokit }: InstallationClient,
   { owner, repo }: RepositoryName,
-  runId: number,
-): Promise<GitHubJob[] | undefined> {
-  return foundOrNot(async () => {
-    const query = { owner, repo, run_id: runId, filter: 'all', per_page: PER_PAGE } as const;
-    const jobs = await readPages(async (page) => {
-      const { data, headers } = await octokit.rest.actions.listJobsForWorkflowRun({ ...query, page });
-      return { items: data.jobs, total: data.total_count, link: headers.link };
-    });
-    return jobs.map(parseJob);
-  });
+  { runId, etags }: { readonly runId: number; readonly etags: readonly string[] },
+): Promise<ListIfChanged<GitHubJob> | undefined> {
+  const query = { owner, repo, run_id: runId, filter: 'all', per_page: PER_PAGE } as const;
+  const fetchPage = async (page: number, etag: string | undefined) => {
+    const { data, headers } = await octokit.rest.actions.listJobsForWorkflowRun({ ...query, page, ...ifNoneMatch(etag) });
+    return { items: data.jobs.map(parseJob), total: data.total_count, link: headers.link, etag: headers.etag };
+  };
+  return foundOrNot(() => readPagesIfChanged(fetchPage, { etags }));
 }
 
 export type RunStatus = 'queued' | 'in_progress' | 'completed' | 'waiting' | 'requested' | 'pending';
-
-export type RunList =
-  | { readonly kind: 'unchanged' }
-  /** `etag` of the first page; it changes when any of its runs does. */
-  | { readonly kind: 'runs'; readonly runs: readonly GitHubRun[]; readonly etag: string | undefined };
 
 /** GitHub tells no more of them, whatever the total says. */
 const MOST_RUNS = 1_000;
 
 /**
- * The repository's runs of one status, newest first (GitHub tells a thousand at most). With the `etag` of an earlier answer, an unchanged
- * first page costs none of the budget.
+ * The repository's runs of one status, newest first (GitHub tells a thousand at most), unless the list is as it was when the `etags` of an
+ * earlier answer were given: that costs none of the budget.
  */
 export async function listRuns(
   { octokit }: InstallationClient,
   { owner, repo }: RepositoryName,
-  { status, etag }: { readonly status: RunStatus; readonly etag?: string },
-): Promise<RunList> {
-  try {
-    const query = { owner, repo, status, per_page: PER_PAGE };
-    let etagNow: string | undefined;
-    const ofFirst = etag === undefined ? {} : { headers: { 'if-none-match': etag } };
-    const fetchPage = async (page: number) => {
-      const { data, headers } = await octokit.rest.actions.listWorkflowRunsForRepo({ ...query, page, ...(page === 1 ? ofFirst : {}) });
-      if (page === 1) etagNow = headers.etag;
-      return { items: data.workflow_runs, total: data.total_count, link: headers.link };
-    };
-    const runs = await readPages(fetchPage, { most: MOST_RUNS });
-    return { kind: 'runs', runs: runs.map(parseRun), etag: etagNow };
-  } catch (error) {
-    if (classifyGitHubError(error).status === 304) return { kind: 'unchanged' };
-    throw error;
-  }
+  { status, etags = [] }: { readonly status: RunStatus; readonly etags?: readonly string[] },
+): Promise<ListIfChanged<GitHubRun>> {
+  const query = { owner, repo, status, per_page: PER_PAGE };
+  const fetchPage = async (page: number, etag: string | undefined) => {
+    const { data, headers } = await octokit.rest.actions.listWorkflowRunsForRepo({ ...query, page, ...ifNoneMatch(etag) });
+    return { items: data.workflow_runs.map(parseRun), total: data.total_count, link: headers.link, etag: headers.etag };
+  };
+  return readPagesIfChanged(fetchPage, { etags, most: MOST_RUNS });
 }
 
 type JobAnswer = Awaited<ReturnType<InstallationClient['octokit']['rest']['actions']['getJobForWorkflowRun']>>['data'];

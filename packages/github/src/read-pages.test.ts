@@ -80,7 +80,7 @@ describe('lists behind a proxy that takes the Link header away (E1, E2, E4, E5)'
     for (let n = 0; n < 100; n += 1) await world.github.queueJob({ repo: 'acme/api', labels: ['none'], runId });
     expect(await listRunJobs(installation(), API, runId)).toHaveLength(101);
     for (let n = 0; n < 100; n += 1) await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
-    expect(await listRuns(installation(), API, { status: 'queued' })).toMatchObject({ runs: { length: 101 } });
+    expect(await listRuns(installation(), API, { status: 'queued' })).toMatchObject({ items: { length: 101 } });
   });
 
   test('runners, repositories and installations do', async () => {

@@ -1,3 +1,5 @@
+import { classifyGitHubError } from './errors.ts';
+
 /** What a list's page is read from. */
 export interface ListAnswer<T> {
   readonly items: readonly T[];
@@ -5,6 +7,8 @@ export interface ListAnswer<T> {
   readonly total?: number | undefined;
   /** The Link header as it came. */
   readonly link: string | undefined;
+  /** Of this page; only lists that are read with `readPagesIfChanged` need it. */
+  readonly etag?: string | undefined;
 }
 
 export interface ReadingPages {
@@ -32,6 +36,51 @@ export async function readPages<T extends { readonly id: number }>(
     if (found.size === before || found.size >= most || !hasMore(answer, found.size)) return [...found.values()];
   }
 }
+
+/** A list that is read again: as it was on every page, or as it is now. */
+export type ListIfChanged<T> =
+  | { readonly kind: 'unchanged' }
+  /** `etags` of all pages, in order; none if the server did not give one for each. */
+  | { readonly kind: 'changed'; readonly items: readonly T[]; readonly etags: readonly string[] };
+
+/**
+ * Reads a list unless no page of it has changed since `etags` were given; that costs none of the budget. Where one has changed, all pages are
+ * read, for items move from page to page. `fetchPage` throws GitHub's 304 as it comes.
+ */
+export async function readPagesIfChanged<T extends { readonly id: number }>(
+  fetchPage: (page: number, etag: string | undefined) => Promise<ListAnswer<T>>,
+  { etags, ...reading }: ReadingPages & { readonly etags: readonly string[] },
+): Promise<ListIfChanged<T>> {
+  const changed = await findChangedPage(fetchPage, etags);
+  if (changed === undefined && etags.length > 0) return { kind: 'unchanged' };
+  const given: (string | undefined)[] = [];
+  const items = await readPages(async (page) => {
+    const answer = page === changed?.page ? changed.answer : await fetchPage(page, undefined);
+    given.push(answer.etag);
+    return answer;
+  }, reading);
+  const known = given.filter((etag) => etag !== undefined);
+  return { kind: 'changed', items, etags: known.length === given.length ? known : [] };
+}
+
+async function findChangedPage<T>(
+  fetchPage: (page: number, etag: string) => Promise<ListAnswer<T>>,
+  etags: readonly string[],
+): Promise<{ readonly page: number; readonly answer: ListAnswer<T> } | undefined> {
+  for (const [index, etag] of etags.entries()) {
+    const answer = await fetchPage(index + 1, etag).catch(unlessUnchanged);
+    if (answer !== undefined) return { page: index + 1, answer };
+  }
+  return undefined;
+}
+
+function unlessUnchanged(error: unknown): undefined {
+  if (classifyGitHubError(error).status !== 304) throw error;
+}
+
+/** The header of a conditional request. */
+export const ifNoneMatch = (etag: string | undefined): { headers?: { 'if-none-match': string } } =>
+  etag === undefined ? {} : { headers: { 'if-none-match': etag } };
 
 function hasMore({ items, total, link }: ListAnswer<unknown>, found: number): boolean {
   if (link !== undefined) return /;\s*rel="?next\b/.test(link);

@@ -11,6 +11,8 @@ export type GitHubRepository = {
   readonly private: boolean;
   /** ISO text; null if nothing was ever pushed. */
   readonly pushedAt: string | null;
+  /** It may have new runs: it is neither archived nor disabled. */
+  readonly canRun: boolean;
 };
 
 /** A repository by the id that outlives its names (A12); undefined when GitHub answers 404, which also means: not visible to this installation. */
@@ -40,15 +42,18 @@ export async function listRepositories({ octokit }: InstallationClient): Promise
   return repositories.map(parseRepository);
 }
 
-const parseRepository = ({ id, owner, name, private: isPrivate, pushed_at: pushedAt }: RepositoryFields): GitHubRepository => ({
+const parseRepository = ({ id, owner, name, private: isPrivate, pushed_at: pushedAt, ...state }: RepositoryFields): GitHubRepository => ({
   id,
   owner: owner.login,
   name,
   private: isPrivate,
   pushedAt: pushedAt ?? null,
+  canRun: state.archived !== true && state.disabled !== true,
 });
 
 type RepositoryFields = Pick<RepositoryAnswer, 'id' | 'name' | 'private'> & {
+  readonly archived?: boolean;
+  readonly disabled?: boolean;
   readonly owner: { readonly login: string };
   readonly pushed_at?: string | null;
 };

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createAllowance } from './allowance.ts';
 
 /** How many calls are allowed if each of them costs one. */
-function count(budget: RateBudget | undefined, percent = 10): number {
+function count(budget: RateBudget | undefined, percent = 10, part = 1): number {
   let remaining = budget?.remaining ?? 0;
   const allowance = createAllowance(
     () => budget && { ...budget, remaining },
@@ -11,7 +11,7 @@ function count(budget: RateBudget | undefined, percent = 10): number {
     () => 1_000,
   );
   let taken = 0;
-  while (taken < 1_000 && allowance.take()) {
+  while (taken < 1_000 && allowance.take(part)) {
     taken++;
     remaining--;
   }
@@ -29,5 +29,24 @@ describe('an allowance (E2, P4)', () => {
     ['no limit from an hour that is over', budget(0, 500), 1_000],
   ])('%s', (_name, told, calls) => {
     expect(count(told)).toBe(calls);
+  });
+
+  test('takes no more of it than the part that is asked for', () => {
+    expect(count(budget(100), 10, 0.5)).toBe(5);
+  });
+
+  test('a call that cost nothing may be made again', () => {
+    let remaining = 10;
+    const allowance = createAllowance(
+      () => budget(remaining),
+      10,
+      () => 1_000,
+    );
+    expect(allowance.take()).toBe(true);
+    remaining = 9;
+    expect(allowance.take()).toBe(false);
+    allowance.giveBack();
+    remaining = 10;
+    expect(allowance.take()).toBe(true);
   });
 });

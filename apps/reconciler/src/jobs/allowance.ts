@@ -2,8 +2,10 @@ import type { RateBudget } from '@paddock/github/budget';
 
 /** A share of an installation's remaining budget, for one pass. */
 export interface Allowance {
-  /** Takes one call out of it; false if there is none left. */
-  take(): boolean;
+  /** Takes one call out of it; false if there is none left, or if so large a part of it (0–1) is used up. */
+  take(part?: number): boolean;
+  /** The call cost nothing: GitHub said that nothing has changed. */
+  giveBack(): void;
 }
 
 /**
@@ -13,13 +15,14 @@ export interface Allowance {
 export function createAllowance(budget: () => RateBudget | undefined, percent: number, now: () => number = Date.now): Allowance {
   let taken = 0;
   return {
-    take() {
+    take(part = 1) {
       const known = budget();
       const isKnown = known !== undefined && known.resetAt > now();
-      if (isKnown && taken >= ((known.remaining + taken) * percent) / 100) return false;
+      if (isKnown && taken >= ((known.remaining + taken) * percent * part) / 100) return false;
       taken++;
       return true;
     },
+    giveBack: () => void taken--,
   };
 }
 

@@ -1,5 +1,5 @@
 import { currentPoolsDocument } from '@paddock/db/jobs/pools-documents';
-import { findDueRepositories, forgetRestingRepositories, noteActiveRepositories, postponeRepository } from '@paddock/db/jobs/repositories';
+import { findDueRepositories, forgetRepositories, noteActiveRepositories, postponeRepository } from '@paddock/db/jobs/repositories';
 import { findUnlistedInstallations, noteListedRepositories, type UnlistedInstallation } from '@paddock/db/accounts/unlisted-installations';
 import type { GitHub } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
@@ -8,29 +8,29 @@ import { type AskGitHub, createAskGitHub, isHidden, type Unanswered } from './as
 import { type Allowance, createAllowances } from './allowance.ts';
 import { discoverRepository, type DiscoverRepositoryOptions, type RepositoryCounts } from './discover-repository.ts';
 import type { ReconcilerEvents } from '../events.ts';
-import type { AskOne } from './look-at-repository.ts';
+import { type AskOne, RUNS_IN_A_LOOK } from './look-at-runs.ts';
 
-export interface DiscoverJobsOptions extends Pick<DiscoverRepositoryOptions, 'db' | 'everyMs' | 'dryRun'> {
+export interface DiscoverJobsOptions extends Pick<DiscoverRepositoryOptions, 'db' | 'turns' | 'dryRun'> {
   github: GitHub;
   events: Pick<ReconcilerEvents, 'jobsDiscovered' | 'jobsMisjudged' | 'notAnswered'>;
   /** The Apps that are configured here. */
   appIds: readonly number[];
-  /** At most so many repositories, and so many installations, in one pass. */
+  /** At most so many active repositories, so many of the others, and so many installations in one pass. */
   most: number;
   /** The share of an installation's remaining budget that one pass may use. */
   budgetPercent: number;
-  /** For how long a repository counts as active after its last run or push. */
-  activeMs: number;
   /** For how long an account is left alone after GitHub refused us there. */
   refusedPauseMs: number;
-  /** How often an installation's repositories are listed, for those that were pushed to. */
+  /** How often an installation's repositories are listed. */
   listEveryMs: number;
 }
 
 export interface DiscoverJobsCounts extends Omit<RepositoryCounts, 'isComplete'> {
   /** Installations whose repositories were listed. */
   listed: number;
+  /** Repositories that were looked at, and how many of them rest. */
   repositories: number;
+  resting: number;
   /** Repositories of which not everything could be seen: the budget ended, or GitHub did not tell the jobs of a run. */
   incomplete: number;
   /** Repositories, runs and installations for which GitHub did not answer. */
@@ -40,14 +40,27 @@ export interface DiscoverJobsCounts extends Omit<RepositoryCounts, 'isComplete'>
   full: boolean;
 }
 
+/** Repositories that rest are looked at first and may use half of the share: active ones cannot keep their turn away. */
+const RESTING_PART = 0.5;
+
 /**
- * Looks through the unfinished runs of repositories that are active, for jobs of which no delivery has told (E2). What fails for one leaves
- * the others alone; where GitHub refuses an installation, or its share of the budget is used up, the rest of it has to wait.
+ * Looks through the unfinished runs of repositories, for jobs of which no delivery has told (E2): often through those that are active, and
+ * by turns through all others. What fails for one leaves the others alone; where GitHub refuses an installation, or its share of the budget
+ * is used up, the rest of it has to wait.
  */
 export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSignal): Promise<DiscoverJobsCounts> {
-  const { db, appIds, most, activeMs, everyMs, budgetPercent, refusedPauseMs, github, dryRun } = options;
+  const { db, appIds, most, turns, budgetPercent, refusedPauseMs, github, dryRun } = options;
   const counts = { runs: 0, jobs: 0, unchanged: 0, found: 0, doubted: 0 };
-  const all: DiscoverJobsCounts = { listed: 0, repositories: 0, ...counts, incomplete: 0, unanswered: 0, hidden: 0, full: false };
+  const all: DiscoverJobsCounts = {
+    listed: 0,
+    repositories: 0,
+    resting: 0,
+    ...counts,
+    incomplete: 0,
+    unanswered: 0,
+    hidden: 0,
+    full: false,
+  };
   const pools = await currentPoolsDocument(db);
   if (pools === undefined) return all;
   let hidden = 0;
@@ -58,8 +71,8 @@ export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSi
   const ask = createAskGitHub({ db, dryRun, onUnanswered, signal });
   const allowanceOf = createAllowances(github.budgetOf, budgetPercent);
   if (!dryRun) {
-    await noteActiveRepositories(db, { activeMs, everyMs });
-    await forgetRestingRepositories(db);
+    await noteActiveRepositories(db, turns);
+    await forgetRepositories(db);
   }
   for (const installation of await findUnlistedInstallations(db, { everyMs: options.listEveryMs, appIds, most, refusedPauseMs })) {
     if (signal.aborted) break;
@@ -67,28 +80,33 @@ export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSi
     const isListed = await listInstallation(options, installation, { ask, allowance }, signal);
     all[isListed ? 'listed' : 'unanswered']++;
   }
-  const due = await findDueRepositories(db, { most, activeMs, appIds, refusedPauseMs });
-  for (const repository of due) {
+  const which = { most, activeMs: turns.activeMs, appIds, refusedPauseMs };
+  const resting = await findDueRepositories(db, { ...which, isActive: false });
+  const active = await findDueRepositories(db, { ...which, isActive: true });
+  for (const [index, repository] of [...resting, ...active].entries()) {
     if (signal.aborted) break;
-    const allowance = allowanceOf(repository.installationId);
+    const isResting = index < resting.length;
+    const whole = allowanceOf(repository.installationId);
+    const allowance = isResting ? { ...whole, take: () => whole.take(RESTING_PART) } : whole;
     const itself = `repository ${repository.repoId}`;
     const askIt: AskOne = (what, call) => ask(repository, what === undefined ? itself : `${what} of ${itself}`, call, itself);
-    const seen = await discoverRepository({ ...options, pools, allowance, ask: askIt }, repository, signal);
+    const seen = await discoverRepository({ ...options, mostRuns: RUNS_IN_A_LOOK, pools, allowance, ask: askIt }, repository, signal);
     if (seen === undefined) {
       all.unanswered++;
-      if (!dryRun) await postponeRepository(db, repository.repoId, everyMs);
+      if (!dryRun) await postponeRepository(db, repository.repoId, turns);
       continue;
     }
     all.repositories++;
+    if (isResting) all.resting++;
     if (!seen.isComplete) all.incomplete++;
     for (const key of ['runs', 'jobs', 'unchanged', 'found', 'doubted', 'unanswered'] as const) all[key] += seen[key];
   }
-  return { ...all, hidden, full: due.length >= most };
+  return { ...all, hidden, full: active.length >= most };
 }
 
-/** Lists an installation's repositories, for those that were pushed to lately. False if GitHub did not answer. */
+/** Lists an installation's repositories. False if GitHub did not answer. */
 async function listInstallation(
-  { db, github, activeMs, dryRun }: DiscoverJobsOptions,
+  { db, github, turns, dryRun }: DiscoverJobsOptions,
   installation: UnlistedInstallation,
   { ask, allowance }: { ask: AskGitHub; allowance: Allowance },
   signal: AbortSignal,
@@ -98,9 +116,9 @@ async function listInstallation(
   const list = () => listRepositories(github.asInstallation(appId, installationId, { signal }));
   const repositories = await ask(installation, 'the repositories of an installation', list);
   if (repositories === undefined) return false;
-  const pushed = repositories.flatMap(({ id, owner, name, pushedAt }) =>
-    pushedAt === null ? [] : [{ repoId: id, fullName: `${owner}/${name}`, pushedAt }],
-  );
-  if (!dryRun) await noteListedRepositories(db, installation, pushed, activeMs);
+  const listed = repositories
+    .filter(({ canRun }) => canRun)
+    .map(({ id, owner, name, pushedAt }) => ({ repoId: id, fullName: `${owner}/${name}`, pushedAt }));
+  if (!dryRun) await noteListedRepositories(db, installation, listed, turns.activeMs);
   return true;
 }

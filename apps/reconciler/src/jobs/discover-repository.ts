@@ -1,7 +1,14 @@
 import { askForLookUps } from '@paddock/db/jobs/note-look-ups';
 import type { CurrentPools } from '@paddock/db/jobs/pools-documents';
 import { type Finding, recordFindings } from '@paddock/db/jobs/record-findings';
-import { findKnownJobs, noteRepositoryLook, type RepositoryToLookAt } from '@paddock/db/jobs/repositories';
+import {
+  findKnownJobs,
+  noteRepositoryLook,
+  type RepositoryToLookAt,
+  type RepositoryTurns,
+  type SeenOfRepository,
+  type SeenRun,
+} from '@paddock/db/jobs/repositories';
 import type { Database } from '@paddock/db/schema/tables';
 import { judgeDiscoveredJob } from '@paddock/domain/jobs/judge-discovered-job';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
@@ -11,7 +18,8 @@ import type { Kysely } from 'kysely';
 import type { Allowance } from './allowance.ts';
 import { findingOf, type FoundAt } from './discovered-job.ts';
 import type { ReconcilerEvents } from '../events.ts';
-import { type AskOne, listJobsOfRuns, listUnfinishedRuns, type UnfinishedRuns } from './look-at-repository.ts';
+import { listUnfinishedRuns, type UnfinishedRuns } from './look-at-repository.ts';
+import { type AskOne, listJobsOfRuns, neverRead, runsInTurn } from './look-at-runs.ts';
 import { parseRepositoryName } from './repository-name.ts';
 
 export interface DiscoverRepositoryOptions {
@@ -22,7 +30,9 @@ export interface DiscoverRepositoryOptions {
   allowance: Allowance;
   ask: AskOne;
   /** When the repository's next turn is. */
-  everyMs: number;
+  turns: RepositoryTurns;
+  /** The jobs of at most so many runs are asked for. */
+  mostRuns: number;
   dryRun: boolean;
 }
 
@@ -50,16 +60,14 @@ export async function discoverRepository(
   repository: RepositoryToLookAt,
   signal: AbortSignal,
 ): Promise<RepositoryCounts | undefined> {
-  const { db, github, pools, ask, everyMs, dryRun } = options;
-  const { repoId, entityId, appId } = repository;
-  // A list that has not changed says something new if other pools look at it.
-  const version = String(pools.version);
-  const etags = repository.etags['pools'] === version ? repository.etags : {};
+  const { db, github, pools, ask, allowance, turns, mostRuns: most, dryRun } = options;
+  const { repoId, entityId, appId, seenBefore } = repository;
   const client = () => github.asInstallation(appId, repository.installationId, { signal });
-  const seen = await ask(undefined, () => see(client(), { ...repository, etags }, options.allowance));
+  const seen = await ask(undefined, () => see(client(), repository, allowance));
   if (seen === undefined) return undefined;
   const { view } = seen;
-  const found = await listJobsOfRuns(client(), view, { ...options, late: lateRuns(repository.etags) });
+  const inTurn = runsInTurn(view.runIds, runsSeenBefore(seenBefore, pools.version));
+  const found = await listJobsOfRuns(client(), { name: view.name, inTurn }, { ask, allowance, most });
   const { jobs, unanswered } = found;
   const known = await findKnownJobs(
     db,
@@ -71,11 +79,12 @@ export async function discoverRepository(
   const { unchanged } = view;
   const runs = view.runIds.length;
   const isComplete = view.isComplete && found.isComplete;
-  const counted = { found: news.length, doubted: doubted.length, unanswered: unanswered.length };
+  const counted = { found: news.length, doubted: doubted.length, unanswered };
   const counts = { runs, jobs: jobs.length, unchanged, ...counted, isComplete };
   if (dryRun) return counts;
 
   let { today } = seen;
+  const unread = new Set<number>();
   if (news.length > 0) {
     // Whether it is public decides about its pool, and its name may be another by now: asked for only where something is to be written.
     today ??= await ask(undefined, () => findRepository(client(), repoId));
@@ -85,38 +94,43 @@ export async function discoverRepository(
     for (const { job, action } of news) {
       // One that cannot be read keeps no other away.
       const finding = await ask(`job ${job.id}`, () => Promise.resolve().then(() => findingOf(job, action, at)));
-      if (finding !== undefined) findings.push(finding);
+      if (finding === undefined) unread.add(job.runId);
+      else findings.push(finding);
     }
-    counts.isComplete &&= findings.length === news.length;
+    counts.isComplete &&= unread.size === 0;
     counts.found = await record(options, findings);
   }
   await askForLookUps(db, doubted);
   const fullName = today === undefined ? repository.fullName : fullNameOf(today);
-  const remembered = counts.isComplete ? { ...view.etags, pools: version } : { [LATE]: unanswered.join(',') };
-  const look = { repoId, entityId, appId, fullName, isActive: runs > 0, etags: remembered };
-  await noteRepositoryLook(db, look, everyMs);
+  const seenNow = {
+    pools: pools.version,
+    lists: view.lists,
+    runs: found.runs.map((run) => (unread.has(run.id) ? neverRead(run.id) : run)),
+  };
+  const look = { repoId, entityId, appId, fullName, isActive: runs > 0, isSeenInFull: view.isComplete, seen: seenNow };
+  await noteRepositoryLook(db, look, turns);
   return counts;
 }
 
-/** Beside the etags of lists: the runs whose jobs GitHub did not tell. With them the lists are read again, so no etag is kept. */
-const LATE = 'late_runs';
-
-const lateRuns = (etags: RepositoryToLookAt['etags']): number[] => (etags[LATE] ?? '').split(',').filter(Boolean).map(Number);
+/** Jobs that have not changed say something new if other pools look at them. */
+const runsSeenBefore = ({ pools, runs = [] }: SeenOfRepository, version: number): readonly SeenRun[] =>
+  pools === version ? runs : runs.map(({ id }) => neverRead(id));
 
 /** The repository's runs, under the name that was last heard of; under its name of today, looked up by id, if GitHub does not know that one. */
 async function see(
   client: InstallationClient,
-  { repoId, fullName, etags }: RepositoryToLookAt,
+  { repoId, fullName, seenBefore }: RepositoryToLookAt,
   allowance: Allowance,
 ): Promise<{ view: UnfinishedRuns; today: GitHubRepository | undefined } | undefined> {
+  const { lists = {} } = seenBefore;
   const lastName = parseRepositoryName(fullName ?? '');
   if (lastName !== undefined) {
-    const view = await listUnfinishedRuns(client, lastName, etags, allowance).catch(unlessNotFound);
+    const view = await listUnfinishedRuns(client, lastName, lists, allowance).catch(unlessNotFound);
     if (view !== undefined) return { view, today: undefined };
   }
   const today = await findRepository(client, repoId);
   if (today === undefined) return undefined;
-  return { view: await listUnfinishedRuns(client, { owner: today.owner, repo: today.name }, etags, allowance), today };
+  return { view: await listUnfinishedRuns(client, { owner: today.owner, repo: today.name }, lists, allowance), today };
 }
 
 /** Returns how many of them were news indeed. */

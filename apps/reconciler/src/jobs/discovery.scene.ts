@@ -37,8 +37,8 @@ export async function startDiscoveryScene(db: JobsScene['db']): Promise<Discover
     jobsMisjudged: (jobIds) => void scene.misjudged.push(...jobIds),
     notAnswered: (_sweep, _asked, failure) => void scene.unanswered.push(failure?.kind ?? 'invisible'),
   };
-  const common = { db, github, events, appIds: [appId], everyMs: 300_000, dryRun: false };
-  const rules = { most: 20, budgetPercent: 10, activeMs: 86_400_000, listEveryMs: 21_600_000, refusedPauseMs: 3_600_000 };
+  const common = { db, github, events, appIds: [appId], turns: { everyMs: 300_000, activeMs: 86_400_000 }, dryRun: false };
+  const rules = { most: 20, budgetPercent: 10, listEveryMs: 21_600_000, refusedPauseMs: 3_600_000 };
   const { signal } = new AbortController();
   return {
     ...scene,

@@ -90,13 +90,13 @@ export const jobSettings = {
   ),
   discoverRepositoryEveryMs: duration(
     'PADDOCK_DISCOVER_REPOSITORY_EVERY_MS',
-    'Time between two looks at one active repository',
+    'Time between two looks at one active repository; one that rests is looked at after twelve times as long',
     300_000,
     DAY_MS,
   ),
   discoverRepositories: integer({
     env: 'PADDOCK_DISCOVER_REPOSITORIES',
-    doc: 'Most repositories that one pass looks at',
+    doc: 'Most active repositories that one pass looks at, and most of those that rest',
     default: 20,
     min: 1,
     max: 10_000,
@@ -111,8 +111,8 @@ export const jobSettings = {
   discoverActiveMs: duration('PADDOCK_DISCOVER_ACTIVE_MS', 'How long after its last run or push a repository counts as active', DAY_MS),
   discoverListEveryMs: duration(
     'PADDOCK_DISCOVER_LIST_EVERY_MS',
-    'How often an installation’s repositories are listed, for those that were pushed to',
-    21_600_000,
+    'How often an installation’s repositories are listed: a new one, or a push, is seen so late at most',
+    3_600_000,
   ),
   installationsGoneAtMost: integer({
     env: 'PADDOCK_INSTALLATIONS_GONE_AT_MOST',

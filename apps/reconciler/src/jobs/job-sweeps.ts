@@ -20,6 +20,7 @@ const repairIf = (isHidden: boolean): NewTask[] => (isHidden ? [{ ...sweepTask('
 /** The sweeps that compare our rows with what GitHub says of jobs. */
 export function jobSweeps({ db, github, config, events }: SweepContext) {
   const appIds = () => config.github.apps.map(({ appId }) => appId);
+  const repositoryTurns = { everyMs: config.discoverRepositoryEveryMs, activeMs: config.discoverActiveMs };
   return {
     'recover-jobs': {
       slots: 1,
@@ -76,8 +77,7 @@ export function jobSweeps({ db, github, config, events }: SweepContext) {
             appIds: appIds(),
             most: config.discoverRepositories,
             budgetPercent: config.discoverBudgetPercent,
-            activeMs: config.discoverActiveMs,
-            everyMs: config.discoverRepositoryEveryMs,
+            turns: repositoryTurns,
             listEveryMs: config.discoverListEveryMs,
             refusedPauseMs: config.refusedAccountPauseMs,
             dryRun,
@@ -93,8 +93,7 @@ export function jobSweeps({ db, github, config, events }: SweepContext) {
     'resync-repository': {
       slots: 2,
       pass: async ({ task: { subject }, signal, dryRun }) => {
-        const everyMs = config.discoverRepositoryEveryMs;
-        const counts = await resyncRepository({ db, github, events, appIds: appIds(), everyMs, dryRun }, subject.id, signal);
+        const counts = await resyncRepository({ db, github, events, appIds: appIds(), turns: repositoryTurns, dryRun }, subject.id, signal);
         if (typeof counts === 'string') return poison(counts);
         return done(counts, counts.doubted > 0 ? [lookUpJobsTask] : []);
       },

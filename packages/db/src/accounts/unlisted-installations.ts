@@ -27,30 +27,45 @@ export async function findUnlistedInstallations(
   return rows;
 }
 
-/** A repository that was pushed to, at GitHub's time. */
-export interface PushedRepository {
+/** A repository that an installation shows. */
+export interface ListedRepository {
   readonly repoId: number;
   readonly fullName: string;
-  readonly pushedAt: string;
+  /** GitHub's time; null if nothing was ever pushed. */
+  readonly pushedAt: string | null;
 }
 
-/** Notes which repositories of an installation were pushed to in the last `activeMs` and may have runs, as of its listing; after a change of the installation they are due at once. */
+/**
+ * Notes an installation's repositories as of its listing: one that was pushed to counts as active since then, one that is new is looked at
+ * soon, and one that rests and is not listed any more is forgotten. After a change of the installation, those that are new or were pushed to
+ * in the last `activeMs` are due at once.
+ */
 export async function noteListedRepositories(
   db: Kysely<Database>,
   { entityId, appId, hasChanged, now }: UnlistedInstallation,
-  pushed: readonly PushedRepository[],
+  repositories: readonly ListedRepository[],
   activeMs: number,
 ): Promise<void> {
+  const isActive = (row: string) => sql`${sql.ref(`${row}.active_at`)} > now() - ${activeMs} * interval '1 millisecond'`;
   await sql`
-    with listed as (
+    with listing as (
       update installations set listed_at = ${now}::timestamptz where entity_id = ${entityId} and app_id = ${appId}
+    ), listed as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(repositories)}::jsonb) as listed("repoId" bigint, "fullName" text, "pushedAt" timestamptz)
+    ), gone as (
+      delete from repositories known where entity_id = ${entityId} and app_id = ${appId} and not ${isActive('known')}
+        and repo_id not in (select "repoId" from listed)
     )
-    insert into repositories as known (repo_id, entity_id, app_id, full_name, active_at)
-    select "repoId", ${entityId}, ${appId}, "fullName", least("pushedAt", now())
-    from jsonb_to_recordset(${JSON.stringify(pushed)}::jsonb) as pushed("repoId" bigint, "fullName" text, "pushedAt" timestamptz)
-    where "pushedAt" > now() - ${activeMs} * interval '1 millisecond'
-    order by "repoId"
+    insert into repositories as known (repo_id, entity_id, app_id, full_name, active_at, due_at)
+    select "repoId", ${entityId}, ${appId}, "fullName", coalesce(least("pushedAt", now()), 'epoch'),
+      now() - case when ${hasChanged}::boolean then interval '1 day' else '0' end
+    from listed order by "repoId"
     on conflict (repo_id) do update set entity_id = excluded.entity_id, app_id = excluded.app_id, full_name = excluded.full_name,
       active_at = greatest(known.active_at, excluded.active_at),
-      due_at = case when ${hasChanged}::boolean then least(known.due_at, now()) else known.due_at end`.execute(db);
+      due_at = case when ${isActive('excluded')} and (${hasChanged}::boolean or excluded.active_at > known.active_at)
+        then least(known.due_at, now()) else known.due_at end
+      where excluded.active_at > known.active_at or (${hasChanged}::boolean and ${isActive('excluded')})
+        or (known.entity_id, known.app_id, known.full_name) is distinct from (excluded.entity_id, excluded.app_id, excluded.full_name)`.execute(
+    db,
+  );
 }

@@ -8,13 +8,53 @@ export interface RepositoryToLookAt {
   readonly repoId: number;
   /** As it was last heard of; null if only its id is known. */
   readonly fullName: string | null;
-  readonly etags: Readonly<Record<string, string>>;
+  readonly seenBefore: SeenOfRepository;
   readonly entityId: number;
   readonly entityType: EntityType;
   readonly login: string;
   readonly appId: number;
   readonly installationId: number;
 }
+
+/** What one look at a repository leaves to the next; empty before the first. */
+export interface SeenOfRepository {
+  /** The version of the pools document that the jobs were compared with. */
+  readonly pools?: number;
+  /** The lists of unfinished runs, by status. */
+  readonly lists?: Readonly<Record<string, SeenList>>;
+  /** The unfinished runs, in the order of their next turn. */
+  readonly runs?: readonly SeenRun[];
+}
+
+export interface SeenList {
+  /** Of all its pages; none if a page has none. */
+  readonly etags: readonly string[];
+  readonly runIds: readonly number[];
+}
+
+export interface SeenRun {
+  readonly id: number;
+  /** Of all pages of its jobs; none if they were not read yet. */
+  readonly etags: readonly string[];
+  /** At so many looks in a row nothing had changed. */
+  readonly unchanged: number;
+}
+
+/** When a repository is looked at, in milliseconds. */
+export interface RepositoryTurns {
+  /** The time between two looks at an active one. */
+  readonly everyMs: number;
+  /** For how long one counts as active after its last job, run or push; after that it rests. */
+  readonly activeMs: number;
+}
+
+/** A repository that rests is looked at so many times more seldom. */
+const RESTING_TURNS = 12;
+
+/** How far away the next turn of the row `known` is. */
+const untilNextTurn = ({ everyMs, activeMs }: RepositoryTurns, isActive = false) => sql`
+  ${everyMs}::float8 * case when ${isActive}::boolean or known.active_at > now() - ${activeMs} * interval '1 millisecond' then 1
+    else ${RESTING_TURNS} end * interval '1 millisecond'`;
 
 /** For how much longer than the last time jobs are looked through: a transaction may commit so much later than it began. */
 const MARGIN = sql`interval '5 minutes'`;
@@ -23,10 +63,7 @@ const MARGIN = sql`interval '5 minutes'`;
  * Notes the repositories of jobs that have come since this was last done, at most those of the last `activeMs`. A new one is due
  * `everyMs` after its newest job: until then its deliveries are being heard. Returns how many are news.
  */
-export async function noteActiveRepositories(
-  db: Kysely<Database>,
-  { activeMs, everyMs }: { activeMs: number; everyMs: number },
-): Promise<number> {
+export async function noteActiveRepositories(db: Kysely<Database>, { activeMs, everyMs }: RepositoryTurns): Promise<number> {
   const { rows } = await sql`
     insert into repositories as known (repo_id, entity_id, app_id, full_name, active_at, noted_at, due_at)
     select distinct on (repo_id) repo_id, entity_id, app_id, repo_full_name, created_at, now(), created_at + ${everyMs} * interval '1 millisecond'
@@ -34,37 +71,51 @@ export async function noteActiveRepositories(
     where created_at > greatest(now() - ${activeMs} * interval '1 millisecond', (select max(noted_at) from repositories) - ${MARGIN})
     order by repo_id, created_at desc
     on conflict (repo_id) do update set entity_id = excluded.entity_id, app_id = excluded.app_id, full_name = excluded.full_name,
-      active_at = excluded.active_at, noted_at = excluded.noted_at where excluded.active_at > known.active_at
+      active_at = excluded.active_at, noted_at = excluded.noted_at, due_at = least(known.due_at, excluded.due_at) where excluded.active_at > known.active_at
     returning repo_id`.execute(db);
   return rows.length;
 }
 
-/** Forgets repositories that had no run for a week. */
-export async function forgetRestingRepositories(db: Kysely<Database>): Promise<void> {
-  await sql`delete from repositories where active_at < now() - interval '7 days'`.execute(db);
+/** Forgets repositories that had no run for a week, of accounts from which the App is gone: none of its listings tells of them any more. */
+export async function forgetRepositories(db: Kysely<Database>): Promise<void> {
+  await sql`
+    delete from repositories r where active_at < now() - interval '7 days'
+      and not exists (select from installations i where i.entity_id = r.entity_id and i.deleted_at is null)`.execute(db);
 }
 
-/** The repositories that are due, longest first; of accounts whose App may be used and was not refused lately, and of the Apps named. */
+/**
+ * The repositories that are due, longest first: those that are active, or those that rest; of accounts whose App may be used and was not
+ * refused lately, and of the Apps named.
+ */
 export async function findDueRepositories(
   db: Kysely<Database>,
-  { most, activeMs, appIds, refusedPauseMs }: { most: number; activeMs: number; appIds: readonly number[]; refusedPauseMs: number },
+  { most, activeMs, isActive, appIds, refusedPauseMs }: DueRepositories,
 ): Promise<RepositoryToLookAt[]> {
   const { rows } = await sql<RepositoryToLookAt>`
-    select r.repo_id as "repoId", r.full_name as "fullName", r.etags, ${installationColumns}
+    select r.repo_id as "repoId", r.full_name as "fullName", r.etags as "seenBefore", ${installationColumns}
     from repositories r cross join lateral (
       select * from installations where entity_id = r.entity_id and deleted_at is null and suspended_at is null and app_id = any(${appIds}::bigint[])
       order by app_id = r.app_id desc, stated_at desc limit 1
     ) i
-    where not ${isRefused('r.entity_id', refusedPauseMs)} and r.due_at <= now() and r.active_at > now() - ${activeMs} * interval '1 millisecond'
+    where not ${isRefused('r.entity_id', refusedPauseMs)} and r.due_at <= now() and r.active_at ${isActive ? sql`>` : sql`<=`} now() - ${activeMs} * interval '1 millisecond'
     order by r.due_at, r.repo_id limit ${most}`.execute(db);
   return rows;
+}
+
+export interface DueRepositories extends Pick<RepositoryTurns, 'activeMs'> {
+  readonly most: number;
+  readonly isActive: boolean;
+  /** The Apps that are configured here. */
+  readonly appIds: readonly number[];
+  /** For how long an account is left alone after GitHub refused us there, in milliseconds. */
+  readonly refusedPauseMs: number;
 }
 
 const installationColumns = sql`
   i.entity_id as "entityId", i.entity_type as "entityType", i.login, i.app_id as "appId", i.installation_id as "installationId"`;
 
 /** Whom an account's App speaks for. */
-export type InstallationToAsk = Omit<RepositoryToLookAt, 'repoId' | 'fullName' | 'etags'>;
+export type InstallationToAsk = Omit<RepositoryToLookAt, 'repoId' | 'fullName' | 'seenBefore'>;
 
 /** The installation of the account of this login, without regard to case; undefined if none is known that may be used. */
 export async function findInstallationByLogin(
@@ -87,23 +138,27 @@ export interface RepositoryLook {
   readonly fullName: string | null;
   /** It has runs that are not over. */
   readonly isActive: boolean;
-  readonly etags: Readonly<Record<string, string>>;
+  /** False: some of its lists could not be asked for, so that it is due again soon. */
+  readonly isSeenInFull: boolean;
+  readonly seen: SeenOfRepository;
 }
 
-/** Notes that a repository was looked at; its next turn is `everyMs` away. */
-export async function noteRepositoryLook(db: Kysely<Database>, look: RepositoryLook, everyMs: number): Promise<void> {
-  const { repoId, entityId, appId, fullName, isActive, etags } = look;
+/** Notes that a repository was looked at, and when its next turn is. */
+export async function noteRepositoryLook(db: Kysely<Database>, look: RepositoryLook, turns: RepositoryTurns): Promise<void> {
+  const { repoId, entityId, appId, fullName, isActive, isSeenInFull, seen } = look;
   await sql`
     insert into repositories as known (repo_id, entity_id, app_id, full_name, active_at, due_at, looked_at, etags)
-    values (${repoId}, ${entityId}, ${appId}, ${fullName}, now(), now() + ${everyMs} * interval '1 millisecond', now(), ${JSON.stringify(etags)}::jsonb)
+    values (${repoId}, ${entityId}, ${appId}, ${fullName}, now(), now() + ${turns.everyMs} * interval '1 millisecond', now(), ${JSON.stringify(seen)}::jsonb)
     on conflict (repo_id) do update set entity_id = excluded.entity_id, app_id = excluded.app_id, full_name = excluded.full_name,
       active_at = case when ${isActive}::boolean then excluded.active_at else known.active_at end,
-      due_at = excluded.due_at, looked_at = excluded.looked_at, etags = excluded.etags`.execute(db);
+      due_at = now() + ${untilNextTurn(turns, isActive || !isSeenInFull)}, looked_at = excluded.looked_at, etags = excluded.etags`.execute(
+    db,
+  );
 }
 
 /** GitHub did not tell about a repository: others have their turn first. */
-export async function postponeRepository(db: Kysely<Database>, repoId: number, waitMs: number): Promise<void> {
-  await sql`update repositories set due_at = now() + ${waitMs} * interval '1 millisecond' where repo_id = ${repoId}`.execute(db);
+export async function postponeRepository(db: Kysely<Database>, repoId: number, turns: RepositoryTurns): Promise<void> {
+  await sql`update repositories known set due_at = now() + ${untilNextTurn(turns)} where repo_id = ${repoId}`.execute(db);
 }
 
 /** What is known of these jobs, by id. */

@@ -10,7 +10,7 @@ export interface RepositoriesTable {
   noted_at: Nullable<Date>;
   due_at: Generated<Date>;
   looked_at: Nullable<Date>;
-  etags: JsonColumnWithDefault<Record<string, string>>;
+  etags: JsonColumnWithDefault<object>;
 }
 
 export interface DeliveryListingsTable {

@@ -19,7 +19,13 @@ export type RunnerGroup = {
   readonly isDefault: boolean;
 };
 
-export type Repository = { readonly id: number; name: string; readonly owner: Account; readonly private: boolean };
+export type Repository = {
+  readonly id: number;
+  name: string;
+  readonly owner: Account;
+  readonly private: boolean;
+  readonly archived: boolean;
+};
 
 export type Installation = {
   readonly id: number;

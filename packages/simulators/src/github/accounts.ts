@@ -29,10 +29,16 @@ export function findAccount(world: World, login: string): Account {
   return account;
 }
 
-type NewRepository = { readonly owner: string; readonly name: string; readonly id?: number | undefined; readonly private: boolean };
+type NewRepository = {
+  readonly owner: string;
+  readonly name: string;
+  readonly id?: number | undefined;
+  readonly private: boolean;
+  readonly archived: boolean;
+};
 
-export function addRepository(world: World, { owner, name, id, private: isPrivate }: NewRepository): Repository {
-  const repository = { id: id ?? nextId(world, 'repository'), name, owner: findAccount(world, owner), private: isPrivate };
+export function addRepository(world: World, { owner, id, ...given }: NewRepository): Repository {
+  const repository = { id: id ?? nextId(world, 'repository'), owner: findAccount(world, owner), ...given };
   world.repositories.set(repository.id, repository);
   return repository;
 }

@@ -14,7 +14,7 @@ export type GitHubControl = {
   /** An organisation with a Default runner group; `runnerGroups: false` for a plan that has no others. */
   addOrganization(account: { login: string; id?: number; runnerGroups?: boolean }): Promise<Named>;
   addUser(account: { login: string; id?: number }): Promise<Named>;
-  addRepository(repository: { owner: string; name: string; id?: number; private?: boolean }): Promise<Named>;
+  addRepository(repository: { owner: string; name: string; id?: number; private?: boolean; archived?: boolean }): Promise<Named>;
   /** The old name goes on answering with a redirect. */
   renameRepository(repo: string, newName: string): Promise<Named>;
   renameAccount(login: string, newLogin: string): Promise<Named>;

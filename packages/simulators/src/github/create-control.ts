@@ -41,8 +41,8 @@ function directControl(world: World): DirectControl {
     addOrganization: ({ login, id, runnerGroups = true }) =>
       namedAccount(addAccount(world, { login, id, type: 'Organization', hasRunnerGroups: runnerGroups })),
     addUser: ({ login, id }) => namedAccount(addAccount(world, { login, id, type: 'User', hasRunnerGroups: false })),
-    addRepository: ({ owner, name, id, private: isPrivate = true }) =>
-      namedRepository(addRepository(world, { owner, name, id, private: isPrivate })),
+    addRepository: ({ owner, name, id, private: isPrivate = true, archived = false }) =>
+      namedRepository(addRepository(world, { owner, name, id, private: isPrivate, archived })),
     renameRepository: (repo, newName) => namedRepository(renameRepository(world, repo, newName)),
     renameAccount: (login, newLogin) => namedAccount(renameAccount(world, login, newLogin)),
     install: ({ announce = true, ...wanted }) => {

@@ -43,6 +43,7 @@ export function repositoryFragment(repository: Repository): Payload {
     name: repository.name,
     full_name: name,
     private: repository.private,
+    archived: repository.archived,
     visibility: repository.private ? 'private' : 'public',
     // Younger than the example.
     has_discussions: false,

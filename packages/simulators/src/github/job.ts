@@ -12,6 +12,8 @@ export type Run = {
   readonly number: number;
   readonly workflowName: string;
   readonly headSha: string;
+  /** What began it: a push, or a schedule's time. */
+  readonly event: 'push' | 'schedule';
   readonly createdAt: string;
   attempt: number;
   readonly jobs: Job[];

@@ -27,6 +27,8 @@ export type NewJob = {
   readonly hosted?: boolean | undefined;
   /** Held back by a deployment's protection rule until `approveJob`. */
   readonly waiting?: boolean | undefined;
+  /** What begins its run; a push unless told. */
+  readonly event?: Run['event'] | undefined;
   /** Adds the job to this run instead of a new one. */
   readonly runId?: number | undefined;
 };
@@ -43,7 +45,7 @@ export function queueJob(world: World, wanted: NewJob): Job {
   });
 }
 
-function startRun(world: World, { repo, workflowName }: NewJob): Run {
+function startRun(world: World, { repo, workflowName, event = 'push' }: NewJob): Run {
   const repository = findRepository(world, repo);
   const run: Run = {
     id: nextId(world, 'run'),
@@ -52,6 +54,7 @@ function startRun(world: World, { repo, workflowName }: NewJob): Run {
     number: world.runs.size + 1,
     workflowName: workflowName ?? 'CI',
     headSha: Buffer.from(randomText(20), 'base64url').toString('hex'),
+    event,
     createdAt: isoNow(world),
     attempt: 1,
     jobs: [],

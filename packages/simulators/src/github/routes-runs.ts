@@ -74,25 +74,29 @@ export const runRoutes: readonly Route[] = [
       const run = namedRun(call);
       const jobs = call.query.get('filter') === 'all' ? run.jobs : latestJobs(run);
       const { items, headers } = pageOf(call, jobs);
-      return { status: 200, headers, body: { total_count: jobs.length, jobs: items.map((job) => jobJson(call.world, job)) } };
+      return unlessKnown(call, headers, { total_count: jobs.length, jobs: items.map((job) => jobJson(call.world, job)) });
     },
   },
 ];
 
-/** Each run comes from a push. */
+/** It was last pushed to when the newest run began that a push began. */
 function listedRepository(world: World, repository: Repository): Payload {
-  const newest = [...world.runs.values()].findLast((run) => run.repository === repository);
+  const newest = [...world.runs.values()].findLast((run) => run.repository === repository && run.event === 'push');
   const fragment = repositoryFragment(repository);
   return newest === undefined ? fragment : { ...fragment, pushed_at: newest.createdAt };
 }
 
-/** Newest first. Asked with the ETag of an unchanged answer, it costs nothing. */
+/** Newest first. */
 function listRuns(call: InstallationCall): Answer {
   const repository = reachableRepository(call);
   const wanted = call.query.get('status');
   const runs = [...call.world.runs.values()].filter((run) => run.repository === repository && hasState(run, wanted)).toReversed();
   const { items, headers } = pageOf(call, runs);
-  const body = { total_count: runs.length, workflow_runs: items.map((run) => runJson(call.world, run)) };
+  return unlessKnown(call, headers, { total_count: runs.length, workflow_runs: items.map((run) => runJson(call.world, run)) });
+}
+
+/** Asked with the ETag of an unchanged answer, it costs nothing. */
+function unlessKnown(call: InstallationCall, headers: Answer['headers'], body: Payload): Answer {
   const etag = `W/"${createHash('sha256').update(JSON.stringify(body)).digest('hex')}"`;
   return call.headers['if-none-match'] === etag ? { status: 304, headers: { etag } } : { status: 200, headers: { ...headers, etag }, body };
 }
@@ -124,7 +128,7 @@ function runJson(world: World, run: Run): Payload {
     display_title: `${run.workflowName} of main`,
     run_number: run.number,
     run_attempt: run.attempt,
-    event: 'push',
+    event: run.event,
     status,
     conclusion,
     workflow_id: 30_000_000 + run.repository.id,

@@ -1,0 +1,117 @@
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type DiscoveryScene, startDiscoveryScene } from './discovery.scene.ts';
+
+let database: TestDatabase;
+let scene: DiscoveryScene;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  scene = await startDiscoveryScene(database.db);
+});
+afterEach(() => scene.stop());
+
+const HOUR = 60;
+/** Repositories are not listed again, so that a push brings none forward. */
+const listNoMore = () =>
+  scene.db
+    .updateTable('installations')
+    .set({ listed_at: new Date(Date.now() + 86_400_000) })
+    .execute();
+const remaining = () => scene.github.budgetOf(scene.world.organization.installationId)?.remaining ?? NaN;
+const addRepositories = async (count: number) => {
+  for (let index = 0; index < count; index++) await scene.world.github.addRepository({ owner: 'acme', name: `part-${index}` });
+};
+
+describe('repositories of which nobody has heard (E2, P1)', () => {
+  test('the only job of one, from a schedule, is found within the hour', async () => {
+    await scene.discover();
+    const job = await scene.queue('mona/tool', { event: 'schedule' });
+    await scene.passMinutes(HOUR - 1);
+    expect(await scene.discover()).toMatchObject({ repositories: 0 });
+    await scene.passMinutes(1);
+    expect(await scene.discover()).toMatchObject({ resting: 3, found: 1 });
+    expect(await scene.row(job)).toMatchObject({ status: 'pending', wants_worker: true });
+  });
+
+  test('one that is made meanwhile is looked at once it is listed', async () => {
+    await scene.discover();
+    await scene.world.github.addRepository({ owner: 'acme', name: 'young' });
+    const job = await scene.queue('acme/young', { event: 'schedule' });
+    const longAgo = { listed_at: new Date(Date.now() - 7 * 3_600_000), updated_at: new Date(0) };
+    await scene.db.updateTable('installations').set(longAgo).execute();
+    expect(await scene.discover()).toMatchObject({ listed: 2, resting: 1, found: 1 });
+    expect(await scene.jobIds()).toEqual([job]);
+  });
+
+  test('all come round, so many in a pass and the least recently looked at first', async () => {
+    await addRepositories(4);
+    expect(await scene.discover({ most: 3 })).toMatchObject({ resting: 3 });
+    expect(await scene.discover({ most: 3 })).toMatchObject({ resting: 3 });
+    expect(await scene.discover({ most: 3 })).toMatchObject({ resting: 1 });
+    expect(await scene.discover({ most: 3 })).toMatchObject({ resting: 0 });
+    const first = async () => {
+      const rows = await scene.db.selectFrom('repositories').select('repo_id').orderBy('looked_at').limit(3).execute();
+      return new Set(rows.map((row) => row.repo_id));
+    };
+    const longestAgo = await first();
+    await scene.passMinutes(HOUR);
+    await scene.discover({ most: 3 });
+    expect([...(await first())].filter((id) => longestAgo.has(id))).toEqual([]);
+  });
+
+  test('one with a run is active from then on', async () => {
+    await scene.discover();
+    await listNoMore();
+    await scene.queue('mona/tool', { event: 'schedule' });
+    await scene.passMinutes(HOUR);
+    await scene.discover();
+    await scene.queue('mona/tool', { event: 'schedule' });
+    await scene.passMinutes(5);
+    expect(await scene.discover()).toMatchObject({ repositories: 1, resting: 0, found: 1 });
+  });
+
+  test('one that rests is due at once when a delivery tells of a job in it', async () => {
+    await scene.discover();
+    await listNoMore();
+    await scene.addJob({ job: { repo: 'acme/site', event: 'schedule' }, row: { created_at: new Date(Date.now() - 300_000) } });
+    expect(await scene.discover()).toMatchObject({ repositories: 1, resting: 0 });
+  });
+
+  test('archived ones are left out, and so is one that the installation shows no more', async () => {
+    await scene.world.github.addRepository({ owner: 'acme', name: 'of-old', archived: true });
+    expect(await scene.discover()).toMatchObject({ resting: 3 });
+    await scene.world.github.selectRepositories(scene.world.organization.installationId, ['acme/api']);
+    await scene.db.updateTable('installations').set({ updated_at: new Date() }).execute();
+    await scene.passMinutes(HOUR);
+    expect(await scene.discover()).toMatchObject({ listed: 2, resting: 2, unanswered: 0 });
+  });
+});
+
+describe('what they cost (E2, P4)', () => {
+  test('nothing of the budget, as long as nothing changes', async () => {
+    await addRepositories(5);
+    await scene.discover();
+    const before = remaining();
+    await scene.passMinutes(HOUR);
+    expect(await scene.discover()).toMatchObject({ resting: 8, unchanged: 40 });
+    expect(remaining()).toBe(before);
+  });
+
+  test('half of a pass’s share at most, and active ones do not take that half from them', async () => {
+    await addRepositories(2);
+    for (let index = 0; index < 30; index++) await scene.queue('acme/api');
+    const caller = { installationId: scene.world.organization.installationId };
+    const allowTwenty = () => scene.world.github.setRateLimit({ caller, resource: 'core', limit: 5000, remaining: 1000 });
+    await allowTwenty();
+    // The repositories, nine lists of those that rest, and then five lists and five runs of the active one.
+    expect(await scene.discover({ budgetPercent: 2 })).toMatchObject({ resting: 4, incomplete: 3, found: 5 });
+    await allowTwenty();
+    await scene.passMinutes(6);
+    // Six lists that were left out, and fourteen runs: what has not changed costs nothing.
+    expect(await scene.discover({ budgetPercent: 2 })).toMatchObject({ resting: 2, incomplete: 1, found: 14 });
+  });
+});

@@ -1,0 +1,26 @@
+import { describe, expect, test } from '@jest/globals';
+import { neverRead, RUNS_IN_A_LOOK, runsInTurn } from './look-at-runs.ts';
+
+const seen = (id: number) => ({ id, etags: [`"${id}"`], unchanged: 2 });
+const range = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index);
+
+describe('whose turn it is among a repository’s runs (E2)', () => {
+  test.each<[string, number[], number[], number[]]>([
+    ['new ones, as GitHub lists them', [3, 2, 1], [], [3, 2, 1]],
+    ['new ones before the known ones, which keep their order', [4, 3, 2, 1], [2, 1], [4, 3, 2, 1]],
+    ['the known one whose turn is longest ago first', [2, 1], [1, 2], [1, 2]],
+    ['none that is over', [2], [3, 2, 1], [2]],
+  ])('%s', (_name, runIds, known, inTurn) => {
+    expect(runsInTurn(runIds, known.map(seen)).map(({ id }) => id)).toEqual(inTurn);
+  });
+
+  test('what is known of a run stays with it', () => {
+    expect(runsInTurn([2, 1], [seen(1)])).toEqual([neverRead(2), seen(1)]);
+  });
+
+  test('however many are new, known ones have half of a look', () => {
+    const [fresh, known] = [range(1_000, 500), range(1, 500)];
+    const look = runsInTurn([...fresh, ...known], known.map(seen)).slice(0, RUNS_IN_A_LOOK);
+    expect(look.filter(({ id }) => id < 1_000).map(({ id }) => id)).toEqual(range(1, RUNS_IN_A_LOOK / 2));
+  });
+});
