@@ -209,6 +209,10 @@ export function createEvents(log: Logger, metrics: Metrics) {
     runnerDeregistered({ podName, pool, stopReason, deliveryGuid }: WorkerToStop) {
       log.info('idle runner removed from GitHub', { podName, pool, reason: stopReason, deliveryGuid });
     },
+    /** Why GitHub does not see it, as far as its pod tells. */
+    runnerUnseen({ podName, pool, stopReason, deliveryGuid }: WorkerToStop, why: string) {
+      log.warn('GitHub does not see the runner of a pod', { podName, pool, reason: stopReason, why, deliveryGuid });
+    },
     stoppedPodDeleted({ podName, pool, stopReason, deliveryGuid }: WorkerToStop) {
       log.info('pod of a stopped worker deleted', { podName, pool, reason: stopReason, deliveryGuid });
     },

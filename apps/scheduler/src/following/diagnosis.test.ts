@@ -38,6 +38,25 @@ describe('diagnose', () => {
     });
   });
 
+  test('where the runner failed before GitHub saw it, its own log says why (P5)', () => {
+    const logs = new Map<string, ContainerLog>([['runner', { text: 'exec /home/runner/run.sh: exec format error' }]]);
+    expect(diagnose(pod, logs, []).message).toMatch(/^container runner ended with exit code 1 \(Error\)\. Its log tells of a program for/);
+  });
+
+  test.each([
+    [{ text: 'nothing known' }, 'The pod ran, but GitHub never called its runner online.'],
+    [{ text: ' ' }, 'The pod ran, but GitHub never called its runner online. Its log is empty: does the image start the runner?'],
+    [{ text: null }, 'The pod ran, but GitHub never called its runner online. Its log could not be read.'],
+  ])('of one that GitHub does not see, with the log %j, it says so (P5)', (log: ContainerLog, message) => {
+    const running = { ...pod, phase: 'Running' as const };
+    expect(diagnose(running, new Map([['runner', log]]), { missing: 'no rights' }, 'not_registered')).toMatchObject({
+      reason: 'not_registered',
+      message,
+      events: [],
+      eventsMissing: 'no rights',
+    });
+  });
+
   test('the pod’s own reason stands before a container’s', () => {
     expect(diagnose({ ...pod, podReason: 'Evicted', podMessage: 'low on memory' }, new Map(), [])).toMatchObject({
       reason: 'evicted',

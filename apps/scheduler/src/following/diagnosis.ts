@@ -1,14 +1,21 @@
 import type { PodEvent } from '@paddock/kube/events';
 import type { ObservedCondition, ObservedPod } from '@paddock/kube/observed-pod';
 import { podFailure, type PodFailureReason } from '@paddock/kube/pod-failure';
+import { RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
 import { SLOW_START, TERMINATING } from '@paddock/db/workers/stuck-pods';
 import { storable } from '@paddock/domain/text/storable';
+import { troubleInLog } from '@paddock/domain/workers/runner-trouble';
+import { describeStop, type StopReason } from '@paddock/domain/workers/stop-reasons';
 import { hideSecrets } from './hide-secrets.ts';
 
-/** What is kept of a worker that failed or whose pod is stuck: `workers.failure_info`, version 2 (C8). */
+/** Why workers are stopped of which only the pod can tell more, and it goes with them. */
+const TOLD_BY_POD = ['not_registered', 'offline', 'registration_gone'] as const satisfies readonly StopReason[];
+type ToldByPod = (typeof TOLD_BY_POD)[number];
+
+/** What is kept of a worker that failed, whose pod is stuck, or whose runner GitHub does not see: `workers.failure_info`, version 2 (C8). */
 export interface Diagnosis extends Record<string, unknown> {
   readonly version: 2;
-  readonly reason: PodFailureReason | typeof SLOW_START | typeof TERMINATING;
+  readonly reason: PodFailureReason | typeof SLOW_START | typeof TERMINATING | ToldByPod;
   readonly message: string;
   readonly pod: {
     readonly phase: string;
@@ -20,6 +27,8 @@ export interface Diagnosis extends Record<string, unknown> {
   };
   readonly containers: readonly DiagnosedContainer[];
   readonly events: readonly PodEvent[];
+  /** Why there are none, if they could not be read. */
+  readonly eventsMissing?: string;
 }
 
 export interface DiagnosedContainer {
@@ -37,6 +46,9 @@ export interface ContainerLog {
   readonly missing?: string;
 }
 
+/** The cluster's words about the pod. */
+export type EventRead = readonly PodEvent[] | { readonly missing: string };
+
 /** As JSON text of UTF-8. */
 export const LARGEST_DIAGNOSIS_BYTES = 64 * 1024;
 const MOST_EVENTS = 30;
@@ -51,17 +63,18 @@ const LIMITS = [65_536, 32_768, 16_384, 8_192, 4_096, 2_048, 1_024, 512, 0]
   .concat([500, 250, 100, 30].map((text) => ({ log: 0, text })));
 
 /**
- * Puts together what is known of a pod that failed or is stuck, in at most 64 KB: logs are cut from their beginning until it fits. What has
- * the form of a credential is left out. `stuckReason` is what the row says of a pod that lives. Pure.
+ * Puts together what is known of a pod that failed, is stuck or has a runner that GitHub does not see, in at most 64 KB: logs are cut from
+ * their beginning until it fits. What has the form of a credential is left out. `rowReason` is what the row says of a pod that lives. Pure.
  */
 export function diagnose(
   pod: ObservedPod,
   logs: ReadonlyMap<string, ContainerLog>,
-  events: readonly PodEvent[],
-  stuckReason: string | null = null,
+  events: EventRead,
+  rowReason: string | null = null,
 ): Diagnosis {
   const kept = new Map([...logs].map(([name, { text, missing }]) => [name, { text: text === null ? null : fit(text), missing }]));
-  const cut = (limit: (typeof LIMITS)[number]) => diagnoseWithin(limit, pod, kept, events, stuckReason);
+  const cause = causeOf(pod, rowReason, kept.get(RUNNER_CONTAINER)?.text ?? null);
+  const cut = (limit: (typeof LIMITS)[number]) => diagnoseWithin(limit, pod, kept, events, cause);
   const limit = LIMITS.find((each) => Buffer.byteLength(JSON.stringify(cut(each))) <= LARGEST_DIAGNOSIS_BYTES);
   return cut(limit ?? { log: 0, text: 0 });
 }
@@ -70,15 +83,14 @@ function diagnoseWithin(
   limit: (typeof LIMITS)[number],
   pod: ObservedPod,
   logs: ReadonlyMap<string, { readonly text: string | null; readonly missing: string | undefined }>,
-  events: readonly PodEvent[],
-  stuckReason: string | null,
+  events: EventRead,
+  { reason, message }: Pick<Diagnosis, 'reason' | 'message'>,
 ): Diagnosis {
   const clean = (text: string): string => {
     const kept = fit(text.slice(0, LONGEST_READ));
     return kept.length > limit.text ? `${storable(kept.slice(0, limit.text))}…` : kept;
   };
   const cleanOrNull = (text: string | undefined): string | null => (text === undefined ? null : clean(text));
-  const { reason, message } = causeOf(pod, stuckReason);
   return {
     version: 2,
     reason,
@@ -96,18 +108,33 @@ function diagnoseWithin(
       const container = { name, exitCode: exitCode ?? null, reason: cleanOrNull(why), message: cleanOrNull(words), log };
       return missing === undefined ? container : Object.assign(container, { logMissing: clean(missing) });
     }),
-    events: events.slice(-MOST_EVENTS).map((event) => withClean(event, clean)),
+    ...('missing' in events
+      ? { events: [], eventsMissing: clean(events.missing) }
+      : { events: events.slice(-MOST_EVENTS).map((event) => withClean(event, clean)) }),
   };
 }
 
-function causeOf(pod: ObservedPod, stuckReason: string | null): Pick<Diagnosis, 'reason' | 'message'> {
-  if (stuckReason === TERMINATING && pod.phase !== 'Failed') {
+/** Of a runner that was never seen, or failed before it could say more to Kubernetes, its own log knows most. */
+function causeOf(pod: ObservedPod, rowReason: string | null, log: string | null): Pick<Diagnosis, 'reason' | 'message'> {
+  const trouble = log === null ? undefined : troubleInLog(log);
+  const told = TOLD_BY_POD.find((reason) => reason === rowReason);
+  if (told !== undefined) {
+    const silence =
+      log === null ? 'Its log could not be read.' : log.trim() === '' ? 'Its log is empty: does the image start the runner?' : '';
+    return { reason: told, message: `${describeStop(told)} ${trouble ?? silence}`.trim() };
+  }
+  const { reason, message } = causeInStatus(pod, rowReason);
+  return { reason, message: reason === 'exit_code' && trouble !== undefined ? `${message}. ${trouble}` : message };
+}
+
+function causeInStatus(pod: ObservedPod, rowReason: string | null): Pick<Diagnosis, 'reason' | 'message'> {
+  if (rowReason === TERMINATING && pod.phase !== 'Failed') {
     const since = pod.deletionTimestamp?.toISOString() ?? 'now';
     return { reason: TERMINATING, message: `the pod was to be gone by ${since}: its node does not answer, or a finalizer holds it` };
   }
   const failure = podFailure(pod);
   if (failure !== undefined) return failure;
-  return stuckReason === SLOW_START
+  return rowReason === SLOW_START
     ? { reason: SLOW_START, message: `the pod is ${pod.phase}, and its status does not say what it waits for` }
     : { reason: 'unknown', message: `the pod is ${pod.phase}` };
 }
@@ -124,3 +151,6 @@ function withClean<T extends { readonly reason?: string; readonly message?: stri
 const endOf = (text: string, length: number): string => (length === 0 ? '' : storable(text.slice(-length)));
 
 const fit = (text: string): string => hideSecrets(storable(text));
+
+/** Whether a stop for this reason takes away with the pod what alone could say why. */
+export const isToldByPod = (reason: string | null): boolean => TOLD_BY_POD.some((told) => told === reason);

@@ -98,7 +98,7 @@ describe('a pod that runs', () => {
     await scene.letEnd(podName);
     expect(deletions()).toBe(before + 1);
     const row = await scene.row(podName);
-    expect(row).toMatchObject({ status: 'failed', stop_reason: 'not_registered', failure_info: { version: 1 } });
+    expect(row).toMatchObject({ status: 'failed', stop_reason: 'not_registered', failure_info: { version: 2 } });
     // Pods tell whole seconds.
     expect(row.completed_at?.getTime()).toBeGreaterThanOrEqual(row.running_at?.getTime() ?? Infinity);
     const breakers = await world.db.selectFrom('breakers').select(['subject_id', 'failure_class', 'failures']).execute();

@@ -10,6 +10,7 @@ import {
   noteStopHeldUp,
   type WorkerToStop,
 } from '@paddock/db/workers/stopping-workers';
+import { saveDiagnosis } from '@paddock/db/workers/workers';
 import { describeStop } from '@paddock/domain/workers/stop-reasons';
 import { nextStopStep, type StopEvidence, type StopRules, type StopStep } from '@paddock/domain/workers/stop-steps';
 import { removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
@@ -21,6 +22,8 @@ import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
 import { afterStopFailure } from './after-stop-failure.ts';
 import type { SchedulerEvents } from '../events.ts';
+import { isToldByPod } from '../following/diagnosis.ts';
+import { examinePod } from '../following/examine-pod.ts';
 import { requireLease } from '../provisioning/lease.ts';
 import { type Looking, lookAt, placeOf, type Seen } from './stop-looks.ts';
 
@@ -45,7 +48,7 @@ export function createStopWorker(parts: Stopping): Handler {
     try {
       for (;;) {
         const step = nextStopStep(evidence, parts.stopRules);
-        if (!('look' in step)) return await act(step, parts, worker, { seen, task });
+        if (!('look' in step)) return await act(step, parts, worker, { seen, task, signal });
         evidence = await lookAt(step.look, parts, worker, { evidence, seen, signal });
       }
     } catch (error) {
@@ -75,9 +78,16 @@ function asEvidence({ status, podUid, stopReason, ...row }: WorkerToStop): StopE
 
 type Act = Exclude<StopStep, { look: unknown }>;
 
-async function act(step: Act, parts: Stopping, worker: WorkerToStop, { seen, task }: { seen: Seen; task: Task }): Promise<Outcome> {
+interface Attempt {
+  readonly seen: Seen;
+  readonly task: Task;
+  readonly signal: AbortSignal;
+}
+
+async function act(step: Act, parts: Stopping, worker: WorkerToStop, attempt: Attempt): Promise<Outcome> {
   const { db, events } = parts;
   const { podName } = worker;
+  const { seen, task } = attempt;
   switch (step.act) {
     case 'leave':
       return done({ left: step.why });
@@ -88,7 +98,7 @@ async function act(step: Act, parts: Stopping, worker: WorkerToStop, { seen, tas
       events.workerKept(worker, 'GitHub says that a job runs on it');
       return done({ kept: 'a job runs on it', jobId: seen.jobId });
     case 'deregister':
-      return deregister(parts, worker, seen, task);
+      return deregister(parts, worker, attempt);
     case 'delete_pod':
       return deleteStoppedPod(parts, worker, seen, task);
     case 'end':
@@ -109,8 +119,10 @@ async function keep({ db, events }: Stopping, worker: WorkerToStop, { isAssigned
 
 const LOOK_AGAIN_MS = 1_000;
 
-async function deregister(parts: Stopping, worker: WorkerToStop, { client, scope, runner }: Seen, task: Task): Promise<Outcome> {
+async function deregister(parts: Stopping, worker: WorkerToStop, { seen, task, signal }: Attempt): Promise<Outcome> {
   const { db, events, stopRules } = parts;
+  const { client, scope, runner } = seen;
+  await keepTrace(parts, worker, seen, signal);
   if (!(await markDeregistering(db, worker.podName))) return snooze(LOOK_AGAIN_MS, CHANGED);
   if (scope !== undefined && runner !== undefined) {
     // A run that has stood still may act on what is long over: whoever has taken over looks anew.
@@ -121,6 +133,13 @@ async function deregister(parts: Stopping, worker: WorkerToStop, { client, scope
   }
   await markRegistrationsGone(db, [worker.podName]);
   return snooze(stopRules.lastLookMs, 'the last look at its log comes later');
+}
+
+/** What only the pod can tell is written down while it is there: the runner may end by its deregistration, and the pod goes soon. */
+async function keepTrace({ db, cluster, events }: Stopping, worker: WorkerToStop, { pod }: Seen, signal: AbortSignal): Promise<void> {
+  if (pod === undefined || worker.diagnosis !== null || !isToldByPod(worker.stopReason)) return;
+  const diagnosis = await examinePod(cluster, pod, worker.stopReason, signal);
+  if (await saveDiagnosis(db, worker.podName, diagnosis)) events.runnerUnseen(worker, diagnosis.message);
 }
 
 const CHANGED = 'the worker has changed meanwhile';
@@ -137,9 +156,9 @@ async function deleteStoppedPod(parts: Stopping, worker: WorkerToStop, { pod }: 
   if (result === 'changed') return snooze(LOOK_AGAIN_MS, 'the pod has changed since it was looked at');
   if (result === 'deleted') {
     events.stoppedPodDeleted(worker);
-    const { stopReason } = worker;
+    const { stopReason, diagnosis } = worker;
     if (stopReason !== null && POOLS_FAULT.has(stopReason)) {
-      const message = `the runner ${worker.podName} never had a job: ${describeStop(stopReason)}`;
+      const message = `the runner ${worker.podName} never had a job: ${diagnosis ?? describeStop(stopReason)}`;
       await noteFailure(parts, { subject: poolBreaker(worker.pool), failureClass: stopReason, message });
     }
   }

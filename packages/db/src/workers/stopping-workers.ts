@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { type Binding, bindWorkers } from '../jobs/bind-workers.ts';
 import type { Database, EntityType, Status } from '../schema/tables.ts';
+import { IS_EXAMINED } from './workers.ts';
 
 //   in supply ──► stopping ──► deregistering ──► ended        stopping, deregistering ──► kept: something runs on it after all
 
@@ -18,6 +19,8 @@ export interface WorkerToStop {
   deregistration: 'none' | 'begun' | 'done';
   deregisteredForMs: number | null;
   wasOnline: boolean;
+  /** What its pod told before the stop, in a sentence; null: nothing was written down. */
+  diagnosis: string | null;
   /** GitHub has refused its account within the last quarter of an hour (C9). */
   isRefused: boolean;
   entityId: number;
@@ -45,7 +48,7 @@ export async function findWorkerToStop(db: Kysely<Database>, podName: string): P
       w.registration_started_at is not null as "registrationBegun",
       case when w.registration_gone_at is not null then 'done' when w.deregistration_started_at is not null then 'begun' else 'none' end as deregistration,
       extract(epoch from now() - w.registration_gone_at)::float8 * 1000 as "deregisteredForMs",
-      w.online_seen_at is not null as "wasOnline",
+      w.online_seen_at is not null as "wasOnline", case when ${IS_EXAMINED} then w.failure_info ->> 'message' end as diagnosis,
       exists (
         select from installation_events e
         where e.entity_id = w.entity_id and e.event in ('auth_attempt.404', 'auth_attempt.other_error')
@@ -83,6 +86,7 @@ export async function keepWorker(db: Kysely<Database>, podName: string, { isAssi
   await sql`
     update workers set stopping_at = null, stop_reason = null, stop_held_by = null, stop_held_since = null,
       deregistration_started_at = null, pod_gone_at = null,
+      failure_info = case when stuck_reason is not null then failure_info end,
       assigned_at = case when ${isAssigned}::boolean then coalesce(assigned_at, now()) else assigned_at end
     where pod_name = ${podName} and status in ('pending', 'running') and stopping_at is not null`.execute(db);
 }

@@ -2,6 +2,7 @@ import { describeStop, STOP_REASONS } from '@paddock/domain/workers/stop-reasons
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
 import { SLOW_START, TERMINATING } from './stuck-pods.ts';
+import { IS_EXAMINED } from './workers.ts';
 import type { Database, Status } from '../schema/tables.ts';
 
 /** What a pod's own status says of its worker. */
@@ -112,6 +113,7 @@ export async function recordPodStates(
         stuck_at = case when l.stuck is not null then case when l.stuck is distinct from l."wasStuck" then now() else w.stuck_at end end,
         stop_reason = case when l.phase = 'failed' then coalesce(w.stop_reason, l."failureReason") else w.stop_reason end,
         failure_info = case
+          when l.phase in ('succeeded', 'failed') and ${IS_EXAMINED} then w.failure_info
           when l."wasStopped" then jsonb_build_object('version', 1,
             'message', coalesce(${JSON.stringify(STOP_REASONS)}::jsonb ->> w.stop_reason, w.stop_reason, ${describeStop(null)}::text))
           when l.phase = 'failed' then jsonb_build_object('version', 1, 'message', coalesce(l.message, 'the pod failed'))

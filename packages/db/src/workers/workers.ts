@@ -165,6 +165,11 @@ export async function findForgottenWorkers(
   return rows;
 }
 
+/** Whether worker `w` has a diagnosis for the reason that it is, or was, stopped for: what comes of the stop tells less. */
+export const IS_EXAMINED = sql.raw<boolean>(
+  `coalesce(w.stopping_at is not null and w.failure_info ->> 'version' = '2' and w.failure_info ->> 'reason' = w.stop_reason, false)`,
+);
+
 /** Where the worker's pod and Secret are, and what became of it. */
 export interface WorkerPlace {
   podName: string;
@@ -174,23 +179,26 @@ export interface WorkerPlace {
   pool: string;
   /** What keeps its pod from starting or going, if anything does. */
   stuckReason: string | null;
+  /** What its pod told was written down before we stopped it. */
+  isExamined: boolean;
 }
 
 export async function findWorkerPlace(db: Kysely<Database>, podName: string): Promise<WorkerPlace | undefined> {
   return db
-    .selectFrom('workers')
+    .selectFrom('workers as w')
     .select(['pod_name as podName', 'namespace', 'pod_uid as podUid', 'status', 'k8s_pool as pool', 'stuck_reason as stuckReason'])
+    .select(IS_EXAMINED.as('isExamined'))
     .where('pod_name', '=', podName)
     .executeTakeFirst();
 }
 
-/** Replaces what is said of a failed or stuck worker by its diagnosis. False: it is neither any more. */
+/** Replaces what is said of a worker that failed, is stuck or is to be stopped by its diagnosis. False: it is none of these any more. */
 export async function saveDiagnosis(db: Kysely<Database>, podName: string, diagnosis: FailureInfo): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('workers')
     .set({ failure_info: JSON.stringify(diagnosis) })
     .where('pod_name', '=', podName)
-    .where((is) => is.or([is('status', '=', 'failed'), is('stuck_reason', 'is not', null)]))
+    .where((is) => is.or([is('status', '=', 'failed'), is('stuck_reason', 'is not', null), is('stopping_at', 'is not', null)]))
     .executeTakeFirst();
   return numUpdatedRows === 1n;
 }

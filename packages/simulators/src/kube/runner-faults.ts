@@ -9,6 +9,8 @@ export interface RunnerFaults {
   readonly dieWithinMs?: number | undefined;
   /** Share (0–1) of runners that start and never come to GitHub. */
   readonly silentRate?: number | undefined;
+  /** What these write to their logs before they fall silent. */
+  readonly silentLog?: readonly string[] | undefined;
 }
 
 /** What a process killed by the kernel ends with. */
@@ -29,13 +31,14 @@ interface Faulty {
 /** Plays runners, some of which meet what `faults` says at their start. */
 export function withFaults(playRunner: PlayRunner, { faults, random, strike }: Faulty): PlayRunner {
   return async (jitConfig, signal, onLine) => {
-    const { dieRate = 0, dieWithinMs = 1000, silentRate = 0 } = faults();
+    const { dieRate = 0, dieWithinMs = 1000, silentRate = 0, silentLog = [] } = faults();
     const draw = random();
     if (draw < dieRate) return die(playRunner(jitConfig, limited(signal, random() * dieWithinMs), onLine), signal, strike);
     if (draw >= dieRate + silentRate) return playRunner(jitConfig, signal, onLine);
     strike('runner_silent');
+    for (const line of silentLog) onLine(line);
     if (!signal.aborted) await once(signal, 'abort');
-    return { exitCode: TERMINATED, log: [] };
+    return { exitCode: TERMINATED, log: silentLog };
   };
 }
 

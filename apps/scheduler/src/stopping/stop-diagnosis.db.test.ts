@@ -1,0 +1,103 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { StopReason } from '@paddock/domain/workers/stop-reasons';
+import { waitFor } from '@paddock/testing/wait-for';
+import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { setStopScene, type StopScene } from './stop.scene.ts';
+
+let world: SchedulerWorld;
+let scene: StopScene;
+beforeAll(async () => {
+  world = await startSchedulerWorld();
+  scene = await setStopScene(world);
+});
+afterAll(() => world.stop());
+beforeEach(() => world.reset());
+afterEach(async () => {
+  world.kube.setRunnerFaults({});
+  await scene.cancelAll();
+});
+
+const NO_NAME = '2026-03-02 08:00:11Z: Runner connect error: Name or service not known (api.github.com:443). Retrying until reconnected.';
+
+/** A worker whose runner writes these lines and never comes to GitHub. */
+async function silentWorker(...silentLog: string[]): Promise<string> {
+  world.kube.setRunnerFaults({ silentRate: 1, silentLog });
+  const podName = await scene.makeWorker(() => world.queueJob());
+  await waitFor('the pod to run', async () => (await scene.pod(podName))?.phase === 'Running');
+  await waitFor('its log', () => Promise.resolve(world.kube.runnerLog(NAMESPACE, podName).length >= silentLog.length));
+  await scene.follow();
+  return podName;
+}
+
+async function stop(podName: string, reason: StopReason): Promise<void> {
+  await scene.askToStop(podName, reason);
+  await waitFor('its row to end', async () => {
+    await scene.letEnd(podName);
+    return (await scene.row(podName)).completed_at !== null;
+  });
+  await world.runTasks();
+}
+
+describe('a runner that GitHub never saw leaves its trace before its pod goes (P5)', () => {
+  test.each(['not_registered', 'registration_gone'] as const)(
+    'stopped as %s: log, events, states, and the cause in a sentence',
+    async (reason) => {
+      const podName = await silentWorker("Current runner version: '2.336.0'", NO_NAME);
+      await stop(podName, reason);
+      const { status, stop_reason, failure_info } = await scene.row(podName);
+      expect({ status, stop_reason }).toEqual({ status: 'failed', stop_reason: reason });
+      expect(failure_info).toMatchObject({
+        version: 2,
+        reason,
+        message: expect.stringContaining('a name that cannot be resolved'),
+        pod: { phase: 'Running', node: 'sim-node' },
+        containers: [{ name: 'runner', log: expect.stringContaining(NO_NAME) }],
+        events: expect.arrayContaining([expect.objectContaining({ reason: 'Started' })]),
+      });
+    },
+  );
+
+  test('called offline after it was online once', async () => {
+    const podName = await scene.idleWorker();
+    await stop(podName, 'offline');
+    expect((await scene.row(podName)).failure_info).toMatchObject({ version: 2, reason: 'offline' });
+  });
+
+  test('its cause is in what pauses the pool (C11)', async () => {
+    const podName = await silentWorker(NO_NAME);
+    await stop(podName, 'not_registered');
+    const [breaker] = await world.db.selectFrom('breakers').select('message').execute();
+    expect(breaker?.message).toContain('a name that cannot be resolved');
+  });
+
+  test('an empty log says so, and events that cannot be read hold nothing up', async () => {
+    const podName = await silentWorker();
+    world.kube.failNext({ path: '/events$', status: 403, times: 100 });
+    await stop(podName, 'not_registered');
+    expect((await scene.row(podName)).failure_info).toMatchObject({
+      version: 2,
+      message: expect.stringContaining('Its log is empty'),
+      events: [],
+      eventsMissing: expect.stringContaining('403'),
+    });
+  });
+
+  test('an idle one that nobody wants is stopped as before, without a diagnosis', async () => {
+    const podName = await scene.idleWorker();
+    await stop(podName, 'idle');
+    expect((await scene.row(podName)).failure_info).toMatchObject({ version: 1 });
+  });
+});
+
+test('a worker that is kept after all loses the diagnosis', async () => {
+  const podName = await silentWorker(NO_NAME);
+  await scene.askToStop(podName, 'not_registered');
+  await world.runTasks();
+  await scene.letTimePass();
+  await world.runTasks();
+  expect((await scene.row(podName)).failure_info).toMatchObject({ version: 2 });
+  await world.db.updateTable('workers').set({ assigned_at: new Date() }).execute();
+  await scene.letTimePass();
+  await world.runTasks();
+  expect(await scene.row(podName)).toMatchObject({ stopping_at: null, failure_info: null });
+});
