@@ -7,5 +7,5 @@ import { type RawBuilder, sql } from 'kysely';
 export const isRefused = (entityIdColumn: string, pauseMs: number): RawBuilder<boolean> => sql`exists (
   select from installation_events refusal
   where refusal.entity_id = ${sql.ref(entityIdColumn)} and refusal.event in ('auth_attempt.404', 'auth_attempt.other_error')
-    and refusal.received_at > greatest(now() - ${pauseMs}::float8 * interval '1 millisecond',
-      (select max(updated_at) from installations where entity_id = refusal.entity_id)))`;
+    and refusal.received_at > now() - ${pauseMs}::float8 * interval '1 millisecond'
+    and refusal.received_at > coalesce((select max(updated_at) from installations where entity_id = refusal.entity_id), '-infinity'))`;
