@@ -124,6 +124,13 @@ describe('ended jobs (E7)', () => {
   });
 });
 
+test('neither waits until all of the other are gone', async () => {
+  for (let nth = 0; nth < 5; nth++) await putEvent('ping', 100);
+  for (let nth = 0; nth < 5; nth++) await putOldJob(100);
+  expect(await sweep({ batch: 2, maxBatches: 1 })).toEqual({ events: 2, jobs: 2, more: true });
+  expect(await sweep({ batch: 2, maxBatches: 2 })).toEqual({ events: 3, jobs: 3, more: false });
+});
+
 test('a dry run counts both and removes neither', async () => {
   for (let nth = 0; nth < 5; nth++) await putEvent('ping', 100);
   for (let nth = 0; nth < 3; nth++) await putOldJob(100);

@@ -9,7 +9,7 @@ export interface RetireRowsOptions {
   keepJobsDays: number;
   /** Rows of one statement, which is a transaction of its own. */
   batch: number;
-  /** Statements of one pass. */
+  /** Statements of one pass for each of the two. */
   maxBatches: number;
   dryRun: boolean;
 }
@@ -17,46 +17,53 @@ export interface RetireRowsOptions {
 export interface RetiredRowsCounts {
   events: number;
   jobs: number;
-  /** The pass was cut short, and the next one is due at once. */
+  /** There may be more, and the next pass is due at once. */
   more: boolean;
 }
 
-/** Removes old events and ended jobs (E7), in batches so small that nobody waits for them. */
+/** Removes old events and ended jobs (E7), in batches so small that nobody waits for them. Neither uses up the other's share of a pass. */
 export async function retireRows(options: RetireRowsOptions, signal: AbortSignal): Promise<RetiredRowsCounts> {
-  const batches = { left: options.maxBatches, signal };
-  const events = await retireOldEvents(options, batches);
-  const jobs = options.dryRun ? await countRetirableJobs(options.db, options.keepJobsDays) : await retireOldJobs(options, batches);
-  return { events, jobs, more: batches.left === 0 };
+  const events = await retireOldEvents(options, signal);
+  const jobs = options.dryRun ? await countOldJobs(options) : await retireOldJobs(options, signal);
+  return { events: events.removed, jobs: jobs.removed, more: events.more || jobs.more };
 }
 
-interface Batches {
-  left: number;
-  readonly signal: AbortSignal;
+interface Retired {
+  readonly removed: number;
+  /** All batches of the pass were used. */
+  readonly more: boolean;
 }
 
-const takeBatch = (batches: Batches): boolean => !batches.signal.aborted && batches.left > 0 && batches.left-- > 0;
-
-async function retireOldEvents({ db, keepEventsDays, batch, dryRun }: RetireRowsOptions, batches: Batches): Promise<number> {
-  let events = 0;
+async function retireOldEvents(
+  { db, keepEventsDays, batch, maxBatches, dryRun }: RetireRowsOptions,
+  signal: AbortSignal,
+): Promise<Retired> {
+  let removed = 0;
   let afterId = await retiredUpTo(db);
-  while (takeBatch(batches)) {
+  for (let batches = 0; batches < maxBatches; batches++) {
+    if (signal.aborted) return { removed, more: false };
     const from = afterId;
-    const { removed, reachedId, isLast } = await actOrCount(db, dryRun, (using) =>
-      retireEvents(using, { afterId: from, keepDays: keepEventsDays, batch }),
-    );
-    events += removed;
-    afterId = reachedId;
-    if (isLast) break;
+    const some = await actOrCount(db, dryRun, (using) => retireEvents(using, { afterId: from, keepDays: keepEventsDays, batch }));
+    removed += some.removed;
+    afterId = some.reachedId;
+    if (some.isLast) return { removed, more: false };
   }
-  return events;
+  return { removed, more: true };
 }
 
-async function retireOldJobs({ db, keepJobsDays, batch }: RetireRowsOptions, batches: Batches): Promise<number> {
-  let jobs = 0;
-  while (takeBatch(batches)) {
+async function retireOldJobs({ db, keepJobsDays, batch, maxBatches }: RetireRowsOptions, signal: AbortSignal): Promise<Retired> {
+  let removed = 0;
+  for (let batches = 0; batches < maxBatches; batches++) {
+    if (signal.aborted) return { removed, more: false };
     const some = await retireJobs(db, { keepDays: keepJobsDays, batch });
-    jobs += some;
-    if (some < batch) break;
+    removed += some;
+    if (some < batch) return { removed, more: false };
   }
-  return jobs;
+  return { removed, more: true };
+}
+
+async function countOldJobs({ db, keepJobsDays, batch, maxBatches }: RetireRowsOptions): Promise<Retired> {
+  const limit = batch * maxBatches;
+  const removed = await countRetirableJobs(db, { keepDays: keepJobsDays, limit });
+  return { removed, more: removed === limit };
 }

@@ -47,12 +47,16 @@ export async function retireEvents(
   return { removed, reachedId: reachedId ?? afterId, isLast: passed < read || read < batch };
 }
 
-/** Ended jobs that nobody may ask for any more: old, of no live worker, and of no run that goes on. */
+/**
+ * Ended jobs that nobody may ask for any more: old, of no live worker, and of no run that goes on. What lives is read once for all of them:
+ * `not in` is hashed, while `not exists` is answered for each job by going through all that lives.
+ */
 const isOver = (keepDays: number) => sql`
   j.created_at < ${daysAgo(keepDays)} and j.updated_at < ${daysAgo(keepDays)} and j.status in ('completed', 'failed') and not j.wants_worker
-  and not exists (select from workers w
-    where w.status in ('pending', 'running') and (w.assigned_job_id = j.job_id or w.made_for_job_id = j.job_id))
-  and not exists (select from jobs other where other.run_id = j.run_id and other.status in ('pending', 'running'))`;
+  and j.job_id not in (
+    select assigned_job_id from workers where status in ('pending', 'running') and assigned_job_id is not null
+    union all select made_for_job_id from workers where status in ('pending', 'running') and made_for_job_id is not null)
+  and j.run_id not in (select run_id from jobs where status in ('pending', 'running'))`;
 
 /** Removes ended jobs that nothing has changed for `keepDays`, the oldest first, at most `batch`. Fewer than that: none is left (E7). */
 export async function retireJobs(db: Kysely<Database>, { keepDays, batch }: { keepDays: number; batch: number }): Promise<number> {
@@ -62,8 +66,9 @@ export async function retireJobs(db: Kysely<Database>, { keepDays, batch }: { ke
   return Number(numAffectedRows);
 }
 
-/** How many jobs `retireJobs` would remove. */
-export async function countRetirableJobs(db: Kysely<Database>, keepDays: number): Promise<number> {
-  const { rows } = await sql<{ count: number }>`select count(*) from jobs j where ${isOver(keepDays)}`.execute(db);
+/** How many jobs `retireJobs` would remove, counted up to `limit`. */
+export async function countRetirableJobs(db: Kysely<Database>, { keepDays, limit }: { keepDays: number; limit: number }): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) from (select from jobs j where ${isOver(keepDays)} order by j.created_at limit ${limit}) retirable`.execute(db);
   return rows[0]?.count ?? 0;
 }
