@@ -152,7 +152,7 @@ create table installation_events (
   received_at timestamp with time zone default now() not null,
   constraint installation_events_pkey PRIMARY KEY (id),
   constraint installation_events_source_check CHECK ((source = ANY (ARRAY['webhook'::text, 'scheduler'::text, 'reconciler'::text])))
-) with (toast_tuple_target=4096);
+) with (toast_tuple_target=4096, autovacuum_vacuum_scale_factor=0.005, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_insert_scale_factor=0.005, autovacuum_vacuum_insert_threshold=5000, autovacuum_analyze_scale_factor=0.005, autovacuum_analyze_threshold=5000);
 
 create table installations (
   entity_id bigint not null,

@@ -1,5 +1,6 @@
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { settle, withoutIndexes } from '../fill-tables.ts';
 
 /** Row `n` belongs to one of 1 000 accounts, and to one of its three pools, so that all 3 000 pairs occur equally often. */
 const ENTITIES = 1_000;
@@ -35,7 +36,7 @@ export async function putAccounts(db: Kysely<Database>): Promise<void> {
 
 /** So many finished jobs and as many finished workers. */
 export async function putHistory(db: Kysely<Database>, count: number): Promise<void> {
-  await withoutIndexes(db, async () => {
+  await withoutIndexes(db, ['jobs', 'workers'], async () => {
     await insertJobs(db, { first: 1, count, age: 'second', values: sql`'completed', false, now()` });
     const end = sql`now() - n * interval '1 second'`;
     const isUnexplained = sql`n % 100 < ${sql.lit(UNEXPLAINED_SHARE)}`;
@@ -106,25 +107,4 @@ async function insertWorkers(db: Kysely<Database>, { first, count, age, values }
       status, assigned_at, unexplained_until, completed_at, pod_uid, pod_deleted_at, registration_started_at, registered_at)
     select 'pdk-abc123-bench-' || n, n, 'runners', now() - n % 1000000 * interval ${sql.lit(`1 ${age}`)}, ${account}, ${values}, now(), now()
     from ${numbers(first, count)}`.execute(db);
-}
-
-/** What autovacuum does after such changes, at a moment that we choose. */
-async function settle(db: Kysely<Database>): Promise<void> {
-  for (const table of ['jobs', 'workers', 'tasks']) await sql`vacuum (analyze) ${sql.table(table)}`.execute(db);
-}
-
-/** Inserts by the million go faster into tables without indexes and triggers. */
-async function withoutIndexes(db: Kysely<Database>, fill: () => Promise<void>): Promise<void> {
-  const { rows: indexes } = await sql<{ name: string; definition: string }>`
-    select indexname as name, indexdef as definition from pg_indexes
-    where schemaname = current_schema() and tablename in ('jobs', 'workers') and indexname not like '%_pkey'`.execute(db);
-  for (const { name } of indexes) await sql`drop index ${sql.table(name)}`.execute(db);
-  await setTriggers(db, 'disable');
-  await fill();
-  await setTriggers(db, 'enable');
-  for (const { definition } of indexes) await sql.raw(definition).execute(db);
-}
-
-async function setTriggers(db: Kysely<Database>, how: 'disable' | 'enable'): Promise<void> {
-  for (const table of ['jobs', 'workers']) await sql`alter table ${sql.table(table)} ${sql.raw(how)} trigger user`.execute(db);
 }

@@ -31,6 +31,9 @@ export async function readTaskCounts(db: Kysely<Database>, { from, to, step, kin
   return rows;
 }
 
+/** Rows of hours further back have been made one before, unless nobody did so for as long: then they stay many, and their sums are as right. */
+const SCATTERED_DAYS = 7;
+
 /**
  * Makes one row of the many that settling appended to each hour that is over, and removes what is older than `keepMonths`. At any instant
  * the sums are the same, whoever settles or does this meanwhile: a row is taken by whoever deletes it, and a late one is added to the next
@@ -43,7 +46,8 @@ export async function rollUpTaskCounts(db: Kysely<Database>, keepMonths: number)
     ),
     scattered as (
       select hour, kind, outcome, failure_reason from task_counts
-      where hour < date_trunc('hour', now(), 'UTC') and hour >= now() - make_interval(months => ${keepMonths}::integer)
+      where hour < date_trunc('hour', now(), 'UTC')
+        and hour >= greatest(now() - make_interval(months => ${keepMonths}::integer), now() - make_interval(days => ${SCATTERED_DAYS}))
       group by hour, kind, outcome, failure_reason having count(*) > 1
     ),
     taken as (

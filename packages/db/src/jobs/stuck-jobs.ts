@@ -43,33 +43,43 @@ export async function findDoubtfulJobs(db: Kysely<Database>, rules: DoubtRules):
     or j.looked_up_at + least(greatest(j.looked_up_at - j.created_at, ${ms(firstLookMs)}), ${ms(longestLookMs)}) < now()))`;
   const { rows } = await sql<DoubtfulJob>`
     with keys as (
-      select w.demand_key, k.wait_reason is not null as held,
-        exists (select from workers where demand_key = w.demand_key and status in ('pending', 'running')) as served,
-        (select count(*) from workers where demand_key = w.demand_key and status = 'running' and assigned_at is null
+      -- Fully joined, as deficits are: with statistics of a quieter hour a left join would count all workers anew for each key.
+      select demand_key, coalesce(w.waiting, 0) as waiting, coalesce(s.alive, 0) > 0 as served, coalesce(s.idle, 0) as idle,
+        k.wait_reason is not null as held
+      from (select demand_key, count(*) as waiting from jobs where wants_worker group by demand_key) w
+      full join (
+        select demand_key, count(*) as alive, count(*) filter (where status = 'running' and assigned_at is null
           and stopping_at is null and registered_at < now() - ${ms(stuckAfterMs)}) as idle
-      from (select demand_key from jobs where wants_worker group by demand_key) w left join demand_keys k using (demand_key)
+        from workers where status in ('pending', 'running') group by demand_key
+      ) s using (demand_key)
+      full join demand_keys k using (demand_key)
+    ), left_jobs as materialized (
+      -- Few: only for these a worker is looked for among all that have ended.
+      select job_id, k8s_pod, created_at from jobs j
+      where status = 'running' and not wants_worker and not ${wasRecoveredLately}
+        and k8s_pod not in (select pod_name from workers where status in ('pending', 'running'))
     ), doubtful as (
       (select j.job_id, 'unserved' as doubt, 1 as rank from keys cross join lateral (
           select * from jobs where demand_key = keys.demand_key and wants_worker order by created_at, job_id
         ) j
-        where not held and not served and j.created_at < now() - ${ms(stuckAfterMs)} and not ${wasRecoveredLately}
+        where waiting > 0 and not held and not served and j.created_at < now() - ${ms(stuckAfterMs)} and not ${wasRecoveredLately}
         order by j.created_at limit ${batch})
       union all
-      (select j.job_id, 'worker_ended', 2 from jobs j join workers w on w.pod_name = j.k8s_pod
-        where j.status = 'running' and not j.wants_worker and w.completed_at < now() - ${ms(stuckAfterMs)} and not ${wasRecoveredLately}
-        order by j.created_at limit ${batch})
+      (select j.job_id, 'worker_ended', 2 from left_jobs j
+        cross join lateral (select completed_at from workers where pod_name = j.k8s_pod offset 0) w
+        where w.completed_at < now() - ${ms(stuckAfterMs)} order by j.created_at limit ${batch})
       union all
       (select j.job_id, 'worker_idle', 3 from keys cross join lateral (
           select * from jobs where demand_key = keys.demand_key and wants_worker order by created_at, job_id limit idle
         ) j
-        where j.lookup_due_at is null and j.created_at < now() - ${ms(stuckAfterMs)}
+        where waiting > 0 and j.lookup_due_at is null and j.created_at < now() - ${ms(stuckAfterMs)}
           and (j.looked_up_at is null or j.looked_up_at < now() - ${ms(stuckAfterMs)})
         order by j.created_at limit ${batch})
       union all
       (select j.job_id, 'held_back', 4 from keys cross join lateral (
           select * from jobs where demand_key = keys.demand_key and wants_worker order by created_at, job_id
         ) j
-        where (held or served) and ${isLookDue} order by j.created_at limit ${batch})
+        where waiting > 0 and (held or served) and ${isLookDue} order by j.created_at limit ${batch})
       union all
       (select j.job_id, 'elsewhere', 5 from jobs j
         where j.status = 'running' and not j.wants_worker and j.k8s_pod is null and ${isLookDue} order by j.created_at limit ${batch})

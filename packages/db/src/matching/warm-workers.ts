@@ -127,13 +127,18 @@ interface WorkersOfKey {
 export async function markWarm(trx: Transaction<Database>, keys: readonly WorkersOfKey[]): Promise<void> {
   if (keys.length === 0) return;
   await sql`${prepared}
-    with chosen as materialized (
-      select pod_name from jsonb_to_recordset(${JSON.stringify(keys)}::jsonb) as wanted("demandKey" bigint, count integer)
-      cross join lateral (
-        select pod_name from workers
-        where demand_key = "demandKey" and status in ('pending', 'running') and assigned_at is null and stopping_at is null and not is_warm
-        order by created_at desc, pod_name limit wanted.count
-      ) w
+    with wanted as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(keys)}::jsonb) as w("demandKey" bigint, count integer)
+    ),
+    -- All keys at once: a plan made for few workers may read all that are unassigned, and must not do so for each key.
+    of_keys as materialized (
+      select pod_name, demand_key, row_number() over (partition by demand_key order by created_at desc, pod_name) as place
+      from workers
+      where demand_key = any(array(select "demandKey" from wanted)) and not is_warm
+        and status in ('pending', 'running') and assigned_at is null and stopping_at is null
+    ),
+    chosen as materialized (
+      select pod_name from wanted join of_keys on demand_key = "demandKey" where place <= wanted.count
     ),
     locked as (
       select pod_name from workers where pod_name = any(array(select pod_name from chosen)) and assigned_at is null and stopping_at is null

@@ -65,7 +65,11 @@ export async function findOverdueWorkers(
       w.entity_id as "entityId", w.entity_type as "entityType", coalesce(i.login, w.entity_name) as login,
       coalesce(i.app_id, w.app_id) as "appId", coalesce(i.installation_id, w.installation_id) as "installationId",
       w.scope_repo_id as "scopeRepoId"
-    from workers w ${ACCOUNT_TODAY}
+    -- By itself: in the order of their age the planner might rather walk through every worker ever made.
+    from (
+      select * from workers where status in ('pending', 'running') and assigned_at is null and stopping_at is null
+        and created_at < now() - ${shortest}::float8 * interval '1 second' offset 0
+    ) w ${ACCOUNT_TODAY}
     left join jsonb_to_recordset(${JSON.stringify(pools)}::jsonb) as p(name text, pending float8, registration float8, idle float8) on p.name = w.k8s_pool
     cross join lateral (
       -- Only ends before its making count: the next worker gets more time, not the one beside it.
@@ -80,9 +84,7 @@ export async function findOverdueWorkers(
         coalesce(p.registration, ${usual.registration}::float8) * 2 ^ least(ended.registration, ${MOST_LENIENT}) as registration,
         coalesce(p.idle, ${usual.idle}::float8) * 2 ^ least(ended.idle, ${MOST_LENIENT}) as idle
     ) d
-    where w.status in ('pending', 'running') and w.assigned_at is null and w.stopping_at is null
-      and w.created_at < now() - ${shortest}::float8 * interval '1 second'
-      and case when w.running_at is null then w.pod_uid is not null and ${past('pod_created_at', 'd.pending')}
+    where case when w.running_at is null then w.pod_uid is not null and ${past('pod_created_at', 'd.pending')}
         else ((w.online_seen_at is null and ${past('running_at', 'd.registration')}) or (${past('running_at', 'd.idle')} and not w.is_warm))
           and coalesce(w.runner_checked_at < now() - ${readingsApartMs}::float8 * interval '1 millisecond', true)
           and not ${isRefused('w.entity_id', refusedPauseMs)}

@@ -21,13 +21,17 @@ const MOST_AT_ONCE = 100;
  */
 export async function markStuckPods(trx: Transaction<Database>, afterMs: number): Promise<StuckPod[]> {
   const ago = sql`now() - ${afterMs}::float8 * interval '1 millisecond'`;
+  const isOverdue = sql`status in ('pending', 'running') and pod_uid is not null and case when terminating_at is not null
+    then terminating_at < ${ago} and stuck_reason is distinct from ${TERMINATING}
+    else status = 'pending' and stuck_reason is null and pod_created_at < ${ago} end`;
   const { rows } = await sql<StuckPod>`
-    with overdue as (
+    with found as materialized (
+      -- All of them before any order: in the order of names the planner would rather walk through every worker ever made.
+      select pod_name from workers where ${isOverdue}
+    ), overdue as (
       select pod_name, case when terminating_at < ${ago} then ${TERMINATING} else ${SLOW_START} end as reason from workers
-      where status in ('pending', 'running') and pod_uid is not null and case when terminating_at is not null
-        then terminating_at < ${ago} and stuck_reason is distinct from ${TERMINATING}
-        else status = 'pending' and stuck_reason is null and pod_created_at < ${ago} end
-      order by pod_name limit ${MOST_AT_ONCE} for update
+      where pod_name = any (array(select pod_name from found order by pod_name limit ${MOST_AT_ONCE})) and ${isOverdue}
+      order by pod_name for update
     )
     update workers w set stuck_reason = o.reason, stuck_at = now(),
       failure_info = jsonb_build_object('version', 1, 'message', case o.reason

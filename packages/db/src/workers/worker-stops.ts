@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
+import { hasNoTask } from './workers.ts';
 
 /** Workers whose stop was asked for and whom nobody is at: their task has ended in an error, was discarded, or a restore has taken it. */
 export async function findForgottenStops(
@@ -9,7 +10,7 @@ export async function findForgottenStops(
   const { rows } = await sql<{ podName: string }>`
     select w.pod_name as "podName" from workers w
     where w.status in ('pending', 'running') and w.stopping_at < now() - ${olderThanMs}::float8 * interval '1 millisecond'
-      and not exists (select from tasks t where t.kind = ${kind} and t.subject_type = 'worker' and t.subject_id = w.pod_name)
+      and ${hasNoTask(kind)}
     order by w.stopping_at, w.pod_name limit ${limit}`.execute(db);
   return rows.map(({ podName }) => podName);
 }

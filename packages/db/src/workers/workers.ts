@@ -148,6 +148,11 @@ export async function failUnstartedWorker(
   return numUpdatedRows === 1n;
 }
 
+/** Worker `w` has no task of this kind. Asked by status, for that is how tasks are indexed; `offset 0` keeps it one look for each worker. */
+export const hasNoTask = (kind: string) => sql`
+  not exists (select from tasks where subject_id = w.pod_name and subject_type = 'worker' and kind = ${kind} and status = 'queued' offset 0)
+  and not exists (select from tasks where subject_id = w.pod_name and subject_type = 'worker' and kind = ${kind} and status = 'running' offset 0)`;
+
 /**
  * Workers that wait for a pod without anybody at work on it: their task has ended in an error, or was discarded. What is to be stopped waits
  * for no pod.
@@ -160,7 +165,7 @@ export async function findForgottenWorkers(
     select w.pod_name as "podName", w.delivery_guid as "deliveryGuid"
     from workers w
     where w.status = 'pending' and w.pod_uid is null and w.stopping_at is null and w.created_at < now() - ${olderThanMs} * interval '1 millisecond'
-      and not exists (select from tasks t where t.kind = ${kind} and t.subject_type = 'worker' and t.subject_id = w.pod_name)
+      and ${hasNoTask(kind)}
     order by w.created_at, w.pod_name limit ${limit}`.execute(db);
   return rows;
 }

@@ -1,0 +1,56 @@
+import type { Database } from '@paddock/db/schema/tables';
+import { type Kysely, sql } from 'kysely';
+import { account, ACCOUNT_COLUMNS, NAMESPACE, numbers, podName } from './year-columns.ts';
+
+/** How much goes on at one instant. */
+export interface ActiveSizes {
+  readonly accounts: number;
+  readonly waiting: number;
+  readonly living: number;
+}
+
+/** Active rows are numbered from here, beyond any history. */
+const FIRST = 1_000_000_000;
+
+/**
+ * Puts further waiting jobs and living workers beside what goes on. Of twenty workers two are reserved, one of them not yet begun, one
+ * waits for a node, one for an image, three are idle, one of them for long, one is being stopped, and the others run jobs.
+ */
+export async function putActive(db: Kysely<Database>, sizes: ActiveSizes): Promise<void> {
+  const { accounts, waiting, living } = sizes;
+  const first = await firstFree(db);
+  await sql`
+    insert into jobs (job_id, run_id, run_attempt, job_name, repo_id, repo_full_name, ${ACCOUNT_COLUMNS}, status, wants_worker, lookup_due_at, created_at)
+    select 2 * n, n / 4, 1, 'build', n % 5000 + 1, 'account/repository-' || n % 5000, ${account(accounts)}, 'pending', true,
+      case when n % 10 = 0 then now() - n % 100 * interval '1 second' end, now() - n % 7200 * interval '1 second'
+    from ${numbers(first, waiting)}`.execute(db);
+  await sql`
+    insert into jobs (job_id, run_id, run_attempt, job_name, repo_id, repo_full_name, ${ACCOUNT_COLUMNS}, status, wants_worker, k8s_pod, started_at, created_at)
+    select 2 * n + 1, n / 4, 1, 'build', n % 5000 + 1, 'account/repository-' || n % 5000, ${account(accounts)}, 'running', false,
+      case when n % 20 = 19 then null else ${podName('living')} end, now(), now() - n % 7200 * interval '1 second'
+    from ${numbers(first, living)} where n % 20 >= 8`.execute(db);
+  await sql`
+    insert into workers (pod_name, namespace, made_for_job_id, ${ACCOUNT_COLUMNS}, status, registration_started_at, registered_at, runner_id, pod_uid,
+      pod_created_at, unschedulable_at, stuck_reason, running_at, assigned_at, assigned_job_id, stopping_at, stop_reason, created_at)
+    select ${podName('living')}, ${NAMESPACE}, 2 * n + 1, ${account(accounts)}, case when n % 20 < 4 then 'pending' else 'running' end::status_enum,
+      case when n % 20 >= 1 then t end, case when n % 20 >= 1 then t end, case when n % 20 >= 1 then n end,
+      case when n % 20 >= 2 then 'uid-' || n end, case when n % 20 >= 2 then t end, case when n % 20 = 2 then t end,
+      case when n % 20 = 3 and n % 40 = 3 then 'image_pull' end, case when n % 20 >= 4 then t end, case when n % 20 >= 8 then t end,
+      case when n % 20 >= 8 then 2 * n + 1 end, case when n % 20 = 7 then now() - interval '5 minutes' end,
+      case when n % 20 = 7 then (array['surplus', 'idle', 'not_assigned'])[n / 20 % 3 + 1] end, t
+    from (select n, now() - case when n % 20 = 4 then interval '30 minutes' else n % 300 * interval '1 second' end as t
+      from ${numbers(first, living)}) alive`.execute(db);
+  await sql`
+    insert into tasks (kind, subject_type, subject_id, max_attempts, max_crashes)
+    select case status when 'pending' then 'provision-worker' else 'stop-worker' end, 'worker', pod_name, 5, 4 from workers
+    where status in ('pending', 'running') and (pod_uid is null or stopping_at is not null) on conflict do nothing`.execute(db);
+  await sql`
+    insert into demand_keys (demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, waiting, unassigned, wait_reason, wait_since)
+    select demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, count(*), 0, case when entity_id % 2 = 0 then 'at_pool_cap' end, now()
+    from jobs where wants_worker group by demand_key, entity_id, entity_name, scope_repo_id, k8s_pool on conflict do nothing`.execute(db);
+}
+
+async function firstFree(db: Kysely<Database>): Promise<number> {
+  const { rows } = await sql<{ first: number }>`select greatest(${FIRST}, max(job_id) / 2 + 1)::bigint as first from jobs`.execute(db);
+  return rows[0]?.first ?? FIRST;
+}

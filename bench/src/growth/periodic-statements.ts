@@ -1,0 +1,183 @@
+import { findAppInstallations } from '@paddock/db/accounts/app-installations';
+import { findUnlistedInstallations } from '@paddock/db/accounts/unlisted-installations';
+import { findStoredDeliveries } from '@paddock/db/deliveries/installation-events';
+import * as redelivery from '@paddock/db/deliveries/redelivery';
+import * as retire from '@paddock/db/deliveries/retire-rows';
+import { findInstance } from '@paddock/db/instance';
+import * as lookUps from '@paddock/db/jobs/jobs-to-look-up';
+import { currentPoolsDocument } from '@paddock/db/jobs/pools-documents';
+import * as repositories from '@paddock/db/jobs/repositories';
+import * as stuckJobs from '@paddock/db/jobs/stuck-jobs';
+import { closeServedPools } from '@paddock/db/matching/breakers';
+import { findDemand, sumUpDemand } from '@paddock/db/matching/demand';
+import { countWaitingByReason, forgetRestingKeys } from '@paddock/db/matching/demand-keys';
+import { countLiveWorkers } from '@paddock/db/matching/live-workers';
+import { findMatchingRules, type MatchingSettings } from '@paddock/db/matching/matching-rules';
+import { reserveWorkers } from '@paddock/db/matching/reserve-workers';
+import * as spare from '@paddock/db/matching/spare-workers';
+import { findJobTimes } from '@paddock/db/matching/uncovered-jobs';
+import { findUnregisteredWorkers, giveBackWorkers } from '@paddock/db/matching/unregistered-workers';
+import { forgetServedKeys, noteUnservedKeys } from '@paddock/db/matching/unserved-keys';
+import * as warm from '@paddock/db/matching/warm-workers';
+import { whyUnfit } from '@paddock/db/schema-version';
+import type { Database } from '@paddock/db/schema/tables';
+import { renewLease, takeLease } from '@paddock/db/turns/leases';
+import { findPause } from '@paddock/db/turns/paused-sweeps';
+import { databaseTime, takeTick } from '@paddock/db/turns/schedules';
+import * as endedPods from '@paddock/db/workers/ended-pods';
+import { findOverdueWorkers } from '@paddock/db/workers/overdue-workers';
+import { findLeftRegistrations } from '@paddock/db/workers/registrations';
+import * as strays from '@paddock/db/workers/stray-registrations';
+import { markStuckPods } from '@paddock/db/workers/stuck-pods';
+import * as pods from '@paddock/db/workers/worker-pods';
+import * as stops from '@paddock/db/workers/worker-stops';
+import { findForgottenWorkers } from '@paddock/db/workers/workers';
+import { claimTasks } from '@paddock/queue/claim';
+import { purgeOperations } from '@paddock/queue/purge-operations';
+import { readQueueDepth } from '@paddock/queue/queue-depth';
+import { recoverTasks } from '@paddock/queue/recover';
+import { rollUpTaskCounts } from '@paddock/queue/task-counts';
+import type { Transaction } from 'kysely';
+import type { Given } from './given.ts';
+
+/** Runs a statement as those do who run it again and again. */
+export type PeriodicStatement = (trx: Transaction<Database>, given: Given) => Promise<unknown>;
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const APP = 1;
+
+const SETTINGS: MatchingSettings = {
+  unschedulableLimit: 5,
+  trialEveryMs: MINUTE,
+  registrationsPerMinute: 150,
+  surplusAfterMs: 5 * MINUTE,
+  warmLifetimeMs: 12 * HOUR,
+  unservedPauses: { firstMs: 10 * MINUTE, longestMs: 2 * HOUR },
+};
+const DOUBTS: stuckJobs.DoubtRules = {
+  stuckAfterMs: 5 * MINUTE,
+  firstLookMs: HOUR,
+  longestLookMs: 6 * HOUR,
+  limit: 3,
+  silenceMs: 24 * HOUR,
+  queuedAtMostMs: 24 * HOUR,
+  batch: 250,
+};
+const GRACES = { succeededGraceMs: 6 * HOUR, failedGraceMs: 6 * HOUR };
+const SLOTS = { 'provision-worker': 16, 'stop-worker': 4, 'remove-secret': 4, 'diagnose-pod': 4 };
+const KEPT = { okMs: 7 * 24 * HOUR, failedMs: 30 * 24 * HOUR };
+const CLAIM = { holder: 'growth', leaseMs: 30_000, slots: SLOTS, keepFailedMs: KEPT.failedMs };
+
+/** Of what is written, so many rows at a time. */
+const BATCH = 100;
+
+const ofEach = (demandKeys: readonly number[], count: number) => demandKeys.map((demandKey) => ({ demandKey, count }));
+
+const guid = (n: number): string => `00000000-0000-0000-0000-${String(n).padStart(12, '0')}`;
+
+/** Every statement that a service runs by the clock, whether or not anything has happened, by the name of its function. */
+export const periodicStatements = {
+  // The matcher, every few seconds
+  sumUpDemand,
+  findDemand,
+  countLiveWorkers,
+  findMatchingRules: (trx) => findMatchingRules(trx, SETTINGS),
+  findJobTimes: (trx, { demandKeys }) => findJobTimes(trx, ofEach(demandKeys, 10)),
+  reserveWorkers: (trx, { demandKeys }) => reserveWorkers(trx, ofEach(demandKeys, 1)),
+  findSpareKeys: spare.findSpareKeys,
+  countStoppingWorkers: spare.countStoppingWorkers,
+  takeBackWorkers: spare.takeBackWorkers,
+  retireWorkers: (trx, { demandKeys }) =>
+    spare.retireWorkers(
+      trx,
+      demandKeys.map((demandKey) => ({ demandKey, count: 1, inTheWay: 0 })),
+      SETTINGS,
+    ),
+  retireAgedWarmWorkers: (trx, { demandKeys }) => spare.retireAgedWarmWorkers(trx, ofEach(demandKeys, 1), { lifetimeMs: HOUR }),
+  findUnregisteredWorkers,
+  giveBackWorkers: (trx, { reservedNames }) => giveBackWorkers(trx, reservedNames),
+  noteUnservedKeys: (trx) => noteUnservedKeys(trx, SETTINGS.unservedPauses),
+  forgetServedKeys,
+  learnWarmRepositories: warm.learnWarmRepositories,
+  findWarmKeys: (trx) => warm.findWarmKeys(trx, { lifetimeMs: HOUR }),
+  findUnknownWarmScopes: warm.findUnknownWarmScopes,
+  markWarm: (trx, { demandKeys }) => warm.markWarm(trx, ofEach(demandKeys, 1)),
+  forgetRestingKeys,
+  countWaitingByReason,
+  closeServedPools,
+  findForgottenWorkers: (trx) => findForgottenWorkers(trx, { kind: 'provision-worker', olderThanMs: 2 * MINUTE, limit: 250 }),
+  currentPoolsDocument,
+
+  // Whoever follows the pods
+  findNamespaces: pods.findNamespaces,
+  findKnownPods: (trx) => pods.findKnownPods(trx, 'runners'),
+  markStuckPods: (trx) => markStuckPods(trx, 5 * MINUTE),
+  stopVanishedWorkers: (trx, { podNames }) => pods.stopVanishedWorkers(trx, podNames),
+  takeLease: (trx) => takeLease(trx, 'growth', 'growth', MINUTE),
+  renewLease: (trx) => renewLease(trx, 'growth', 1, MINUTE),
+
+  // The queue
+  claimTasks: async (trx) => {
+    await claimTasks(trx, { ...CLAIM, takeOver: false });
+    await claimTasks(trx, { ...CLAIM, takeOver: true });
+  },
+  recoverTasks: (trx) => recoverTasks(trx, { leaseMs: 30_000, batch: 250, keep: KEPT }),
+  readQueueDepth,
+  purgeOperations: (trx) => purgeOperations(trx, BATCH),
+  rollUpTaskCounts: (trx) => rollUpTaskCounts(trx, 13),
+
+  // The reconciler's schedules and sweeps
+  databaseTime,
+  takeTick: (trx) => takeTick(trx, { name: 'growth', tickAt: new Date(), takenBy: 'growth' }),
+  findPause: (trx) => findPause(trx, 'check-workers'),
+  whyUnfit: (trx) => whyUnfit(trx, 'paddock'),
+  findInstance,
+  findDoubtfulJobs: (trx) => stuckJobs.findDoubtfulJobs(trx, DOUBTS),
+  countTroubledJobs: (trx) => stuckJobs.countTroubledJobs(trx, 3),
+  findJobsToLookUp: (trx) => lookUps.findJobsToLookUp(trx, { batch: 250, perKey: 10, secondLookMs: MINUTE, refusedPauseMs: HOUR }),
+  endAnsweredGraces: (trx) => lookUps.endAnsweredGraces(trx, 10),
+  noteActiveRepositories: (trx) => repositories.noteActiveRepositories(trx, { activeMs: 24 * HOUR, everyMs: 15 * MINUTE }),
+  forgetRepositories: repositories.forgetRepositories,
+  findDueRepositories: async (trx) => {
+    const due = { most: 50, activeMs: 24 * HOUR, appIds: [APP], refusedPauseMs: HOUR };
+    await repositories.findDueRepositories(trx, { ...due, isActive: true });
+    await repositories.findDueRepositories(trx, { ...due, isActive: false });
+  },
+  findUnlistedInstallations: (trx) => findUnlistedInstallations(trx, { everyMs: 6 * HOUR, appIds: [APP], most: 20, refusedPauseMs: HOUR }),
+  findOverdueWorkers: (trx) =>
+    findOverdueWorkers(trx, { readingsApartMs: MINUTE, leniencyMs: 6 * HOUR, refusedPauseMs: HOUR, limit: 1_000 }),
+  findForgottenStops: (trx) => stops.findForgottenStops(trx, { kind: 'stop-worker', olderThanMs: 2 * MINUTE, limit: 1_000 }),
+  findHeldStops: (trx) => stops.findHeldStops(trx, HOUR),
+  countListable: (trx) => stops.countListable(trx, { entityId: 1, scopeRepoId: 0 }),
+  findEndedPods: (trx) => endedPods.findEndedPods(trx, { ...GRACES, limit: BATCH }),
+  findSurplusPods: (trx) => endedPods.findSurplusPods(trx, { ...GRACES, kept: 2_000, limit: 10_000 }),
+  markPodsDeleted: (trx, { endedNames }) => endedPods.markPodsDeleted(trx, endedNames),
+  findLeftRegistrations: (trx) => findLeftRegistrations(trx, { graceMs: 10 * MINUTE, refusedPauseMs: HOUR, limit: BATCH }),
+  findKnownScopes: (trx) => strays.findKnownScopes(trx, { madeWithinMs: 24 * HOUR, refusedPauseMs: HOUR }),
+  findNamesWithoutWorker: (trx, { podNames, endedNames }) => strays.findNamesWithoutWorker(trx, [...podNames, ...endedNames]),
+  noteStrayRegistrations: (trx) =>
+    strays.noteStrayRegistrations(trx, { entityId: 1, scopeRepoId: 0 }, [{ runnerId: 1, name: 'stray' }], HOUR),
+  findAppInstallations: (trx) => findAppInstallations(trx, APP),
+  retiredUpTo: retire.retiredUpTo,
+  retireEvents: (trx) => retire.retireEvents(trx, { afterId: 0, keepDays: 90, batch: BATCH }),
+  retireJobs: (trx) => retire.retireJobs(trx, { keepDays: 90, batch: BATCH }),
+  countRetirableJobs: (trx) => retire.countRetirableJobs(trx, { keepDays: 90, limit: BATCH }),
+
+  // The redelivery
+  listedStretches: (trx) => redelivery.listedStretches(trx, APP),
+  replaceListedStretches: (trx) =>
+    redelivery.replaceListedStretches(trx, APP, [{ newestAt: new Date(), oldestAt: new Date(), cursor: null }]),
+  findStoredDeliveries: (trx) =>
+    findStoredDeliveries(
+      trx,
+      Array.from({ length: BATCH }, (_, n) => guid(n)),
+    ),
+  resolveDeliveries: (trx) => redelivery.resolveDeliveries(trx, APP, [guid(1)]),
+  bringForwardRequests: (trx) => redelivery.bringForwardRequests(trx, APP, { id: '1', deliveredAt: new Date() }),
+  findDueRedeliveries: (trx) => redelivery.findDueRedeliveries(trx, APP, { perMinute: 150, earlyMs: MINUTE }),
+  hasDueRedeliveries: (trx) => redelivery.hasDueRedeliveries(trx, APP),
+  handOverUnresolved: (trx) => redelivery.handOverUnresolved(trx, APP, 100),
+  giveUpRedeliveries: (trx) => redelivery.giveUpRedeliveries(trx, APP, 72 * HOUR),
+  oldestUnresolvedSeconds: redelivery.oldestUnresolvedSeconds,
+} satisfies Readonly<Record<string, PeriodicStatement>>;
