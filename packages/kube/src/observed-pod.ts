@@ -53,6 +53,8 @@ export interface ObservedPod {
   readonly podReason?: string;
   readonly podMessage?: string;
   readonly deletionTimestamp?: Date;
+  /** How long after its deletion was asked for that is. */
+  readonly deletionGraceSeconds?: number;
   /** What our labels and annotations say; absent for a pod that is not ours. */
   readonly worker?: WorkerIdentity;
 }
@@ -89,6 +91,7 @@ export function observePod(pod: AsSent<V1Pod>): ObservedPod {
     ...present('podReason', status.reason),
     ...present('podMessage', status.message),
     ...present('deletionTimestamp', instant(metadata.deletionTimestamp)),
+    ...present('deletionGraceSeconds', metadata.deletionGracePeriodSeconds),
     ...present('worker', identityOf(metadata)),
   };
 }

@@ -40,6 +40,21 @@ describe('podFailure (C8, P5)', () => {
       'EvictionByEvictionAPI: container runner ended with exit code 143 (Error)',
     ],
     [{ disruption: 'PreemptionByScheduler' }, 'evicted', 'PreemptionByScheduler'],
+    [
+      { deletionTimestamp: new Date(0), runner: ended('runner', 143, 'Error') },
+      'pod_deleted',
+      'the pod was deleted: container runner ended with exit code 143 (Error)',
+    ],
+    [
+      { deletionTimestamp: new Date(0), runner: ended('runner', 1, 'Error') },
+      'exit_code',
+      'container runner ended with exit code 1 (Error)',
+    ],
+    [
+      { deletionTimestamp: new Date(0), runner: ended('runner', 137, 'OOMKilled') },
+      'out_of_memory',
+      'container runner ended with exit code 137 (OOMKilled)',
+    ],
     [{ disruption: 'DeletionByPodGC' }, 'node_lost', 'DeletionByPodGC'],
     [{ disruption: 'DeletionByTaintManager' }, 'node_lost', 'DeletionByTaintManager'],
     [
@@ -75,6 +90,14 @@ describe('podFailure (C8, P5)', () => {
     [{ unschedulable: '0/3 nodes are available' }, 'unschedulable', '0/3 nodes are available'],
   ] as const)('of a pending pod with %j is %s', (given, reason, message) => {
     expect(podFailure(pod({ phase: 'Pending', ...given }))).toEqual({ reason, message });
+  });
+
+  test.each([
+    [{ disruption: 'EvictionByEvictionAPI' }, 'evicted', 'EvictionByEvictionAPI'],
+    [{ disruption: 'DeletionByTaintManager' }, 'node_lost', 'DeletionByTaintManager'],
+    [{ deletionTimestamp: new Date(0) }, 'pod_deleted', 'the pod was deleted'],
+  ] as const)('of a pod that ended well when it was asked to, with %j, is %s', (given, reason, message) => {
+    expect(podFailure(pod({ phase: 'Succeeded', runner: ended('runner', 0, 'Completed'), ...given }))).toEqual({ reason, message });
   });
 
   test('a sidecar that does not come up keeps no runner from working', () => {

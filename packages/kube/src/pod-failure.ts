@@ -9,6 +9,7 @@ export type PodFailureReason =
   | 'unschedulable'
   | 'evicted'
   | 'node_lost'
+  | 'pod_deleted'
   | 'node_refused'
   | 'deadline'
   | 'out_of_memory'
@@ -79,11 +80,18 @@ const NODE_GONE = new Set(['DeletionByTaintManager', 'DeletionByPodGC']);
 /** What the runner ends with when GitHub serves its version no more, where the environment asks for that (our pods' does). */
 const OUTDATED_EXIT_CODE = 7;
 
-/** Why a pod failed, or what keeps one from starting; undefined where neither: by the reasons of its status and by exit codes, never by messages. */
+/** What processes end with that were asked to end, and those that did not heed it. */
+const ENDED_BY_SIGNAL = new Set([143, 137]);
+
+/**
+ * Why a pod failed or was ended, or what keeps one from starting; undefined where none of these: by the reasons of its status and by exit
+ * codes, never by messages. Who ended it speaks first: a runner that is asked to end does so well.
+ */
 export function podFailure(pod: ObservedPod): PodFailure | undefined {
-  const { phase, podReason, podMessage, waitingReason, waitingMessage, unschedulable, disruption } = pod;
+  const { phase, podReason, podMessage, waitingReason, waitingMessage, unschedulable } = pod;
   switch (phase) {
     case 'Succeeded':
+      return endedByOthers(pod);
     // A sidecar that cannot go on does not keep the runner from working.
     case 'Running':
       return undefined;
@@ -96,14 +104,23 @@ export function podFailure(pod: ObservedPod): PodFailure | undefined {
       if (podReason !== undefined) return { reason: reasonOfPod(podReason), message: said(podReason, podMessage) };
       const guilty = guiltyContainer(pod);
       const exit = guilty === undefined ? undefined : exitOf(guilty);
-      if (disruption !== undefined) return { reason: NODE_GONE.has(disruption) ? 'node_lost' : 'evicted', message: said(disruption, exit) };
-      return guilty === undefined || exit === undefined
-        ? { reason: 'unknown', message: 'the pod failed' }
-        : { reason: reasonOfExit(guilty), message: exit };
+      const others = endedByOthers(pod, exit);
+      if (pod.disruption !== undefined && others !== undefined) return others;
+      if (guilty === undefined || exit === undefined) return { reason: 'unknown', message: 'the pod failed' };
+      const reason = reasonOfExit(guilty);
+      return reason === 'exit_code' && ENDED_BY_SIGNAL.has(guilty.exitCode ?? 0) && others !== undefined
+        ? others
+        : { reason, message: exit };
     }
     default:
       return phase satisfies never;
   }
+}
+
+/** A pod that has ended is deleted at once: one that ended with its deletion under way was deleted before. */
+function endedByOthers({ disruption, deletionTimestamp }: ObservedPod, exit?: string): PodFailure | undefined {
+  if (disruption !== undefined) return { reason: NODE_GONE.has(disruption) ? 'node_lost' : 'evicted', message: said(disruption, exit) };
+  return deletionTimestamp === undefined ? undefined : { reason: 'pod_deleted', message: said('the pod was deleted', exit) };
 }
 
 /** The container that made the pod fail: the runner's if it did, else the first that ended badly. */

@@ -50,8 +50,10 @@ describe('podState', () => {
       endedAt,
       exitCode: 0,
       terminatingAt: null,
+      terminatingSeconds: null,
       stuckReason: null,
       failureReason: null,
+      endedBy: null,
       message: null,
     });
   });

@@ -20,8 +20,10 @@ export function podState(pod: ObservedPod): PodState {
     exitCode: pod.runner.exitCode ?? null,
     isUnschedulable: pod.phase === 'Pending' && pod.unschedulable !== undefined,
     terminatingAt: pod.deletionTimestamp ?? null,
+    terminatingSeconds: pod.deletionGraceSeconds ?? null,
     stuckReason: phase === 'pending' ? (failure?.reason ?? null) : null,
     failureReason: pod.phase === 'Failed' ? (failure?.reason ?? null) : null,
+    endedBy: phase === 'succeeded' ? (failure?.reason ?? null) : null,
     message: failure?.message ?? null,
   };
 }

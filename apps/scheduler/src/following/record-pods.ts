@@ -89,8 +89,8 @@ async function recordWithFollowUps(
   return recorded;
 }
 
-/** What the cluster does to a pod says nothing of its pool. */
-const NOBODYS_FAULT = new Set(['evicted', 'node_lost']);
+/** What the cluster or a person does to a pod says nothing of its pool. */
+const NOBODYS_FAULT = new Set(['evicted', 'node_lost', 'pod_deleted']);
 
 /** What keeps a pod from starting and is its pool's doing. A lack of nodes is no failure: the matcher has a gate for that (C4). */
 const POOLS_FAULT = new Set(['image_pull', 'container_config', 'crash_loop']);

@@ -26,8 +26,10 @@ const podOf = (podName: string, given: Partial<PodState> = {}): PodState => ({
   exitCode: null,
   isUnschedulable: false,
   terminatingAt: null,
+  terminatingSeconds: null,
   stuckReason: null,
   failureReason: null,
+  endedBy: null,
   message: null,
   ...given,
 });

@@ -32,7 +32,9 @@ export interface PodToAdopt {
 export async function adoptWorkers(trx: Transaction<Database>, pods: readonly PodToAdopt[]): Promise<string[]> {
   const { rows } = await sql<{ podName: string }>`
     with given as (
-      select * from jsonb_to_recordset(${JSON.stringify(pods)}::jsonb) as g("podName" text, "podUid" text, "podCreatedAt" timestamptz,
+      -- The cluster's clock may be ahead of ours.
+      select *, least(g."podCreatedAt", now()) as "madeAt"
+      from jsonb_to_recordset(${JSON.stringify(pods)}::jsonb) as g("podName" text, "podUid" text, "podCreatedAt" timestamptz,
         namespace text, cluster text, pool text, image text, "entityId" bigint, "scopeRepoId" bigint, "madeForJobId" bigint, "deliveryGuid" text,
         "entityType" text, "entityName" text, "appId" bigint, "installationId" bigint, "repoFullName" text)
     ),
@@ -43,8 +45,8 @@ export async function adoptWorkers(trx: Transaction<Database>, pods: readonly Po
     select g."podName", g."entityId", account.name, account.type, account.app_id, account.installation_id,
       case when account.type = 'User' then coalesce(made_for.repo_full_name, g."repoFullName") end, g."scopeRepoId",
       coalesce(made_for.job_labels, p -> 'labels', '[]'), g."madeForJobId", g."deliveryGuid", g.pool, coalesce(g.image, p ->> 'image', ''),
-      coalesce(d.version, 0), coalesce(g.cluster, 'default'), g.namespace, g."podUid", g."podCreatedAt", g."podCreatedAt", g."podCreatedAt",
-      runs.job_id, case when runs.job_id is not null then coalesce(runs.started_at, now()) end, g."podCreatedAt",
+      coalesce(d.version, 0), coalesce(g.cluster, 'default'), g.namespace, g."podUid", g."madeAt", g."madeAt", g."madeAt",
+      runs.job_id, case when runs.job_id is not null then coalesce(runs.started_at, now()) end, g."madeAt",
       g."madeForJobId" is null
     from given g
     left join document d on true

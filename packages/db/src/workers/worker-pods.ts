@@ -18,13 +18,16 @@ export interface PodState {
   exitCode: number | null;
   /** No node takes it. */
   isUnschedulable: boolean;
-  /** When the cluster means it to be gone, once its deletion was asked for. */
+  /** When the cluster means it to be gone, once its deletion was asked for, and how long after that request this is. */
   terminatingAt: Date | null;
+  terminatingSeconds: number | null;
   /** What keeps it from starting, as one of a closed set of words. */
   stuckReason: string | null;
   /** Why it failed, as another of these words. */
   failureReason: string | null;
-  /** Either in a sentence. */
+  /** Who ended it though it ended well, as another of them: an idle runner that is asked to end does so. */
+  endedBy: string | null;
+  /** Any of them in a sentence. */
   message: string | null;
 }
 
@@ -34,7 +37,7 @@ export interface PodTransition {
   pool: string;
   was: Status;
   status: Status;
-  /** It ended well, nobody has heard of its job, and we were not stopping it (C3). */
+  /** It ended well and by itself, nobody has heard of its job, and we were not stopping it (C3). */
   unexplained: boolean;
   /** We stopped it, and its runner ended well then: its end is ours, and says nothing of its pod or its pool. */
   wasStopped: boolean;
@@ -61,12 +64,22 @@ export interface RecordedPods {
 /** What only time has shown stays until the pod says otherwise. */
 const HELD_BY_TIME = sql.raw(`stuck_reason = '${TERMINATING}' or (stuck_reason = '${SLOW_START}' and g.phase = 'pending')`);
 
+/**
+ * An instant of the cluster, as long as it can be true: nodes' clocks may be days off, and deadlines are counted from it. Between the making
+ * of the worker's row and now; pods tell whole seconds.
+ */
+const clamped = (instant: string) =>
+  sql.raw(`case when g."${instant}" is not null then greatest(least(g."${instant}", now()), date_trunc('second', created_at)) end`);
+
+/** An end that cannot have been then is news of now. */
+const ENDED_AT = sql.raw(`case when g."endedAt" between date_trunc('second', created_at) and now() then g."endedAt" else now() end`);
+
 /** A deregistered runner that was idle ends by itself, and well. We have ended it all the same (E5). */
 const STOPPED = sql.raw('(deregistration_started_at is not null and stopping_at is not null and assigned_at is null)');
 
 /**
  * Brings worker rows to where their pods are: pending -> running -> completed | failed, never back, with the instants of the pods' own
- * status (A3, C8). Rows that know all this already are left alone. A pod that is another than the row's (its uid differs) says nothing.
+ * status as far as they can be true (A3, C8). Rows that know all this already are left alone. A pod that is another than the row's (its uid differs) says nothing.
  * An unexplained end stands against one waiting job for `unexplainedGraceMs`. What follows from an end or a new reason to be stuck belongs
  * into the same transaction; other changes have no consequences.
  */
@@ -78,13 +91,19 @@ export async function recordPodStates(
   const { rows } = await sql<RecordedPods>`${prepared}
     with given as (
       select * from jsonb_to_recordset(${JSON.stringify(states)}::jsonb) as g("podName" text, "podUid" text, "podCreatedAt" timestamptz, node text, phase text,
-        "runningAt" timestamptz, "endedAt" timestamptz, "exitCode" integer, "isUnschedulable" boolean, "terminatingAt" timestamptz, "stuckReason" text, "failureReason" text, message text)
+        "runningAt" timestamptz, "endedAt" timestamptz, "exitCode" integer, "isUnschedulable" boolean, "terminatingAt" timestamptz, "terminatingSeconds" float8,
+        "stuckReason" text, "failureReason" text, "endedBy" text, message text)
     ),
     -- Each is looked up by its name: a plain join would read all living workers for one change of one pod.
     locked as (
-      select g.*, w.was, w."wasStuck", w.stuck, w."wasStopped"
+      select g.*, w.*
       from (select * from given order by "podName") g cross join lateral (
-        select status as was, stuck_reason as "wasStuck", stuck, g.phase = 'succeeded' and g."exitCode" is not distinct from 0 and ${STOPPED} as "wasStopped" from workers
+        select status as was, stuck_reason as "wasStuck", stuck,
+          g.phase = 'succeeded' and g."exitCode" is not distinct from 0 and ${STOPPED} as "wasStopped",
+          g.phase = 'succeeded' and g."endedBy" is not null and assigned_at is null and stopping_at is null as "wasEnded",
+          ${clamped('podCreatedAt')} as "madeAt", ${clamped('runningAt')} as "ranAt", ${ENDED_AT} as "overAt",
+          least(g."terminatingAt", now() + g."terminatingSeconds" * interval '1 second') as "goneBy"
+        from workers
         cross join lateral (select case when g.phase not in ('succeeded', 'failed')
           then coalesce(g."stuckReason", case when ${HELD_BY_TIME} then stuck_reason end) end as stuck) s
         where pod_name = g."podName" and status in ('pending', 'running') and (pod_uid is null or pod_uid = g."podUid")
@@ -98,28 +117,28 @@ export async function recordPodStates(
     changed as (
       update workers w
       set pod_uid = l."podUid",
-        pod_created_at = coalesce(w.pod_created_at, l."podCreatedAt"),
+        pod_created_at = coalesce(w.pod_created_at, l."madeAt"),
         k8s_node = coalesce(w.k8s_node, l.node),
-        status = case l.phase when 'succeeded' then case when l."wasStopped" then 'failed' else 'completed' end when 'failed' then 'failed' when 'running' then 'running' else w.status::text end::status_enum,
+        status = case l.phase when 'succeeded' then case when l."wasStopped" or l."wasEnded" then 'failed' else 'completed' end when 'failed' then 'failed' when 'running' then 'running' else w.status::text end::status_enum,
         running_at = case
-          when l.phase = 'running' then coalesce(w.running_at, l."runningAt", now())
-          when l.phase = 'succeeded' then coalesce(w.running_at, l."runningAt", l."endedAt", now())
-          else coalesce(w.running_at, l."runningAt") end,
-        completed_at = case when l.phase in ('succeeded', 'failed') then coalesce(l."endedAt", now()) end,
+          when l.phase = 'running' then coalesce(w.running_at, l."ranAt", now())
+          when l.phase = 'succeeded' then coalesce(w.running_at, l."ranAt", l."overAt")
+          else coalesce(w.running_at, l."ranAt") end,
+        completed_at = case when l.phase in ('succeeded', 'failed') then greatest(l."overAt", w.running_at) end,
         exit_code = coalesce(l."exitCode", w.exit_code),
         unschedulable_at = case when l."isUnschedulable" then coalesce(w.unschedulable_at, now()) end,
-        terminating_at = coalesce(w.terminating_at, l."terminatingAt"),
+        terminating_at = coalesce(w.terminating_at, l."goneBy"),
         stuck_reason = l.stuck,
         stuck_at = case when l.stuck is not null then case when l.stuck is distinct from l."wasStuck" then now() else w.stuck_at end end,
-        stop_reason = case when l.phase = 'failed' then coalesce(w.stop_reason, l."failureReason") else w.stop_reason end,
+        stop_reason = case when l.phase = 'failed' then coalesce(w.stop_reason, l."failureReason") when l."wasEnded" then l."endedBy" else w.stop_reason end,
         failure_info = case
           when l.phase in ('succeeded', 'failed') and ${IS_EXAMINED} then w.failure_info
           when l."wasStopped" then jsonb_build_object('version', 1,
             'message', coalesce(${JSON.stringify(STOP_REASONS)}::jsonb ->> w.stop_reason, w.stop_reason, ${describeStop(null)}::text))
-          when l.phase = 'failed' then jsonb_build_object('version', 1, 'message', coalesce(l.message, 'the pod failed'))
+          when l.phase = 'failed' or l."wasEnded" then jsonb_build_object('version', 1, 'message', coalesce(l.message, 'the pod failed'))
           when l.stuck is not distinct from l."wasStuck" then w.failure_info
           when l.stuck is not null then jsonb_build_object('version', 1, 'message', coalesce(l.message, l.stuck)) end,
-        unexplained_until = case when l.phase = 'succeeded' and l."exitCode" = 0 and w.assigned_at is null and w.stopping_at is null
+        unexplained_until = case when l.phase = 'succeeded' and l."exitCode" = 0 and w.assigned_at is null and w.stopping_at is null and not l."wasEnded"
           then now() + ${unexplainedGraceMs} * interval '1 millisecond' end
       from locked l
       where w.pod_name = any(array(select "podName" from locked)) and w.pod_name = l."podName" and w.status in ('pending', 'running')

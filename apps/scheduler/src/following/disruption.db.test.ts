@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { findInstance } from '@paddock/db/instance';
+import type { ObservedPod } from '@paddock/kube/observed-pod';
+import { listPods } from '@paddock/kube/pods';
+import { waitFor } from '@paddock/testing/wait-for';
+import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { takeList } from './follow-pods.ts';
+
+let world: SchedulerWorld;
+beforeAll(async () => {
+  world = await startSchedulerWorld({ playRunners: false });
+});
+afterAll(() => world.stop());
+beforeEach(() => world.reset());
+
+const list = async () => (await listPods(world.cluster, { namespace: 'runners', instance: await findInstance(world.db) })).pods;
+const take = async (pods: readonly ObservedPod[]) => takeList({ ...world.parts, ...FOLLOWING }, 'runners', pods, []);
+
+async function startWorkers(count: number): Promise<void> {
+  for (let made = 0; made < count; made += 1) await world.queueJob();
+  await world.match();
+  await world.runTasks();
+  await waitFor('the pods to run', async () => (await list()).filter(({ phase }) => phase === 'Running').length === count);
+  await take(await list());
+}
+
+async function drain(): Promise<void> {
+  for (const { name } of await list()) world.kube.endPod({ namespace: 'runners', name, end: 'drained' });
+  await waitFor('the pods to end', async () => (await list()).every(({ phase }) => phase === 'Succeeded'));
+}
+
+const kinds = async () => (await world.db.selectFrom('tasks').select('kind').orderBy('kind').execute()).map(({ kind }) => kind);
+
+describe('a runner that others end (C3, C11)', () => {
+  test('drained with its node while it was idle: evicted, nobody’s fault, and another is made at once', async () => {
+    await startWorkers(3);
+    await drain();
+    await take(await list());
+    const message = expect.stringContaining('EvictionByEvictionAPI');
+    const evicted = { status: 'failed', stop_reason: 'evicted', unexplained_until: null, failure_info: { version: 1, message } };
+    expect(await world.workers()).toMatchObject([evicted, evicted, evicted]);
+    expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
+    expect(await kinds()).not.toContain('look-up-jobs');
+    await world.match();
+    expect((await world.workers()).filter(({ status }) => status === 'pending')).toHaveLength(3);
+    await world.runTasks();
+    expect(await world.workers()).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ failure_info: expect.objectContaining({ version: 2, reason: 'evicted', message }) }),
+      ]),
+    );
+  });
+
+  test('drained after a job was given to it: it has ended its job', async () => {
+    await startWorkers(1);
+    await world.db.updateTable('workers').set({ assigned_at: new Date() }).execute();
+    await drain();
+    await take(await list());
+    expect(await world.workers()).toMatchObject([{ status: 'completed', stop_reason: null, failure_info: null }]);
+  });
+
+  test('drained while we were stopping it: the end is ours', async () => {
+    await startWorkers(1);
+    const ours = { stopping_at: new Date(), stop_reason: 'idle', deregistration_started_at: new Date() };
+    await world.db.updateTable('workers').set(ours).execute();
+    await drain();
+    await take(await list());
+    expect(await world.workers()).toMatchObject([{ status: 'failed', stop_reason: 'idle' }]);
+  });
+
+  test.each([
+    ['ends well', { phase: 'Succeeded', exitCode: 0 }],
+    ['is killed in the end', { phase: 'Failed', exitCode: 143 }],
+  ] as const)('whose pod a person deletes, and that %s', async (_how, { phase, exitCode }) => {
+    await startWorkers(1);
+    const runner = { name: 'runner', state: 'terminated', exitCode } as const;
+    const ended = { phase, containersTerminated: true, runner, containers: [runner], deletionTimestamp: new Date() };
+    await take((await list()).map((pod): ObservedPod => Object.assign({}, pod, ended)));
+    expect(await world.workers()).toMatchObject([{ status: 'failed', stop_reason: 'pod_deleted', unexplained_until: null }]);
+    expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
+  });
+});
