@@ -14,7 +14,10 @@ export interface SharedCounters {
 /** What happens where our rows are compared with what GitHub says of jobs. */
 export function jobEvents(log: Logger, metrics: Metrics, { recovered, oneFailed }: SharedCounters) {
   const stuck = metrics.gauge('paddock_jobs_stuck', 'Jobs that are stuck although they were recovered as often as the limit says');
-  const misjudged = metrics.gauge('paddock_jobs_misjudged', 'Jobs of the last day that failed here and that GitHub completed');
+  const misjudged = metrics.gauge(
+    'paddock_jobs_misjudged',
+    'Jobs of the last day that failed here and that GitHub completed or kept in its queue',
+  );
   const verdicts = metrics.counter('paddock_jobs_looked_up_total', 'Jobs in doubt that GitHub was asked about, by what came of it', [
     'verdict',
   ]);

@@ -1,3 +1,4 @@
+import { forgetFoundOutKeys } from '@paddock/db/matching/unserved-keys';
 import { type BreakerRules, closeServedPools, noteFailure, poolBreaker } from '@paddock/db/matching/breakers';
 import { endAnsweredGraces, findJobsToLookUp, type JobToLookUp } from '@paddock/db/jobs/jobs-to-look-up';
 import { type LookUpNote, noteHiddenRepository, noteLookUps, postponeLookUps } from '@paddock/db/jobs/note-look-ups';
@@ -42,7 +43,7 @@ export interface LookUpCounts extends Record<JobVerdict['kind'], number> {
   unanswered: number;
   /** Those of them that GitHub does not let us see. */
   hidden: number;
-  /** Unexplained ends that explain no job any more. */
+  /** Unexplained ends, and stops of workers without a job, that stand against no waiting job any more. */
   graces: number;
   full: boolean;
 }
@@ -90,15 +91,16 @@ export async function lookUpJobs(options: LookUpJobsOptions, signal: AbortSignal
 async function endGraces({ db, perKey, breakerRules, events }: LookUpJobsOptions): Promise<number> {
   const jobless = await db.transaction().execute(async (trx) => {
     await closeServedPools(trx);
-    const ends = await endAnsweredGraces(trx, perKey);
+    const graces = await endAnsweredGraces(trx, perKey);
+    const ends = graces.filter(({ isStopped }) => !isStopped);
     for (const { podName, pool } of ends.toSorted((a, b) => (a.pool < b.pool ? -1 : 1))) {
       const message = `the runner ${podName} ended well without a job, and GitHub still calls the jobs queued that it was for`;
       await noteFailure({ db: trx, breakerRules }, { subject: poolBreaker(pool), failureClass: 'no_job', message });
     }
-    return ends;
+    return { ends, graces: graces.length };
   });
-  if (jobless.length > 0) events.joblessEnds(jobless);
-  return jobless.length;
+  if (jobless.ends.length > 0) events.joblessEnds(jobless.ends);
+  return jobless.graces;
 }
 
 type Pass = LookUpJobsOptions & { pools: CurrentPools; ask: AskGitHub; allowanceOf: (installationId: number) => Allowance };
@@ -157,14 +159,21 @@ function findingsOf(answer: RunAnswer, jobs: readonly JobToLookUp[], notes: read
 
 /** Both or neither, and the notes first: they are fenced by the rows as they were read, while what GitHub states holds anyway. */
 async function settle({ db, pools, events, secondLookMs }: Pass, { notes, findings }: { notes: LookUpNote[]; findings: Finding[] }) {
-  const { written, results } = await db.transaction().execute(async (trx) => ({
-    written: await noteLookUps(trx, notes, secondLookMs),
-    results: await recordFindings(trx, findings, pools),
-  }));
+  const { written, results } = await db.transaction().execute(async (trx) => {
+    const noted = { written: await noteLookUps(trx, notes, secondLookMs), results: await recordFindings(trx, findings, pools) };
+    await forgetFoundOutKeys(
+      trx,
+      notes.filter(hasEndedUnheard).map(({ jobId }) => jobId),
+    );
+    return noted;
+  });
   events.jobsLookedUp(notes.filter(({ jobId }) => written.has(jobId)));
   const misjudged = [...results].filter(([jobId, { before, changed }]) => before === 'failed' && changed && isCompleted(notes, jobId));
   if (misjudged.length > 0) events.jobsMisjudged(misjudged.map(([jobId]) => jobId));
 }
+
+const hasEndedUnheard = ({ status, verdict }: LookUpNote): boolean =>
+  status === 'pending' && (verdict.kind === 'failed' || (verdict.kind === 'stated' && verdict.action === 'completed'));
 
 const isCompleted = (notes: readonly LookUpNote[], jobId: number): boolean =>
   notes.some((note) => note.jobId === jobId && note.verdict.kind === 'stated' && note.verdict.action === 'completed');

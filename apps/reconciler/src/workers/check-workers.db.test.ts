@@ -32,7 +32,7 @@ describe('a pod that does not start', () => {
     expect(await scene.sweep()).toEqual({ ...NOTHING, overdue: 1, stopping: 1 });
     expect(await reason(old)).toBe('pending_timeout');
     expect(await reason(young)).toBeNull();
-    expect(await scene.tasks()).toEqual([`stop-worker ${old}`]);
+    expect(await scene.tasks()).toEqual(['look-up-jobs look-up-jobs', `stop-worker ${old}`]);
     expect(await scene.listCalls()).toBe(before);
     expect(await scene.sweep()).toEqual(NOTHING);
   });

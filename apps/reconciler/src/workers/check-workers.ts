@@ -3,6 +3,8 @@ import { requestStops, type StopRequest } from '@paddock/db/workers/request-stop
 import { type RunnerReading, saveRunnerReadings } from '@paddock/db/workers/runner-readings';
 import { findForgottenStops, findHeldStops } from '@paddock/db/workers/worker-stops';
 import { judgeWorker } from '@paddock/domain/workers/judge-worker';
+import { JOBLESS_REASONS, type StopReason } from '@paddock/domain/workers/stop-reasons';
+import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
 import { stopTask, WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
 import { enqueue, enqueueAlone } from '@paddock/queue/enqueue';
 import type { ReconcilerEvents } from '../events.ts';
@@ -95,11 +97,14 @@ function stateOf({ isKnown, isOnline, isBusy }: RunnerReading) {
   return isOnline ? 'online' : 'offline';
 }
 
+const JOBLESS: ReadonlySet<StopReason> = new Set(JOBLESS_REASONS);
+
 async function request({ db, events }: CheckWorkersOptions, stops: readonly StopRequest[]): Promise<number> {
   if (stops.length === 0) return 0;
   const asked = await db.transaction().execute(async (trx) => {
     const names = await requestStops(trx, stops);
-    await enqueue(trx, names.map(stopTask));
+    const isJobless = stops.some(({ podName, reason }) => names.includes(podName) && JOBLESS.has(reason));
+    await enqueue(trx, [...names.map(stopTask), ...(isJobless ? [lookUpJobsTask] : [])]);
     return new Set(names);
   });
   events.stopsRequested(stops.filter(({ podName }) => asked.has(podName)));

@@ -29,9 +29,13 @@ beforeEach(async () => {
   await world.putPools(examplePools({ pools: [{ runnerGroup: 'Ours' }] }));
 });
 
-/** Two workers in a row, idle for long although a job of theirs waits. */
+/** Two workers in a row, idle for long although a job of theirs waits, as GitHub says. */
 async function goUnserved(): Promise<void> {
   await world.queueJob();
+  await world.db
+    .updateTable('jobs')
+    .set({ looked_up_at: sql`now()` })
+    .execute();
   for (let round = 0; round < 3; round += 1) {
     await world.match();
     await world.db

@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { isRefused } from '../accounts/refused-accounts.ts';
 import type { Database, EntityType, Status } from '../schema/tables.ts';
+import { WORD_OF_GITHUB } from '../workers/request-stops.ts';
 
 /** A job about which GitHub is to be asked, with what is known of its account now. */
 export interface JobToLookUp {
@@ -40,11 +41,15 @@ export interface LookUpQuery {
 }
 
 /**
- * A worker's end that is not explained, and the waiting jobs of its key of which it may have run one. An answer counts if it is younger than
- * the row's last change: that is PostgreSQL's own time, while the end is the node's.
+ * A worker's end that is not explained, or its stop without a job; and the waiting jobs of its key of which it may have run one, or which wait
+ * no more. An answer counts if it is younger than the row's last change: that is PostgreSQL's own time, while the end is the node's. Of a
+ * worker that is being stopped the row goes on changing.
  */
 const unexplainedEnds = sql`
   unexplained_until is not null and unexplained_until > now() and assigned_at is null`;
+const toldAt = sql`case when stopping_at is null then updated_at else stopping_at - ${WORD_OF_GITHUB} end`;
+/** Only jobs from before that come into question: one that came after a worker's stop was asked for is none that the worker could have had. */
+const cameUntil = sql`coalesce(stopping_at, 'infinity')`;
 const isUnanswered = sql`(looked_up_at is null or looked_up_at < ends.told_at)`;
 
 /** The jobs that GitHub is to be asked about now: those that are due, and the oldest that an unexplained end may have run (C3). */
@@ -57,10 +62,11 @@ export async function findJobsToLookUp(
       select job_id from jobs where lookup_due_at <= now() and not ${isRefused('jobs.entity_id', refusedPauseMs)} order by lookup_due_at, job_id limit ${batch}
     ), doubted as (
       select oldest.job_id
-      from (select demand_key, max(updated_at) as told_at from workers
+      from (select demand_key, max(${toldAt}) as told_at, max(${cameUntil}) as came_until from workers
         where ${unexplainedEnds} and not ${isRefused('workers.entity_id', refusedPauseMs)} group by demand_key) ends
       cross join lateral (
-        select job_id, looked_up_at from jobs where demand_key = ends.demand_key and wants_worker order by created_at, job_id limit ${perKey}
+        select job_id, looked_up_at from jobs where demand_key = ends.demand_key and wants_worker and created_at <= ends.came_until
+        order by created_at, job_id limit ${perKey}
       ) oldest
       where ${isUnanswered}
     )
@@ -82,34 +88,40 @@ export async function findJobsToLookUp(
   return rows;
 }
 
-/** A worker that ended well and, as far as GitHub says, had none of the jobs that wait. */
+/** A worker that, as far as GitHub says, had none of the jobs that wait. */
 export interface JoblessEnd {
   readonly podName: string;
   readonly pool: string;
+  /** We stopped it, or are about to; the others ended well by themselves. */
+  readonly isStopped: boolean;
 }
 
 /**
  * Ends the grace of unexplained ends of which GitHub has said that they ran none of their key's oldest waiting jobs: these are still queued,
- * and need workers of their own (C3). That GitHub does not know a job is an answer only when it says so again. Returns the workers, and wakes
- * the matcher.
+ * and need workers of their own (C3). A stopped worker's is over as well when none of those jobs waits any more. That GitHub does not know a
+ * job is an answer only when it says so again. Returns the workers, and wakes the matcher.
  */
 export async function endAnsweredGraces(trx: Transaction<Database>, perKey: number): Promise<JoblessEnd[]> {
   const { rows } = await sql<JoblessEnd>`
     with answered as (
       select ends.pod_name
-      from (select pod_name, demand_key, updated_at as told_at from workers where ${unexplainedEnds}) ends
-      where exists (select from jobs where demand_key = ends.demand_key and wants_worker)
+      from (
+        select pod_name, demand_key, ${toldAt} as told_at, ${cameUntil} as came_until, stopping_at is not null as is_stopped
+        from workers where ${unexplainedEnds}
+      ) ends
+      where (is_stopped or exists (select from jobs where demand_key = ends.demand_key and wants_worker))
         and not exists (
           select from (
             select looked_up_at, seen_gone_at from jobs
-            where demand_key = ends.demand_key and wants_worker order by created_at, job_id limit ${perKey}
+            where demand_key = ends.demand_key and wants_worker and created_at <= ends.came_until order by created_at, job_id limit ${perKey}
           ) oldest where ${isUnanswered} or seen_gone_at is not null)
     ), locked as (
       select pod_name from workers where pod_name in (select pod_name from answered) and ${unexplainedEnds} order by pod_name for update
     ), ended as (
       update workers w set unexplained_until = null from locked where w.pod_name = locked.pod_name and w.assigned_at is null
-      returning w.pod_name, w.k8s_pool
+      returning w.pod_name, w.k8s_pool, w.stopping_at is not null as is_stopped
     )
-    select pod_name as "podName", k8s_pool as pool, pg_notify(current_schema() || '_queue_event', 'workers') from ended`.execute(trx);
-  return rows.map(({ podName, pool }) => ({ podName, pool }));
+    select pod_name as "podName", k8s_pool as pool, is_stopped as "isStopped", pg_notify(current_schema() || '_queue_event', 'workers')
+    from ended`.execute(trx);
+  return rows.map(({ podName, pool, isStopped }) => ({ podName, pool, isStopped }));
 }

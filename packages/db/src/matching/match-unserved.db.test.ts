@@ -17,12 +17,21 @@ beforeEach(async () => {
 
 const unassigned = () => testDb.db.updateTable('workers').where('status', 'in', ['pending', 'running']).where('assigned_at', 'is', null);
 
-/** What the look at idle workers does with those past their deadline while a job of their key waits. */
-const stopIdle = () =>
-  unassigned()
+/** GitHub calls all jobs queued. */
+const lookUpJobs = () =>
+  testDb.db
+    .updateTable('jobs')
+    .set({ looked_up_at: minutesAgo(0) })
+    .execute();
+
+/** What the look at idle workers does with those past their deadline while a job of their key waits, and GitHub says that it does. */
+const stopIdle = async () => {
+  await lookUpJobs();
+  await unassigned()
     .set({ stopping_at: minutesAgo(0), stop_reason: 'not_assigned' })
     .where('stopping_at', 'is', null)
     .execute();
+};
 const endStopped = () => unassigned().set({ status: 'failed', completed_at: new Date() }).where('stopping_at', 'is not', null).execute();
 const endPauses = () =>
   testDb.db
@@ -64,6 +73,7 @@ describe('a key whose idle workers GitHub leaves without jobs', () => {
 
   test('is not blamed twice for workers of one making that are found idle one after the other (C11)', async () => {
     const workers = await testDb.db.selectFrom('workers').select('pod_name').execute();
+    await lookUpJobs();
     for (const { pod_name: name } of workers) {
       await unassigned()
         .set({ stopping_at: minutesAgo(0), stop_reason: 'not_assigned' })
@@ -100,6 +110,20 @@ describe('a key whose idle workers GitHub leaves without jobs', () => {
     expect((await matchOnce(testDb.db)).reserved).toHaveLength(2);
     expect(await pauses()).toEqual([]);
     expect(await findReasons(testDb.db)).toEqual({ linux: null });
+  });
+
+  test.each([
+    ['before GitHub has said that a job is still queued', { looked_up_at: null }],
+    ['by what GitHub said long before the stop', { looked_up_at: minutesAgo(6) }],
+    ['while GitHub does not know the jobs', { seen_gone_at: minutesAgo(0) }],
+    ['for jobs that came after its workers had been registered', { created_at: minutesAgo(-1) }],
+  ])('is not blamed %s (C11, E4)', async (_name, jobs) => {
+    for (let round = 0; round < 3; round += 1) {
+      await stopIdle();
+      await testDb.db.updateTable('jobs').set(jobs).execute();
+      expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [{}, {}], unserved: [] });
+      await endStopped();
+    }
   });
 
   test('holds back no other key of the account or the pool (C11)', async () => {

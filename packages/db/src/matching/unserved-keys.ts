@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
+import { WORD_OF_GITHUB } from '../workers/request-stops.ts';
 
 /** How long no more workers are made for a key to whose idle workers GitHub gives no job, in milliseconds: doubled each time. */
 export interface UnservedPauses {
@@ -19,14 +20,18 @@ export interface UnservedKey {
 }
 
 /**
- * Writes down keys of which a worker is being ended because it was idle past its deadline while a job of the key waited (C11). The first
+ * Writes down keys of which a worker is being ended because it was idle past its deadline while a job of the key waited (C11), once GitHub
+ * has said that a job which the worker could have had all that time is still queued: one that was cancelled unheard blames nobody. The first
  * time workers are replaced as usual. If one that was made since then fares no better, the key is paused; it is returned.
  */
 export async function noteUnservedKeys(trx: Transaction<Database>, { firstMs, longestMs }: UnservedPauses): Promise<UnservedKey[]> {
   const { rows } = await sql<UnservedKey>`${prepared}
     with blamed as (
       select demand_key, entity_id, scope_repo_id, k8s_pool, min(entity_name) as entity_name, max(created_at) as created_at
-      from workers where status in ('pending', 'running') and stopping_at is not null and stop_reason = 'not_assigned' and assigned_at is null
+      from workers w where status in ('pending', 'running') and stopping_at is not null and stop_reason = 'not_assigned' and assigned_at is null
+        and exists (
+          select from jobs j where j.demand_key = w.demand_key and j.wants_worker and j.created_at <= coalesce(w.registered_at, w.created_at)
+            and j.seen_gone_at is null and j.looked_up_at >= w.stopping_at - ${WORD_OF_GITHUB})
       group by demand_key, entity_id, scope_repo_id, k8s_pool
     ),
     noted as (
@@ -51,6 +56,22 @@ export async function forgetServedKeys(trx: Transaction<Database>): Promise<void
     where noted_at < now() - interval '1 day' or exists (
       select from workers w
       where w.demand_key = u.demand_key and w.status in ('pending', 'running') and w.assigned_at >= u.noted_at)`.execute(trx);
+}
+
+/**
+ * GitHub has said that these jobs had ended while they waited here. A key is forgotten if none of the jobs that it was written down for waits
+ * any more: what was held against it is found out. Wakes the matcher.
+ */
+export async function forgetFoundOutKeys(trx: Transaction<Database>, jobIds: readonly number[]): Promise<void> {
+  if (jobIds.length === 0) return;
+  await sql`
+    with forgotten as (
+      delete from unserved_keys u
+      where demand_key in (select demand_key from jobs where job_id = any(${jobIds}::bigint[]))
+        and not exists (select from jobs j where j.demand_key = u.demand_key and j.wants_worker and j.created_at <= u.noted_at)
+      returning demand_key
+    )
+    select pg_notify(current_schema() || '_queue_event', 'workers') from forgotten`.execute(trx);
 }
 
 /** Whether a worker is being ended that went without a job, and whether any key is known to go unserved: columns of a select. */

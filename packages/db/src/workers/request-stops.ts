@@ -1,4 +1,4 @@
-import type { StopReason } from '@paddock/domain/workers/stop-reasons';
+import { JOBLESS_REASONS, type StopReason } from '@paddock/domain/workers/stop-reasons';
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 
@@ -8,7 +8,14 @@ export interface StopRequest {
 }
 
 /**
- * Asks for the stop of workers: from now on they are no supply. Each needs its `stop-worker` task in the same transaction. Those that have
+ * How old GitHub's word on a job may be when a worker is stopped for whose jobs another is to be made; and how long the other waits for it at
+ * most. A look-up takes seconds, and where many workers are stopped one after the other, each job is asked about once in that time.
+ */
+export const WORD_OF_GITHUB = sql`interval '5 minutes'`;
+
+/**
+ * Asks for the stop of workers: from now on they are no supply. One that got no job although one waited stands against one waiting job, like
+ * an unexplained end, until GitHub has said that its key's jobs still wait: such a job may have been cancelled unheard. Each needs its `stop-worker` task in the same transaction. Those that have
  * ended, are assigned or are to be stopped already are left alone; returns the names of the others.
  */
 export async function requestStops(trx: Transaction<Database>, requests: readonly StopRequest[]): Promise<string[]> {
@@ -20,7 +27,8 @@ export async function requestStops(trx: Transaction<Database>, requests: readonl
       where w.status in ('pending', 'running') and w.assigned_at is null and w.stopping_at is null
       order by w.pod_name for no key update of w
     )
-    update workers w set stopping_at = now(), stop_reason = locked.reason
+    update workers w set stopping_at = now(), stop_reason = locked.reason,
+      unexplained_until = case when locked.reason = any(${JOBLESS_REASONS}::text[]) then now() + ${WORD_OF_GITHUB} end
     from locked where w.pod_name = locked.pod_name and w.status in ('pending', 'running') and w.assigned_at is null and w.stopping_at is null
     returning w.pod_name as "podName"`.execute(trx);
   return rows.map(({ podName }) => podName);

@@ -84,7 +84,7 @@ export async function mayStop(db: Kysely<Database>, podName: string): Promise<bo
 /** The worker is not to be stopped any more. `isAssigned`: a job runs on it, whichever; it is no supply then. */
 export async function keepWorker(db: Kysely<Database>, podName: string, { isAssigned }: { isAssigned: boolean }): Promise<void> {
   await sql`
-    update workers set stopping_at = null, stop_reason = null, stop_held_by = null, stop_held_since = null,
+    update workers set stopping_at = null, stop_reason = null, stop_held_by = null, stop_held_since = null, unexplained_until = null,
       deregistration_started_at = null, pod_gone_at = null,
       failure_info = case when stuck_reason is not null then failure_info end,
       assigned_at = case when ${isAssigned}::boolean then coalesce(assigned_at, now()) else assigned_at end

@@ -23,7 +23,8 @@ export const WAIT_REASONS = {
   at_pool_cap: 'the pool has as many workers as its maxWorkers allows',
   github_does_not_assign: 'GitHub gave workers of the key no job for long; one more is tried from time to time',
   at_repository_cap: 'the repository has as many workers as maxWorkersPerRepository of the pool allows',
-  unexplained_ends: 'runners of the key ended well whose jobs we have not heard of: GitHub is asked whether they ran these',
+  unexplained_ends:
+    'runners of the key ended well, or are stopped, whose jobs we have not heard of: GitHub is asked whether these still wait',
 } as const;
 
 export type WaitReason = keyof typeof WAIT_REASONS;

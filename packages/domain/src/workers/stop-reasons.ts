@@ -17,6 +17,15 @@ export type StopReason = keyof typeof STOP_REASONS;
 /** Ends after which the next workers of a pool are given more time (E5). */
 export const DEADLINE_REASONS = ['pending_timeout', 'not_registered', 'idle', 'not_assigned'] as const satisfies readonly StopReason[];
 
+/** It got no job although one waited: GitHub is asked whether the jobs of its key still wait, before another worker is made for them (E4). */
+export const JOBLESS_REASONS = [
+  'pending_timeout',
+  'not_registered',
+  'not_assigned',
+  'offline',
+  'registration_gone',
+] as const satisfies readonly StopReason[];
+
 /** The sentence for a reason as it is stored; one that this version does not know speaks for itself. */
 export function describeStop(reason: string | null): string {
   return (

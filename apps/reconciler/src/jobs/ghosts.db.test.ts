@@ -1,0 +1,130 @@
+import { matchOnce } from '@paddock/db/matching/matching.scene';
+import { requestStops } from '@paddock/db/workers/request-stops';
+import type { StopReason } from '@paddock/domain/workers/stop-reasons';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { minutesAgo } from '@paddock/testing/worker-rows';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { startJobsScene, type JobsScene } from './jobs.scene.ts';
+
+let database: TestDatabase;
+let scene: JobsScene;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  scene = await startJobsScene(database.db);
+  await database.db.deleteFrom('unserved_keys').execute();
+});
+afterEach(() => scene.stop());
+
+/** One pass of the matcher: for how many jobs a worker is made, and how many keys are paused. */
+const match = async () => {
+  const { reserved, unserved } = await matchOnce(scene.db);
+  return { made: reserved.length, paused: unserved.length };
+};
+const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000);
+
+/** A job for which a worker is made. */
+async function addServed(): Promise<number> {
+  const job = await scene.addJob({ row: { lookup_due_at: null, created_at: inMinutes(-20) } });
+  expect(await match()).toEqual({ made: 1, paused: 0 });
+  return job;
+}
+
+/** All workers are stopped for this reason. */
+async function stopWorkers(reason: StopReason): Promise<void> {
+  const workers = await scene.db.selectFrom('workers').select('pod_name').where('stopping_at', 'is', null).execute();
+  const stops = workers.map(({ pod_name: podName }) => ({ podName, reason }));
+  await scene.db.transaction().execute((trx) => requestStops(trx, stops));
+}
+
+const endStopped = () =>
+  scene.db
+    .updateTable('workers')
+    .set({ status: 'failed', completed_at: new Date() })
+    .where('stopping_at', 'is not', null)
+    .where('status', '=', 'pending')
+    .execute();
+
+describe('a job that was cancelled unheard (E4, P3)', () => {
+  test.each(['pending_timeout', 'not_registered', 'not_assigned', 'offline', 'registration_gone'] as const)(
+    'gets no second worker after the first ended by %s: GitHub is asked before',
+    async (reason) => {
+      const ghost = await addServed();
+      await scene.world.github.cancelJob(ghost);
+      await stopWorkers(reason);
+      expect(await match()).toEqual({ made: 0, paused: 0 });
+      expect(await scene.lookUp()).toMatchObject({ jobs: 1, stated: 1, graces: 1 });
+      expect(await scene.row(ghost)).toMatchObject({ status: 'completed', wants_worker: false });
+      expect(await match()).toEqual({ made: 0, paused: 0 });
+    },
+  );
+
+  test('delays no job of its key that comes later', async () => {
+    await scene.world.github.cancelJob(await addServed());
+    await stopWorkers('not_assigned');
+    await scene.addJob({ row: { lookup_due_at: null, created_at: inMinutes(1) } });
+    expect(await scene.lookUp()).toMatchObject({ jobs: 1, graces: 1 });
+    expect(await match()).toEqual({ made: 1, paused: 0 });
+  });
+
+  test('ends what was held against its key, when it is found out', async () => {
+    const ghost = await addServed();
+    for (const paused of [0, 1]) {
+      await stopWorkers('not_assigned');
+      await scene.lookUp();
+      expect(await match()).toEqual({ made: 1 - paused, paused });
+      await endStopped();
+    }
+    await scene.world.github.cancelJob(ghost);
+    await scene.db
+      .updateTable('jobs')
+      .set({ lookup_due_at: new Date(0) })
+      .execute();
+    expect(await scene.lookUp()).toMatchObject({ stated: 1 });
+    await scene.addJob({ row: { lookup_due_at: null } });
+    expect(await match()).toEqual({ made: 1, paused: 0 });
+  });
+});
+
+describe('a job that GitHub still calls queued after its worker was stopped (E4)', () => {
+  test('gets another worker as soon as GitHub has said so, and its pool is not blamed', async () => {
+    await addServed();
+    await stopWorkers('not_registered');
+    expect(await match()).toEqual({ made: 0, paused: 0 });
+    expect(await scene.lookUp()).toMatchObject({ queued: 1, graces: 1 });
+    expect(await match()).toEqual({ made: 1, paused: 0 });
+    expect(await scene.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
+  });
+
+  test('gets another worker although GitHub does not answer, once a few minutes have gone by', async () => {
+    await addServed();
+    await scene.world.github.failNext({ path: '/', status: 502, times: 10 });
+    await stopWorkers('pending_timeout');
+    expect(await scene.lookUp()).toMatchObject({ unanswered: 1, graces: 0 });
+    expect(await match()).toEqual({ made: 0, paused: 0 });
+    await scene.db
+      .updateTable('workers')
+      .set({ unexplained_until: minutesAgo(0) })
+      .execute();
+    expect(await match()).toEqual({ made: 1, paused: 0 });
+  });
+
+  test('is asked about once in a few minutes, however many of its key’s workers are stopped', async () => {
+    for (let index = 0; index < 2; index++) await addServed();
+    const [first] = await scene.db.selectFrom('workers').select('pod_name').execute();
+    await scene.db.transaction().execute((trx) => requestStops(trx, [{ podName: first?.pod_name ?? '', reason: 'pending_timeout' }]));
+    expect(await scene.lookUp()).toMatchObject({ jobs: 2, graces: 1 });
+    await stopWorkers('pending_timeout');
+    expect(await scene.lookUp()).toMatchObject({ jobs: 0, graces: 1 });
+  });
+
+  test('is left alone where its worker was stopped for want of jobs', async () => {
+    await addServed();
+    await stopWorkers('idle');
+    expect(await scene.lookUp()).toMatchObject({ jobs: 0 });
+    expect(await match()).toEqual({ made: 0, paused: 0 });
+  });
+});
