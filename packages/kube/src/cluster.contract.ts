@@ -63,7 +63,7 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
         const worker = { ...newWorker(), madeForJobId: 7_000_000_001, deliveryGuid: 'd-1', account };
         const { uid, outcome } = await createPod(cluster, runnerPod(worker));
         expect(outcome).toBe('created');
-        expect(await createPod(cluster, runnerPod(worker))).toEqual({ outcome: 'exists', uid });
+        expect(await createPod(cluster, runnerPod(worker))).toEqual({ outcome: 'exists', uid, warnings: [] });
         const { name: called, image, ...marks } = worker;
         const found = await findPod(cluster, worker);
         expect(found).toMatchObject({ name: called, namespace, image, uid, phase: 'Pending', containersTerminated: false });
