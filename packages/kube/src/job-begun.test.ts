@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { jobInLog } from './job-begun.ts';
 
-const START = ['', '√ Connected to GitHub', '', "Current runner version: '2.330.0'", '2026-01-31 10:14:27Z: Listening for Jobs'];
+const START = ['', '√ Connected to GitHub', '', "Current runner version: '2.337.0'", '2026-01-31 10:14:27Z: Listening for Jobs'];
 const JOB = '2026-01-31 10:26:17Z: Running job: build (linux, 20)';
 const END = '2026-01-31 10:27:40Z: Job build (linux, 20) completed with result: Succeeded';
 

@@ -1,20 +1,21 @@
-import type { Database } from '@paddock/db/schema/tables';
 import { findWorkerPlace, saveDiagnosis } from '@paddock/db/workers/workers';
-import type { Cluster } from '@paddock/kube/connect';
 import { findPod } from '@paddock/kube/pods';
 import type { Handler } from '@paddock/queue/kind';
 import { done, poison } from '@paddock/queue/outcome';
-import type { Kysely } from 'kysely';
 import { examinePod } from './examine-pod.ts';
+import { type NotingVersions, noteRefusedVersion } from './note-refused-version.ts';
 
 /**
  * Adds to the row of a worker that failed, or whose pod does not start or go, what the pod tells: exit codes, reasons, conditions, events, the
- * ends of the logs. A failed pod stays for hours (E7).
+ * ends of the logs. A failed pod stays for hours (E7). Of one that ended well and without a job it finds out whether GitHub refused its version.
  */
-export function createDiagnosePod({ db, cluster }: { db: Kysely<Database>; cluster: Cluster }): Handler {
+export function createDiagnosePod(parts: NotingVersions): Handler {
+  const { db, cluster } = parts;
   return async (task, signal) => {
     const worker = await findWorkerPlace(db, task.subject.id);
     if (worker === undefined) return poison(`there is no worker named ${task.subject.id}`);
+    const refused = await noteRefusedVersion(parts, worker.podName, signal);
+    if (refused !== undefined && worker.status === 'completed') return done({ diagnosed: true, refused });
     if (worker.status !== 'failed' && worker.stuckReason === null) return done({ diagnosed: false, status: worker.status });
     if (worker.isExamined) return done({ diagnosed: false, before: 'it was stopped' });
     const pod = await findPod(cluster, { namespace: worker.namespace, name: worker.podName });

@@ -70,7 +70,7 @@ describe('a pod’s state goes into its worker’s row', () => {
     expect(worker).toMatchObject({ status: 'completed', exit_code: 0, failure_info: null });
     expect(worker?.running_at).not.toBeNull();
     expect(worker?.completed_at).not.toBeNull();
-    expect(await tasks()).toEqual(['look-up-jobs', 'remove-secret']);
+    expect(await tasks()).toEqual(['diagnose-pod', 'look-up-jobs', 'remove-secret']);
   });
 
   test('Failed: the reason at once, the diagnosis by a task (C8, P5)', async () => {
@@ -121,7 +121,7 @@ describe('a pod’s state goes into its worker’s row', () => {
       await takeChanges(parts(), [change('modified', running), change('modified', ended), change('deleted', shown(running, ended))]);
       expect(await row(name)).toMatchObject({ status: 'completed', exit_code: 0 });
       expect((await row(name))?.pod_deleted_at).not.toBeNull();
-      expect(await tasks()).toEqual(['look-up-jobs', 'remove-secret']);
+      expect(await tasks()).toEqual(['diagnose-pod', 'look-up-jobs', 'remove-secret']);
     },
   );
 

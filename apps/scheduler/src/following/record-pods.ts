@@ -1,7 +1,8 @@
 import { adoptWorkers } from '@paddock/db/workers/adopt-workers';
 import { isBadData } from '@paddock/db/connection/errors';
-import { noteFailure, noteSuccess, type Noting, POD_REFUSED, poolBreaker } from '@paddock/db/matching/breakers';
+import { noteFailure, noteOutdatedRunner, noteSuccess, type Noting, POD_REFUSED, poolBreaker } from '@paddock/db/matching/breakers';
 import type { Database } from '@paddock/db/schema/tables';
+import { OUTDATED_RUNNER } from '@paddock/db/workers/outdated-runners';
 import { type PodTransition, type RecordedPods, recordPodStates } from '@paddock/db/workers/worker-pods';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
 import { diagnoseTask, removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
@@ -9,6 +10,7 @@ import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { enqueue } from '@paddock/queue/enqueue';
 import type { Transaction } from 'kysely';
 import type { SchedulerEvents } from '../events.ts';
+import { outdatedMessage } from './note-refused-version.ts';
 import { podState } from './pod-state.ts';
 import { podToAdopt } from './pod-to-adopt.ts';
 
@@ -72,7 +74,7 @@ async function adoptPods({ db, events, unexplainedGraceMs }: Recording, pods: re
       readable.map(({ worker }) => worker),
     );
     const states = readable.map(({ state }) => state);
-    return { adopted: new Set(names), ...(await recordWithFollowUps(trx, states, unexplainedGraceMs)) };
+    return { adopted: new Set(names), ...(await recordWithFollowUps(trx, states, unexplainedGraceMs, followUps)) };
   });
   for (const { worker } of readable) if (adopted.has(worker.podName)) events.podAdopted(worker);
   for (const transition of changed) events.podChanged(transition);
@@ -83,9 +85,10 @@ async function recordWithFollowUps(
   trx: Transaction<Database>,
   states: Parameters<typeof recordPodStates>[1],
   unexplainedGraceMs: number,
+  following: typeof followUps = followUpsOfSeen,
 ): Promise<RecordedPods> {
   const recorded = await recordPodStates(trx, states, unexplainedGraceMs);
-  await enqueue(trx, recorded.changed.flatMap(followUps));
+  await enqueue(trx, recorded.changed.flatMap(following));
   return recorded;
 }
 
@@ -109,11 +112,19 @@ async function noteHealth(
   if (newlyStuck !== null && POOLS_FAULT.has(newlyStuck)) {
     await noteFailure(parts, { subject, failureClass: newlyStuck, message: `the pod ${podName} does not start: ${newlyStuck}` });
   }
-  if (failedIdle && !NOBODYS_FAULT.has(reason)) {
+  if (failedIdle && reason === OUTDATED_RUNNER) {
+    await noteOutdatedRunner(parts, { pool, message: outdatedMessage(podName) });
+  } else if (failedIdle && !NOBODYS_FAULT.has(reason)) {
     await noteFailure(parts, { subject, failureClass: reason, message: `the runner ${podName} failed before it had a job: ${reason}` });
   }
   if (isWatched && status === 'completed' && hadJob) await noteSuccess(parts.db, [subject], { except: POD_REFUSED });
 }
+
+/** A runner of a version that GitHub serves no more ends well, without a job: of an end that was seen, its log is asked for that. */
+const followUpsOfSeen = (transition: PodTransition) => [
+  ...followUps(transition),
+  ...(transition.unexplained ? [diagnoseTask(transition.podName)] : []),
+];
 
 /** The jobs that an unexplained end may have run are asked about at once: until GitHub has answered, it stands against one of them (C3). */
 function followUps({ podName, status, unexplained, wasStopped, newlyStuck }: PodTransition) {

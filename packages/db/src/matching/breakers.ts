@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
+import { OUTDATED_RUNNER } from '../workers/outdated-runners.ts';
 
 //   closed ──three failures of one class──► paused ──pause over──► one trial ──success──► closed
 //                                             ▲                       │
@@ -64,6 +65,18 @@ export async function noteFailure({ db, breakerRules }: Noting, { subject, failu
           then now() + least(${longestPauseMs}::float8, ${firstPauseMs}::float8 * 2 ^ b.pauses) * interval '1 millisecond' else b.paused_until end,
         trial_until = null, message = excluded.message, failed_at = now()
       where b.paused_until is null or b.paused_until <= now()`.execute(db);
+}
+
+/** One log may be a stranger's words, and one exit code another program's; two runners that say the same are none. */
+const OUTDATED_FAILURES = 2;
+
+/** Counts a runner to which GitHub has said that it serves its version no more. That is so plain that the second opens the pool's breaker. */
+export async function noteOutdatedRunner(
+  { db, breakerRules }: Noting,
+  { pool, message }: { pool: string; message: string },
+): Promise<void> {
+  const rules = { ...breakerRules, failures: OUTDATED_FAILURES };
+  await noteFailure({ db, breakerRules: rules }, { subject: poolBreaker(pool), failureClass: OUTDATED_RUNNER, message });
 }
 
 /** Opens a breaker for as long as somebody asked to be left alone; afterwards one trial shows whether the others may go on. */

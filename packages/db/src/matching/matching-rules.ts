@@ -5,6 +5,7 @@ import type { BreakerSubject } from './breakers.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 import type { UnservedPauses } from './unserved-keys.ts';
+import { OUTDATED_RUNNER } from '../workers/outdated-runners.ts';
 
 /** What the settings say. */
 export interface MatchingSettings {
@@ -145,7 +146,7 @@ function toBreakers(rows: Row['breakers']): Breakers {
 export function reasonOf({ type, failureClass }: { type: BreakerSubject['type']; failureClass: string }): WaitReason {
   switch (type) {
     case 'pool':
-      return 'pool_failing';
+      return failureClass === OUTDATED_RUNNER ? 'runner_outdated' : 'pool_failing';
     case 'installation':
       return INSTALLATION_REASONS.get(failureClass) ?? 'installation_refused';
     case 'repository':

@@ -36,6 +36,7 @@ const NAMES: Readonly<Record<keyof GitHubControl, true>> = {
   sendExample: true,
   setDeliveryFaults: true,
   setRunnerFaults: true,
+  setRunnerVersion: true,
   setRateLimit: true,
   failNext: true,
   clearCallFaults: true,

@@ -45,8 +45,13 @@ export type GitHubControl = {
   sendExample(appId: number, event: string, index: number): Promise<void>;
 
   setDeliveryFaults(faults: DeliveryFaults): Promise<void>;
-  /** `busyLies`: busy runners look idle, and deleting one succeeds (its job dies). */
-  setRunnerFaults(faults: { busyLies: boolean }): Promise<void>;
+  /**
+   * `busyLies`: busy runners look idle, and deleting one succeeds (its job dies). `refusesVersions`: every runner that connects hears that
+   * its version has ended, as on 2026-08-06, whatever the API says. Absent: no.
+   */
+  setRunnerFaults(faults: { busyLies?: boolean; refusesVersions?: boolean }): Promise<void>;
+  /** When a version of the runner ends; null: no end is set. */
+  setRunnerVersion(version: string, endsAt: string | null): Promise<void>;
   /** Sets a caller's budget for the running hour; `resetInMs` from now. */
   setRateLimit(budget: RateSetting): Promise<void>;
   failNext(fault: Fault): Promise<void>;

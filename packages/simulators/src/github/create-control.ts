@@ -63,13 +63,15 @@ function directControl(world: World): DirectControl {
     sendExample: (appId, event, index) => emitExample(world, appId, event, index),
 
     setDeliveryFaults: (faults) => replaceFaults(world, faults),
-    setRunnerFaults: ({ busyLies }) => void (world.runnerFaults.busyLies = busyLies),
+    setRunnerFaults: ({ busyLies = false, refusesVersions = false }) =>
+      void Object.assign(world.runnerFaults, { busyLies, refusesVersions }),
+    setRunnerVersion: (version, endsAt) => void world.runnerVersions.set(version, endsAt),
     setRateLimit: (budget) => setRateLimit(world, budget),
     failNext: (fault) => void world.faults.push(fault),
     clearCallFaults: () => clearCallFaults(world),
     clearFaults: () => {
       clearCallFaults(world);
-      world.runnerFaults.busyLies = false;
+      Object.assign(world.runnerFaults, { busyLies: false, refusesVersions: false });
       replaceFaults(world, {});
     },
 

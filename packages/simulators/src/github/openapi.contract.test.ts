@@ -191,6 +191,15 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     expect(problemsOf('get', '/app/installations/{installation_id}', answer)).toEqual([]);
   });
 
+  // GitHub describes it since 2026-09-03, after the slice was cut: `runner_version` is always there, an end may be null or absent.
+  test.each(['/orgs/acme', '/repos/acme/api'])('GET %s/actions/runners/deprecations/{version} tells when a version ends', async (scope) => {
+    const ask = (version: string) => callApi(world, 'GET', `${scope}/actions/runners/deprecations/${version}`, { authorization: acme });
+    const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    expect(await ask('2.335.1')).toMatchObject({ status: 200, body: { runner_version: '2.335.1', runtime_deprecates_at: instant } });
+    expect(await ask('2.337.0')).toMatchObject({ status: 200, body: { runner_version: '2.337.0', runtime_deprecates_at: null } });
+    expect((await ask('9.9.9')).status).toBe(404);
+  });
+
   test.each(['/repos/acme/api', `/repositories/{repository_id}`])('GET %s is the repository', async (path) => {
     const answer = await callApi(world, 'GET', path.replace('{repository_id}', String(world.repositories.api)), { authorization: acme });
     const validate = ajv.compile({ $ref: 'github#/components/schemas/repository' });

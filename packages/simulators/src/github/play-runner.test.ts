@@ -33,6 +33,38 @@ describe('a simulated runner', () => {
 
   const runnersNow = async () => (await world.github.truth()).runners;
 
+  const CODED = { ACTIONS_RUNNER_RETURN_VERSION_DEPRECATED_EXIT_CODE: '1' };
+  const ENDED = 'An error occurred: Error: Forbidden Runner version v';
+
+  test.each<[string, Record<string, string>, number]>([
+    ['2.335.1', CODED, 7],
+    ['2.335.1', {}, 0],
+    ['2.329.0', CODED, 0],
+    ['2.100.0', CODED, 0],
+  ])('of the version %s, which has ended, listens and ends without a job; with %j its exit code is %i', async (version, env, exitCode) => {
+    await world.github.queueJob({ repo: 'acme/api', labels: ['linux'] });
+    const { jitConfig } = await registerRunner(world, { name: 'old', labels: LABELS });
+    const end = await playRunner(jitConfig, never, undefined, { image: `runner:${version}`, env });
+    expect(end.exitCode).toBe(exitCode);
+    expect(end.log).toEqual(
+      expect.arrayContaining([
+        `Current runner version: '${version}'`,
+        expect.stringContaining(': Listening for Jobs'),
+        `${ENDED}${version} is deprecated and cannot receive messages.`,
+      ]),
+    );
+    expect((await world.github.truth()).jobs).toMatchObject([{ status: 'queued' }]);
+    await waitFor('the old runner to be offline', async () => (await runnersNow()).every(({ state }) => state === 'offline'));
+  });
+
+  test('of the newest version hears the same during a false alarm', async () => {
+    await world.github.setRunnerFaults({ refusesVersions: true });
+    const { jitConfig } = await registerRunner(world, { name: 'new', labels: LABELS });
+    expect((await playRunner(jitConfig, never)).log).toContainEqual(expect.stringContaining(ENDED));
+    await world.github.clearFaults();
+    expect((await world.github.report()).struck).toEqual({ version_refused: 1 });
+  });
+
   test('runs one job, with the log of the real one, and its registration vanishes', async () => {
     const { end } = await begin('worker-1');
     const { id } = await world.github.queueJob({
@@ -48,6 +80,7 @@ describe('a simulated runner', () => {
       '',
       '√ Connected to GitHub',
       '',
+      "Current runner version: '2.337.0'",
       'Listening for Jobs',
       'Running job: unit tests',
       'Job unit tests completed with result: Succeeded',

@@ -1,6 +1,14 @@
 import { request, type IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RunnerMessage } from './runner.ts';
+import { NEWEST_VERSION } from './runner-versions.ts';
+
+/** What the container of a runner is made of, as far as the runner's behaviour hangs on it. */
+export type RunnerContainer = {
+  /** Its tag is the runner's version if it has the form of one; else the newest runs. */
+  readonly image: string;
+  readonly env: Readonly<Record<string, string>>;
+};
 
 export type RunnerEnd = { readonly exitCode: number; readonly log: string[] };
 
@@ -12,10 +20,16 @@ const TERMINATED = 143;
 /**
  * Plays the runner application with a JIT config of the simulated GitHub: connects, waits for one job, works as long as the job takes,
  * reports, ends. Exit code 0 after a job or when the registration was removed meanwhile; 1 when it could not start (the config was used
- * before, the registration is gone); 143 when `signal` aborted, as when its pod is killed: the connection breaks without a word.
+ * before, the registration is gone); 143 when `signal` aborted, as when its pod is killed: the connection breaks without a word. Where
+ * GitHub serves its version no more 0, or 7 if the container asks for that and the version knows of it.
  * Each log line is also handed to `onLine` as it is written.
  */
-export async function playRunner(jitConfig: string, signal: AbortSignal, onLine?: (line: string) => void): Promise<RunnerEnd> {
+export async function playRunner(
+  jitConfig: string,
+  signal: AbortSignal,
+  onLine?: (line: string) => void,
+  container: RunnerContainer = { image: '', env: {} },
+): Promise<RunnerEnd> {
   const log: string[] = [];
   const say = (line: string) => {
     log.push(line);
@@ -23,7 +37,7 @@ export async function playRunner(jitConfig: string, signal: AbortSignal, onLine?
   };
   const stamped = (text: string) => say(`${new Date().toISOString().replace('T', ' ').slice(0, 19)}Z: ${text}`);
   try {
-    return { exitCode: await work(parseConfig(jitConfig), signal, say, stamped), log };
+    return { exitCode: await work(parseConfig(jitConfig), container, { signal, say, stamped }), log };
   } catch (error) {
     if (signal.aborted) return { exitCode: TERMINATED, log };
     say(`An error occurred: ${error instanceof Error ? error.message : String(error)}`);
@@ -31,8 +45,16 @@ export async function playRunner(jitConfig: string, signal: AbortSignal, onLine?
   }
 }
 
-async function work(config: Config, signal: AbortSignal, say: (line: string) => void, stamped: (text: string) => void): Promise<number> {
-  const session = await post(config, '/_runner/session', {}, signal);
+type Words = { readonly signal: AbortSignal; readonly say: (line: string) => void; readonly stamped: (text: string) => void };
+
+const VERSION_TAG = /:(\d+\.\d+\.\d+)$/;
+/** What a runner ends with that GitHub calls too old, from 2.333.0 on. */
+const VERSION_ENDED = 7;
+const tellsEnd = (version: string): boolean => Number(version.split('.')[1]) >= 333;
+
+async function work(config: Config, container: RunnerContainer, { signal, say, stamped }: Words): Promise<number> {
+  const version = VERSION_TAG.exec(container.image)?.[1] ?? NEWEST_VERSION;
+  const session = await post(config, '/_runner/session', { version }, signal);
   if (session.statusCode !== 200) {
     session.resume();
     say(
@@ -45,6 +67,7 @@ async function work(config: Config, signal: AbortSignal, say: (line: string) => 
   say('');
   say('√ Connected to GitHub');
   say('');
+  say(`Current runner version: '${version}'`);
   stamped('Listening for Jobs');
 
   const end = Promise.withResolvers<number>();
@@ -57,6 +80,18 @@ async function work(config: Config, signal: AbortSignal, say: (line: string) => 
         say('Runner listener exit with terminated error, stop the service, no retry needed.');
         end.resolve(0);
         break;
+      case 'version_ended': {
+        say(`An error occurred: Error: Forbidden Runner version v${version} is deprecated and cannot receive messages.`);
+        const hasCode = tellsEnd(version) && container.env['ACTIONS_RUNNER_RETURN_VERSION_DEPRECATED_EXIT_CODE'] === '1';
+        say(
+          hasCode
+            ? `Runner listener exit with deprecated version exit code: ${VERSION_ENDED}.`
+            : 'Runner listener exit with terminated error, stop the service, no retry needed.',
+        );
+        say('Exiting runner...');
+        end.resolve(hasCode ? VERSION_ENDED : 0);
+        break;
+      }
       case 'cancel':
         cancelled.abort();
         break;

@@ -2,7 +2,7 @@ import type { Payload } from './examples.ts';
 import { pageOf } from './paging.ts';
 import { reachableScope } from './reach.ts';
 import { notFound, Refusal } from './refusal.ts';
-import { idParam, type Answer, type InstallationCall, type Route } from './route.ts';
+import { idParam, textParam, type Answer, type InstallationCall, type Route } from './route.ts';
 import { runnersOf, type Runner } from './runner.ts';
 import { deleteRunner, jitConfigOf, registerRunner } from './runner-service.ts';
 import { strike, type World } from './world.ts';
@@ -27,6 +27,13 @@ function routesUnder(prefix: string, kind: 'org' | 'repo'): Route[] {
       operation: `actions/list-self-hosted-runners-for-${kind}`,
       caller: 'installation',
       answer: listRunners,
+    },
+    {
+      method: 'get',
+      path: `${runners}/deprecations/:version`,
+      operation: `actions/get-runner-version-deprecation-for-${kind}`,
+      caller: 'installation',
+      answer: answerVersion,
     },
     {
       method: 'get',
@@ -71,6 +78,15 @@ function listRunners(call: InstallationCall): Answer {
   return { status: 200, headers, body: { total_count: runners.length, runners: items.map((runner) => runnerJson(call.world, runner)) } };
 }
 
+/** When a version of the runner ends. GitHub leaves out the end of registrations, and answers 404 for a version that it does not know. */
+function answerVersion(call: InstallationCall): Answer {
+  reachableScope(call);
+  const version = textParam(call, 'version');
+  const end = call.world.runnerVersions.get(version);
+  if (end === undefined) throw notFound();
+  return { status: 200, body: { runner_version: version, runtime_deprecates_at: end } };
+}
+
 function namedRunner(call: InstallationCall): Runner {
   const id = idParam(call, 'runner_id');
   const runner = runnersOf(call.world.runners, reachableScope(call)).find((each) => each.id === id);
@@ -92,7 +108,7 @@ function runnerJson(world: World, runner: Runner): Payload {
     status: runner.state === 'idle' || runner.state === 'busy' ? 'online' : 'offline',
     busy: runner.jobId !== null && !isHidden,
     ephemeral: true,
-    ...(seen ? { version: '2.330.0' } : {}),
+    version: runner.version,
     labels: runner.labels.map((name, index) => ({
       id: index + 1,
       name,

@@ -13,10 +13,10 @@ export function runnerConnection(world: World): Router {
   router.use(express.json());
 
   router.post('/session', (request, response) => {
-    const { runnerId, secret } = credentialsIn(request.body);
+    const session = { ...credentialsIn(request.body), version: versionIn(request.body) };
     let runner: Runner;
     try {
-      runner = openSession(world, runnerId, secret, (message) => response.write(`${JSON.stringify(message)}\n`));
+      runner = openSession(world, session, (message) => response.write(`${JSON.stringify(message)}\n`));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       response.status(error.status).json({ message: error.message });
@@ -43,6 +43,11 @@ function credentialsIn(body: unknown): { readonly runnerId: number; readonly sec
   if (typeof body !== 'object' || body === null || !('runnerId' in body) || !('secret' in body))
     throw new Error('A runner sends its id and secret.');
   return { runnerId: Number(body.runnerId), secret: String(body.secret) };
+}
+
+function versionIn(body: unknown): string {
+  if (typeof body !== 'object' || body === null || !('version' in body)) throw new Error('A runner that connects says its version.');
+  return String(body.version);
 }
 
 function resultIn(body: unknown): 'success' | 'failure' | 'cancelled' {

@@ -3,7 +3,7 @@ import { forgetRunner } from './forget-runner.ts';
 import { assignJobs, finishJob, loseRunnerOf } from './jobs.ts';
 import { Refusal, notFound } from './refusal.ts';
 import { describeScope, runnersOf, type Runner, type RunnerMessage, type RunnerScope } from './runner.ts';
-import { isoNow, nextId, randomText, type World } from './world.ts';
+import { isoNow, nextId, randomText, strike, type World } from './world.ts';
 
 type NewRunner = { readonly name: string; readonly labels: readonly string[]; readonly groupId: number; readonly scope: RunnerScope };
 
@@ -24,6 +24,7 @@ export function registerRunner(world: World, { name, labels, groupId, scope }: N
     registeredAt: world.now(),
     state: 'registered',
     configUsed: false,
+    version: null,
     jobId: null,
     send: null,
   };
@@ -47,16 +48,38 @@ export function jitConfigOf(world: World, runner: Runner): string {
   return Buffer.from(JSON.stringify({ url: world.url, runnerId: runner.id, secret: runner.secret })).toString('base64');
 }
 
-/** The runner connects: 409 when its configuration has been used before, 404 when the registration is gone. */
-export function openSession(world: World, runnerId: number, secret: string, send: (message: RunnerMessage) => void): Runner {
+export type NewSession = {
+  readonly runnerId: number;
+  readonly secret: string;
+  readonly version: string;
+};
+
+/**
+ * The runner connects: 409 when its configuration has been used before, 404 when the registration is gone. One of a version that has ended
+ * connects as well, and hears so instead of getting a job.
+ */
+export function openSession(world: World, { runnerId, secret, version }: NewSession, send: (message: RunnerMessage) => void): Runner {
   const runner = world.runners.get(runnerId);
   if (runner === undefined || runner.secret !== secret) throw notFound();
   if (runner.configUsed) throw new Refusal(409, 'A session for this runner already exists.');
   runner.configUsed = true;
+  runner.version = version;
   runner.send = send;
+  if (!isServed(world, version)) {
+    runner.state = 'offline';
+    strike(world, 'version_refused');
+    send({ type: 'version_ended' });
+    return runner;
+  }
   runner.state = 'idle';
   assignJobs(world);
   return runner;
+}
+
+/** Whether runners of this version get jobs. One that GitHub does not know is far too old. */
+function isServed({ runnerVersions, runnerFaults, now }: World, version: string): boolean {
+  const end = runnerVersions.get(version);
+  return !runnerFaults.refusesVersions && end !== undefined && (end === null || Date.parse(end) > now());
 }
 
 /** The runner's connection broke. Idle, it is offline; busy, GitHub gives its job up after a while. */

@@ -6,7 +6,8 @@ export type RunnerScope = { readonly owner: Account; readonly repository?: Repos
 export type RunnerMessage =
   | { readonly type: 'job'; readonly jobId: number; readonly name: string; readonly durationMs: number; readonly result: JobResult }
   | { readonly type: 'cancel' }
-  | { readonly type: 'deleted' };
+  | { readonly type: 'deleted' }
+  | { readonly type: 'version_ended' };
 
 /** How a job ends when its runner is left in peace. */
 export type JobResult = 'success' | 'failure';
@@ -26,6 +27,8 @@ export type Runner = {
   state: RunnerState;
   /** The JIT config admits one session, ever. */
   configUsed: boolean;
+  /** As it said when it connected. */
+  version: string | null;
   jobId: number | null;
   send: ((message: RunnerMessage) => void) | null;
 };

@@ -4,6 +4,7 @@ import type { DeliveryFaults, Delivery } from './delivery-log.ts';
 import type { Fault } from './faults.ts';
 import type { Job, Run } from './job.ts';
 import type { Runner, RunnerRecord } from './runner.ts';
+import { KNOWN_VERSIONS } from './runner-versions.ts';
 import { seededRandom } from '../seeded-random.ts';
 
 /** What the simulated GitHub knows of an App: its public key only, like the real one. */
@@ -24,7 +25,7 @@ type Token = { readonly installationId: number; readonly expiresAt: number };
 export type RateBucket = { limit: number; used: number; resetAt: number };
 
 /** What a fault has done. `busy_hidden`: a runner that worked was called idle, or its deletion was let pass. */
-export type Strike = 'delivery_lost' | 'delivery_doubled' | 'delivery_delayed' | 'call_failed' | 'busy_hidden';
+export type Strike = 'delivery_lost' | 'delivery_doubled' | 'delivery_delayed' | 'call_failed' | 'busy_hidden' | 'version_refused';
 
 /** Everything the simulated GitHub remembers. One plain object; the functions beside it change it. */
 export type World = {
@@ -49,7 +50,9 @@ export type World = {
   readonly queuedJobs: Map<number, Job>;
   readonly runners: Map<number, Runner>;
   readonly runnerRecords: Map<number, RunnerRecord>;
-  readonly runnerFaults: { busyLies: boolean };
+  readonly runnerFaults: { busyLies: boolean; refusesVersions: boolean };
+  /** When each version of the runner that GitHub knows ends; null: no end is set yet. */
+  readonly runnerVersions: Map<string, string | null>;
   readonly lostRunnerAfterMs: number;
   readonly deliveries: Delivery[];
   deliveriesInFlight: number;
@@ -88,7 +91,8 @@ export function createWorld({ seed, now, lostRunnerAfterMs, deliveryTimeoutMs }:
     queuedJobs: new Map(),
     runners: new Map(),
     runnerRecords: new Map(),
-    runnerFaults: { busyLies: false },
+    runnerFaults: { busyLies: false, refusesVersions: false },
+    runnerVersions: new Map(Object.entries(KNOWN_VERSIONS)),
     lostRunnerAfterMs,
     deliveries: [],
     deliveriesInFlight: 0,

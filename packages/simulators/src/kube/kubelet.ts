@@ -9,6 +9,7 @@ export type PlayRunner = (
   jitConfig: string,
   signal: AbortSignal,
   onLine: (line: string) => void,
+  container: { readonly image: string; readonly env: Readonly<Record<string, string>> },
 ) => Promise<{ readonly exitCode: number; readonly log: readonly string[] }>;
 
 export interface KubeletOptions {
@@ -128,7 +129,9 @@ async function runToEnd({ store, playRunner, startDelayMs, random }: KubeletOpti
   const over = new AbortController();
   const asked = awaitEndAnnotation(store, pod, AbortSignal.any([signal, over.signal]));
   const stop = AbortSignal.any([signal, over.signal]);
-  const played = jitConfig === undefined || playRunner === undefined ? undefined : play(playRunner, jitConfig, stop, life.log);
+  const container = containerOf(pod);
+  const played =
+    jitConfig === undefined || playRunner === undefined ? undefined : play((say) => playRunner(jitConfig, stop, say, container), life.log);
   const first: PlayedEnd = await Promise.race([asked, ...(played === undefined ? [] : [played])]);
   over.abort();
   await played;
@@ -137,9 +140,16 @@ async function runToEnd({ store, playRunner, startDelayMs, random }: KubeletOpti
   if (first.end === 'evicted') tell(store, pod, 'Warning', 'Evicted', 'The node was low on resource: memory.');
 }
 
-async function play(playRunner: PlayRunner, jitConfig: string, signal: AbortSignal, log: string[]): Promise<PlayedEnd> {
+function containerOf({ spec }: Pod): Parameters<PlayRunner>[3] {
+  const { image = '', env = [] } = spec.containers.find(({ name }) => name === RUNNER) ?? {};
+  return { image, env: Object.fromEntries(env.map(({ name, value = '' }) => [name, value])) };
+}
+
+type Played = (say: (line: string) => void) => ReturnType<PlayRunner>;
+
+async function play(playRunner: Played, log: string[]): Promise<PlayedEnd> {
   try {
-    const { exitCode, log: whole } = await playRunner(jitConfig, signal, (line) => log.push(line));
+    const { exitCode, log: whole } = await playRunner((line) => log.push(line));
     log.splice(0, log.length, ...whole);
     return { end: exitCode === 0 ? 'succeeded' : 'failed', exitCode };
   } catch (error) {

@@ -18,7 +18,7 @@ const play = (playRunner: typeof busy | typeof quick, faults: RunnerFaults, draw
     random: () => left.shift() ?? 0,
     strike: (what) => void struck.push(what),
   });
-  return played('config', killed.signal, () => undefined);
+  return played('config', killed.signal, () => undefined, { image: 'runner:1', env: {} });
 };
 
 describe('faults of runners', () => {

@@ -30,11 +30,13 @@ interface Faulty {
 
 /** Plays runners, some of which meet what `faults` says at their start. */
 export function withFaults(playRunner: PlayRunner, { faults, random, strike }: Faulty): PlayRunner {
-  return async (jitConfig, signal, onLine) => {
+  return async (jitConfig, signal, onLine, container) => {
     const { dieRate = 0, dieWithinMs = 1000, silentRate = 0, silentLog = [] } = faults();
     const draw = random();
-    if (draw < dieRate) return die(playRunner(jitConfig, limited(signal, random() * dieWithinMs), onLine), signal, strike);
-    if (draw >= dieRate + silentRate) return playRunner(jitConfig, signal, onLine);
+    if (draw < dieRate) {
+      return die(playRunner(jitConfig, limited(signal, random() * dieWithinMs), onLine, container), signal, strike);
+    }
+    if (draw >= dieRate + silentRate) return playRunner(jitConfig, signal, onLine, container);
     strike('runner_silent');
     for (const line of silentLog) onLine(line);
     if (!signal.aborted) await once(signal, 'abort');

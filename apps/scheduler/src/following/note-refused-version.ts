@@ -1,0 +1,28 @@
+import { noteOutdatedRunner, type Noting } from '@paddock/db/matching/breakers';
+import { findEndWithoutJob, markOutdatedRunner } from '@paddock/db/workers/outdated-runners';
+import type { Cluster } from '@paddock/kube/connect';
+import { readRefusedVersion } from '@paddock/kube/runner-version';
+
+export interface NotingVersions extends Noting {
+  readonly cluster: Cluster;
+}
+
+export const outdatedMessage = (podName: string, version?: string): string =>
+  `GitHub serves the version of the runner ${podName}${version === undefined ? '' : `, ${version},`} no more: the pool needs a newer image`;
+
+/**
+ * Looks into the log of a runner that has ended without a job: one of a version that GitHub serves no more listens, is refused and ends, often
+ * with exit code 0. Such an end is no unexplained one, and speaks against its pool. Returns the version that was refused, if one was.
+ */
+export async function noteRefusedVersion(parts: NotingVersions, podName: string, signal: AbortSignal): Promise<string | undefined> {
+  const { db, cluster, breakerRules } = parts;
+  const end = await findEndWithoutJob(db, podName);
+  if (end === undefined) return undefined;
+  const version = await readRefusedVersion(cluster, { namespace: end.namespace, name: podName }, signal);
+  if (typeof version !== 'string') return undefined;
+  const message = outdatedMessage(podName, version);
+  await db.transaction().execute(async (trx) => {
+    if (await markOutdatedRunner(trx, podName, message)) await noteOutdatedRunner({ db: trx, breakerRules }, { pool: end.pool, message });
+  });
+  return version;
+}

@@ -1,0 +1,90 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { diagnoseTask } from '@paddock/domain/tasks/worker-tasks';
+import { enqueueAlone } from '@paddock/queue/enqueue';
+import { examplePools } from '@paddock/testing/demand-rows';
+import { waitFor } from '@paddock/testing/wait-for';
+import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+
+let world: SchedulerWorld;
+let stopFollowing: () => Promise<void>;
+beforeAll(async () => {
+  world = await startSchedulerWorld();
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  await world.reset();
+  stopFollowing = world.follow();
+});
+afterEach(() => stopFollowing());
+
+const usePools = async (image: string) => world.putPools(examplePools({ pools: [{ image }] }));
+const reasons = async () => (await world.db.selectFrom('demand_keys').select('wait_reason').execute()).map((key) => key.wait_reason);
+const ended = async () => (await world.workers()).filter(({ status }) => status === 'completed' || status === 'failed');
+
+/** The scheduler's work until so many workers have ended and all that follows from it is done. */
+async function workUntilEnded(count: number): Promise<void> {
+  await waitFor(`${count} workers to end`, async () => {
+    await world.match();
+    await world.runTasks();
+    return (await ended()).length >= count;
+  });
+  await world.runTasks();
+  await world.match();
+}
+
+describe('a runner of a version that GitHub serves no more (C11)', () => {
+  test.each([
+    ['ends with 0', 'runner:2.329.0', { status: 'completed', exit_code: 0 }],
+    ['ends with 7', 'runner:2.335.1', { status: 'failed', exit_code: 7 }],
+  ])('that %s is known within two pods for what it is, and no third is made', async (_how, image, how) => {
+    await usePools(image);
+    await world.queueJob();
+    await workUntilEnded(1);
+    expect(await reasons()).not.toEqual(['runner_outdated']);
+    await workUntilEnded(2);
+    await waitFor('the reason', async () => {
+      await world.match();
+      await world.runTasks();
+      return (await reasons()).includes('runner_outdated');
+    });
+    const workers = await ended();
+    expect(workers).toMatchObject([how, how]);
+    for (const worker of workers) {
+      expect(worker).toMatchObject({ stop_reason: 'outdated_runner', unexplained_until: null });
+    }
+    expect((await world.workers()).filter(({ registered_at: registeredAt }) => registeredAt !== null)).toHaveLength(2);
+    const breakers = await world.db.selectFrom('breakers').select(['subject_id', 'failure_class', 'pauses']).execute();
+    expect(breakers).toEqual([{ subject_id: 'linux', failure_class: 'outdated_runner', pauses: 1 }]);
+  });
+
+  test('that ends with 0 says with its version what is wrong', async () => {
+    await usePools('runner:2.329.0');
+    await world.queueJob();
+    await workUntilEnded(1);
+    const [worker] = await ended();
+    expect(worker?.failure_info).toMatchObject({ message: expect.stringContaining('2.329.0, no more: the pool needs a newer image') });
+  });
+
+  test('is not taken for one that ran a job of which nothing was heard: that still stands against its job (C3)', async () => {
+    await world.queueJob();
+    await workUntilEnded(1);
+    expect(await ended()).toMatchObject([{ status: 'completed', stop_reason: null, unexplained_until: expect.any(Date) }]);
+    expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
+  });
+
+  test('is looked at once, however often its task runs, and a log that cannot be read proves nothing', async () => {
+    await usePools('runner:2.329.0');
+    await world.queueJob();
+    world.kube.failNext({ path: '/log$', status: 500, times: 1 });
+    await workUntilEnded(1);
+    const failures = async () => (await world.db.selectFrom('breakers').select('failures').execute()).map((row) => row.failures);
+    const [worker] = await ended();
+    const podName = worker?.pod_name ?? '';
+    expect(await failures()).toEqual([]);
+    for (let run = 0; run < 2; run += 1) {
+      await enqueueAlone(world.db, [diagnoseTask(podName)]);
+      await world.runTasks();
+    }
+    expect(await failures()).toEqual([1]);
+  });
+});

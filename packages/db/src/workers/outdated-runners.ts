@@ -1,0 +1,43 @@
+import { type Kysely, sql } from 'kysely';
+import type { Database } from '../schema/tables.ts';
+
+/** Why a worker ended whose runner is of a version that GitHub serves no more: `workers.stop_reason`, and the class of the pool's failures. */
+export const OUTDATED_RUNNER = 'outdated_runner';
+
+/** The pod of a worker that has ended and of which no job is known. */
+export interface EndWithoutJob {
+  podName: string;
+  namespace: string;
+  pool: string;
+}
+
+const HAS_ENDED_WITHOUT_JOB = sql<boolean>`completed_at is not null and pod_uid is not null and assigned_at is null and stopping_at is null
+  and stop_reason is distinct from ${OUTDATED_RUNNER}`;
+
+/** The worker, if it has ended by itself without a job and nothing says yet that its runner was outdated. */
+export async function findEndWithoutJob(db: Kysely<Database>, podName: string): Promise<EndWithoutJob | undefined> {
+  return db
+    .selectFrom('workers')
+    .select(['pod_name as podName', 'namespace', 'k8s_pool as pool'])
+    .where('pod_name', '=', podName)
+    .where(HAS_ENDED_WITHOUT_JOB)
+    .executeTakeFirst();
+}
+
+/**
+ * Notes that GitHub refused the version of the worker's runner: its end is explained, and stands against no waiting job. False: a job of it is
+ * known by now, or somebody else has noted it.
+ */
+export async function markOutdatedRunner(db: Kysely<Database>, podName: string, message: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('workers')
+    .set({
+      stop_reason: OUTDATED_RUNNER,
+      unexplained_until: null,
+      failure_info: sql`coalesce(failure_info, jsonb_build_object('version', 1, 'message', ${message}::text))`,
+    })
+    .where('pod_name', '=', podName)
+    .where(HAS_ENDED_WITHOUT_JOB)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}

@@ -1,0 +1,22 @@
+import { RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
+import type { Cluster } from './connect.ts';
+import type { KubeFailure } from './errors.ts';
+import { jobInLog } from './job-begun.ts';
+import { LOG_TRANSFER_LIMIT_BYTES, readLogTail } from './logs.ts';
+import type { ObjectName } from './pods.ts';
+
+/** What it says when GitHub serves its version no more; its exit code may be 0 all the same. */
+const OF_REFUSAL = /Runner version v?(\d+\.\d+\.\d+) is deprecated and cannot receive messages/;
+
+const TAIL_LINES = 2_000;
+
+type Unreadable = { readonly unreadable: KubeFailure };
+
+/** The version that GitHub refused to a pod's runner; undefined: it refused none, or the runner had begun a job, whose words prove nothing. */
+export async function readRefusedVersion(cluster: Cluster, pod: ObjectName, signal: AbortSignal): Promise<string | undefined | Unreadable> {
+  const tail = { ...pod, container: RUNNER_CONTAINER, tailLines: TAIL_LINES, maxBytes: LOG_TRANSFER_LIMIT_BYTES, signal };
+  const read = await readLogTail(cluster, tail);
+  if (read.text === null) return { unreadable: read.failure };
+  const begun = jobInLog(read.text, { lines: TAIL_LINES, isEndMissing: false }) === 'job_begun';
+  return begun ? undefined : OF_REFUSAL.exec(read.text)?.[1];
+}
