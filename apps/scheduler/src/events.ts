@@ -47,6 +47,9 @@ export function createEvents(log: Logger, metrics: Metrics) {
     'reason',
   ]);
   const vanished = metrics.counter('paddock_pods_vanished_total', 'Pods that went while their workers lived, by pool', ['pool']);
+  const listsDoubted = metrics.counter('paddock_pod_lists_doubted_total', 'Lists of pods that lacked most of those known, by namespace', [
+    'namespace',
+  ]);
   const adopted = metrics.counter('paddock_pods_adopted_total', 'Pods of ours that had no row and were given one, by pool', ['pool']);
   const notRecorded = metrics.counter(
     'paddock_pods_not_recorded_total',
@@ -174,9 +177,22 @@ export function createEvents(log: Logger, metrics: Metrics) {
       stuck.inc({ pool, reason });
       log.warn('the pod of a worker does not start or does not go', { podName, pool, reason });
     },
-    podVanished({ podName, pool, status }: VanishedWorker) {
-      vanished.inc({ pool });
-      log.warn('the pod of a worker is gone: it is no supply any more', { podName, pool, status });
+    podsVanished(workers: readonly VanishedWorker[]) {
+      if (workers.length === 0) return;
+      for (const { pool } of workers) vanished.inc({ pool });
+      const podNames = workers.slice(0, MOST_NAMES).map(({ podName }) => podName);
+      log.warn('pods of workers are gone: they are no supply any more', { count: workers.length, podNames });
+    },
+    /** Told with each complete list: how many pods are known, and of those that it lacks how many are doubted and how many are gone. */
+    absenceJudged(namespace: string, { known, before, doubted, gone }: { known: number; before: number; doubted: number; gone: number }) {
+      if (doubted > 0) {
+        listsDoubted.inc({ namespace });
+        log.warn('a list lacks most of the pods that are known: none counts as gone before another list says so', {
+          namespace,
+          known,
+          doubted,
+        });
+      } else if (before > gone) log.info('pods that a list lacked are there after all', { namespace, known, before, gone });
     },
     podAdopted({ podName, pool, namespace }: PodToAdopt) {
       adopted.inc({ pool });

@@ -182,7 +182,7 @@ export async function startSchedulerWorld({
     },
     workers: () => db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute(),
     /** Follows pods until the returned function is called. */
-    follow(rules: Partial<typeof FOLLOWING> = {}): () => Promise<void> {
+    follow(rules: Partial<typeof FOLLOWING> & { doubtMs?: number } = {}): () => Promise<void> {
       const stop = new AbortController();
       const following = { ...FOLLOWING, ...rules, breakerRules: BREAKER_RULES, db, cluster, events };
       const ended = followPods(following, stop.signal);

@@ -190,6 +190,16 @@ describe('watchPods', () => {
     expect(failures).toEqual([]);
   });
 
+  test('all is listed again as soon as a list is doubted, and only then (C8)', async () => {
+    let lists = 0;
+    follow({ watchSeconds: 600, onList: () => Promise.resolve(++lists === 1 ? { relistInMs: 10 } : {}) });
+    await waitFor('a second list', () => lists === 2);
+    await isOpen();
+    await create('a');
+    await see('added a');
+    expect(lists).toBe(2);
+  });
+
   test('it ends at once when told to, also while it waits for the cluster', async () => {
     simulator.failNext({ verb: 'list', hang: true });
     follow();

@@ -11,8 +11,8 @@ export type PodEvent = Exclude<PodChange, { readonly type: 'bookmark' }>;
 export interface PodWatch extends PodSelection {
   /** Done before each list is asked for: a pod that is known then to have been made, and is not in the list, is gone (C8). */
   readonly beforeList?: (() => Promise<void>) | undefined;
-  /** All pods of the instance, from a complete and consistent list. */
-  readonly onList: (pods: readonly ObservedPod[]) => Promise<void>;
+  /** All pods of the instance, from a complete and consistent list. It may ask for the next one sooner than `relistMs`. */
+  readonly onList: (pods: readonly ObservedPod[]) => Promise<{ readonly relistInMs?: number | undefined } | void>;
   /**
    * Changes in their order, as many as came while those before them were handled: a pod may be among them more than once. After an
    * interruption some may come again.
@@ -66,14 +66,15 @@ export async function watchPods(cluster: Cluster, watch: PodWatch, signal: Abort
       await interrupted(list.failure);
       continue;
     }
-    await watch.onList(list.value.pods);
-    const relistAt = begunAt + spread(relistMs, random);
+    const answer = await watch.onList(list.value.pods);
+    const relistAt = answer?.relistInMs === undefined ? begunAt + spread(relistMs, random) : now().getTime() + answer.relistInMs;
     let resourceVersion = list.value.resourceVersion;
     let failures = 0;
 
     while (!signal.aborted && failures < MOST_RESUMES && now().getTime() < relistAt) {
       const startedAt = now().getTime();
-      const seconds = Math.max(1, Math.round(spread(watchSeconds, random)));
+      const secondsLeft = Math.ceil((relistAt - startedAt) / 1000);
+      const seconds = Math.max(1, Math.min(secondsLeft, Math.round(spread(watchSeconds, random))));
       const end = await follow(cluster, watch, { resourceVersion, seconds }, signal);
       if (end.seen > 0) {
         failures = 0;

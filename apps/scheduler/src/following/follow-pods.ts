@@ -4,6 +4,7 @@ import { findInstance } from '@paddock/db/instance';
 import { markStuckPods } from '@paddock/db/workers/stuck-pods';
 import { findKnownPods, findNamespaces, stopVanishedWorkers } from '@paddock/db/workers/worker-pods';
 import { diagnoseTask, stopTask } from '@paddock/domain/tasks/worker-tasks';
+import { type DoubtedPods, judgeAbsence, NO_DOUBT } from '@paddock/domain/workers/judge-absence';
 import type { Cluster } from '@paddock/kube/connect';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { type PodEvent, watchPods } from '@paddock/kube/watch-pods';
@@ -24,7 +25,12 @@ export interface Following extends Recording {
   readonly stuckAfterMs: number;
   /** How long one watch lasts: a connection that has gone silent is noticed after that. */
   readonly watchSeconds: number;
+  /** How long after a list that lacks most pods a second one is read. */
+  readonly doubtMs?: number;
 }
+
+/** An API server that has just started, or a cache that is being filled, is whole by then; a lost pod's job waits for no longer. */
+const DOUBT_MS = 30_000;
 
 /** Follows the pods of this environment while we hold the lease on that. What two followers write at once does no harm (C8). */
 export async function followPods(parts: Following, signal: AbortSignal): Promise<void> {
@@ -73,6 +79,7 @@ export async function noteStuckPods({ db, events, stuckAfterMs }: Following): Pr
 async function followNamespace(parts: Following, where: { namespace: string; instance: string }, signal: AbortSignal): Promise<void> {
   const { db, cluster, events, watchSeconds } = parts;
   let known: readonly string[] = [];
+  let doubted = NO_DOUBT;
   await watchPods(
     cluster,
     {
@@ -81,7 +88,10 @@ async function followNamespace(parts: Following, where: { namespace: string; ins
       beforeList: async () => {
         known = await findKnownPods(db, where.namespace);
       },
-      onList: (pods) => takeList(parts, where.namespace, pods, known),
+      onList: async (pods) => {
+        doubted = await takeList(parts, where.namespace, pods, known, doubted);
+        return doubted.size === 0 ? {} : { relistInMs: parts.doubtMs ?? DOUBT_MS };
+      },
       onChanges: (changes) => takeChanges(parts, changes),
       onInterrupted: (failure, retryInMs) => events.watchInterrupted(where.namespace, failure, retryInMs),
     },
@@ -91,17 +101,28 @@ async function followNamespace(parts: Following, where: { namespace: string; ins
 
 /**
  * Takes over what a complete list says, and what it does not: of the pods that were `known` before it was asked for, those that are missing
- * are gone, whatever any clock says (C8). Their worker is no supply any more, but its row goes on until GitHub has said what became of the
- * runner (A3).
+ * are gone, whatever any clock says (C8), unless so many are that the list is `doubted`: these are returned, for the next list. The worker of
+ * a pod that is gone is no supply any more, but its row goes on until GitHub has said what became of the runner (A3).
  */
-export async function takeList(parts: Following, namespace: string, pods: readonly ObservedPod[], known: readonly string[]): Promise<void> {
+export async function takeList(
+  parts: Following,
+  namespace: string,
+  pods: readonly ObservedPod[],
+  known: readonly string[],
+  doubted: DoubtedPods = NO_DOUBT,
+): Promise<DoubtedPods> {
   const { withoutRow } = await recordPods(parts, pods);
   parts.events.podsWithoutRow(namespace, withoutRow);
   const present = new Set(pods.map(({ name }) => name));
-  await takeAbsence(
-    parts,
-    known.filter((name) => !present.has(name)),
-  );
+  const judged = judgeAbsence({ known, present, doubted, nowMs: performance.now() }, parts.doubtMs ?? DOUBT_MS);
+  parts.events.absenceJudged(namespace, {
+    known: known.length,
+    before: doubted.size,
+    doubted: judged.doubted.size,
+    gone: judged.gone.length,
+  });
+  await takeAbsence(parts, judged.gone);
+  return judged.doubted;
 }
 
 /**
@@ -133,5 +154,5 @@ async function takeAbsence({ db, events }: Following, podNames: readonly string[
     );
     return workers;
   });
-  for (const worker of vanished) events.podVanished(worker);
+  events.podsVanished(vanished);
 }

@@ -170,7 +170,9 @@ export async function findKnownPods(db: Kysely<Database>, namespace: string): Pr
     .select('pod_name')
     .where('namespace', '=', namespace)
     .where('pod_uid', 'is not', null)
-    .where(sql<boolean>`(status in ('pending', 'running') or (completed_at is not null and pod_deleted_at is null))`)
+    .where(
+      sql<boolean>`((status in ('pending', 'running') and pod_gone_at is null) or (completed_at is not null and pod_deleted_at is null))`,
+    )
     .orderBy('pod_name')
     .execute();
   return rows.map((row) => row.pod_name);

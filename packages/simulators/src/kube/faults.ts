@@ -19,6 +19,8 @@ export interface Fault {
   readonly afterCommit?: boolean | undefined;
   /** The call succeeds, and its answer has this in a header `Warning`, as the API server tells of fields that it drops. */
   readonly warning?: string | undefined;
+  /** A list succeeds and holds nothing, as of a server whose cache is not filled yet. */
+  readonly empty?: boolean | undefined;
   /** No answer ever comes; the connection stays open until the caller leaves. */
   readonly hang?: boolean | undefined;
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isRecord } from './api-object.ts';
 import { ApiFailure, notFound, statusObject } from './api-failure.ts';
 import { parseCall, type ApiCall } from './api-call.ts';
 import type { Fault, Faults } from './faults.ts';
@@ -23,12 +24,13 @@ export async function serveCall(service: ApiService, request: IncomingMessage, r
     const fault = service.faults.take(call);
     if (fault?.warning !== undefined) response.setHeader('warning', `299 - ${JSON.stringify(fault.warning)}`);
     else if (fault !== undefined) service.callFailed();
+    const isEmpty = fault?.empty === true;
     if (isFatal(fault) && fault.afterCommit !== true) return fail(fault, response);
     if (call.verb === 'watch') return watch(service, call, response);
     const { status, body } = await serveObject(service, call, request);
     if (isFatal(fault)) return fail(fault, response);
     if (typeof body === 'string') response.writeHead(status, { 'content-type': 'text/plain' }).end(body);
-    else sendJson(response, status, body);
+    else sendJson(response, status, isEmpty && isRecord(body) ? { ...body, items: [] } : body);
   } catch (error) {
     if (!(error instanceof ApiFailure)) throw error;
     sendJson(response, error.status, statusObject(error));
@@ -42,7 +44,7 @@ function authorised({ token }: ApiService, request: IncomingMessage): ApiCall {
   return call;
 }
 
-const isFatal = (fault: Fault | undefined): fault is Fault => fault !== undefined && fault.warning === undefined;
+const isFatal = (fault: Fault | undefined): fault is Fault => fault !== undefined && fault.warning === undefined && fault.empty !== true;
 
 function watch(service: ApiService, call: ApiCall, response: ServerResponse): void {
   const open = serveWatch(service.store, call, response, service.bookmarkMs);
