@@ -476,6 +476,7 @@ create table workers (
   stuck_reason text,
   stuck_at timestamp with time zone,
   terminating_at timestamp with time zone,
+  runner_ended_at timestamp with time zone,
   constraint workers_check CHECK (((status = ANY (ARRAY['completed'::status_enum, 'failed'::status_enum])) = (completed_at IS NOT NULL))),
   constraint workers_entity_type_check CHECK ((entity_type = ANY (ARRAY['Organization'::text, 'User'::text]))),
   constraint workers_pkey PRIMARY KEY (pod_name),

@@ -2,3 +2,6 @@
 
 -- When GitHub was first asked about a job in vain. It counts only while GitHub has not answered since (`looked_up_at`).
 alter table jobs add column unanswered_since timestamptz;
+
+-- When the runner's container was seen to have ended while others of its pod went on: until they end, the worker does not.
+alter table workers add column runner_ended_at timestamptz;

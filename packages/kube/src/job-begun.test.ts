@@ -8,8 +8,9 @@ const END = '2026-01-31 10:27:40Z: Job build (linux, 20) completed with result: 
 test.each([
   ['it waits', START, 'listening'],
   ['it has taken a job', [...START, JOB], 'job_begun'],
-  ['its job is over', [...START, JOB, END], 'job_begun'],
-  ['only the end is left of the log', [END], 'job_begun'],
+  ['its job is over', [...START, JOB, END], 'job_over'],
+  ['its job is over, and another has begun', [...START, JOB, END, JOB], 'job_begun'],
+  ['only the end is left of the log', [END], 'job_over'],
   [
     'an image that prefixes each line',
     [...START, JOB].map((line) => `[TERMINAL 2026-01-31 10:26:17Z INFO Terminal] WRITE LINE: ${line}`),
@@ -26,4 +27,5 @@ test.each([
 test('a log whose end did not come proves nothing, unless it shows a job (E5)', () => {
   expect(jobInLog(START.join('\n'), { lines: 100, isEndMissing: true })).toBe('cut');
   expect(jobInLog([...START, JOB].join('\n'), { lines: 100, isEndMissing: true })).toBe('job_begun');
+  expect(jobInLog([...START, JOB, END].join('\n'), { lines: 100, isEndMissing: true })).toBe('job_begun');
 });

@@ -4,20 +4,24 @@ import { LOG_TRANSFER_LIMIT_BYTES, readLogTail } from './logs.ts';
 import type { ObjectName } from './pods.ts';
 import { RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
 
-/** What a runner's log says of its job; `silent`: the log is whole, and holds none of the lines that tell. */
-export type JobInLog = 'job_begun' | 'listening' | 'silent' | 'cut';
+/**
+ * What a runner's log says of its job; `job_over`: the last that it began has ended. `silent`: the log is whole, and holds none of the lines
+ * that tell.
+ */
+export type JobInLog = 'job_begun' | 'job_over' | 'listening' | 'silent' | 'cut';
 
 /** What the runner application writes when it has taken a job and when it has ended one: `2026-01-31 10:26:17Z: Running job: build`. */
-const OF_A_JOB = /: Running job: |: Job .* completed with result: /;
+const OF_A_JOB = /: (?:Running job: |Job .* (?<over>completed with result: ))/g;
 /** What it writes when it is connected and waits. */
 const OF_WAITING = /: Listening for Jobs/;
 
 /**
- * Whether the runner whose log this is has begun a job. Anywhere in a line, for images decorate what the runner writes. `cut`: there may be
+ * Whether the runner whose log this is has begun a job, and ended it. Anywhere in a line, for images decorate what the runner writes. `cut`: there may be
  * lines that are not in `text`, before it or, where `isEndMissing`, behind it.
  */
 export function jobInLog(text: string, { lines, isEndMissing }: { lines: number; isEndMissing: boolean }): JobInLog {
-  if (OF_A_JOB.test(text)) return 'job_begun';
+  const last = [...text.matchAll(OF_A_JOB)].at(-1);
+  if (last !== undefined) return last.groups?.['over'] === undefined || isEndMissing ? 'job_begun' : 'job_over';
   if (isEndMissing) return 'cut';
   if (OF_WAITING.test(text)) return 'listening';
   return text.split('\n').length > lines ? 'cut' : 'silent';

@@ -150,6 +150,66 @@ describe('an idle runner', () => {
   });
 });
 
+describe('a worker that has had its job and does not go (E5)', () => {
+  /** It was assigned so many minutes ago; to a job that ended `ended` minutes ago, if that is told. */
+  const putAssigned = async (minutes: number, runner: 'online' | 'registered' | 'none', { status, ended = 0 }: Bound = {}) => {
+    const podName = await scene.putRunning(minutes, runner, { assigned_at: minutesAgo(minutes), online_seen_at: minutesAgo(minutes) });
+    if (status === undefined) return podName;
+    const end = status === 'running' ? {} : { completed_at: new Date(Date.now() - ended * 60_000) };
+    const { job_id } = await putJob(scene.db, { entity_id: scene.world.organization.id, status, wants_worker: false, ...end });
+    await scene.db.updateTable('workers').set({ assigned_job_id: job_id }).where('pod_name', '=', podName).execute();
+    return podName;
+  };
+  interface Bound {
+    readonly status?: 'running' | 'completed';
+    readonly ended?: number;
+  }
+
+  test('is stopped an idle time after its job ended', async () => {
+    const old = await putAssigned(60, 'none', { status: 'completed', ended: 11 });
+    const young = await putAssigned(60, 'none', { status: 'completed', ended: 9 });
+    expect(await scene.sweep()).toEqual({ ...NOTHING, overdue: 1, stopping: 1 });
+    expect([await reason(old), await reason(young)]).toEqual(['over', null]);
+    expect(await scene.tasks()).toEqual([`stop-worker ${old}`]);
+  });
+
+  test('is stopped where GitHub called it busy once and idle now, with a job that nobody can name', async () => {
+    const podName = await putAssigned(11, 'online');
+    expect(await scene.sweep()).toEqual({ ...NOTHING, overdue: 1, stopping: 1 });
+    expect(await reason(podName)).toBe('over');
+  });
+
+  test('is left alone while its job has not ended, whatever its runner does; GitHub is not asked', async () => {
+    const podName = await putAssigned(600, 'none', { status: 'running' });
+    await scene.db
+      .updateTable('workers')
+      .set({ runner_ended_at: minutesAgo(500) })
+      .execute();
+    const before = await scene.listCalls();
+    expect(await scene.sweep()).toEqual(NOTHING);
+    expect(await reason(podName)).toBeNull();
+    expect(await scene.listCalls()).toBe(before);
+  });
+
+  test('is asked for once in an idle time while GitHub calls it busy: one job may last for days (P4)', async () => {
+    const job = await scene.world.github.queueJob({ repo: 'acme/api', labels: ['linux'], durationMs: 600_000 });
+    const podName = await putAssigned(11, 'online');
+    expect(await scene.sweep()).toEqual({ ...NOTHING, overdue: 1, busy: 1 });
+    const checked = (minutes: number) =>
+      scene.db
+        .updateTable('workers')
+        .set({ runner_checked_at: minutesAgo(minutes) })
+        .execute();
+    await checked(9);
+    expect(await scene.sweep()).toEqual(NOTHING);
+    await checked(11);
+    expect(await scene.sweep()).toEqual({ ...NOTHING, overdue: 1, busy: 1 });
+    expect(await reason(podName)).toBeNull();
+    await scene.world.github.cancelJob(job.id);
+    await waitFor('the runner to leave', async () => (await scene.truth(podName)) === undefined);
+  });
+});
+
 describe('what it costs (P4)', () => {
   test('one list for all due workers of a scope, none for scopes without any', async () => {
     for (let n = 0; n < 5; n += 1) await scene.putRunning(11, 'registered');

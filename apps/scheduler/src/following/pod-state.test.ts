@@ -49,6 +49,7 @@ describe('podState', () => {
       runningAt: ran.runningAt,
       endedAt,
       exitCode: 0,
+      isRunnerOver: false,
       terminatingAt: null,
       terminatingSeconds: null,
       stuckReason: null,
@@ -56,6 +57,11 @@ describe('podState', () => {
       endedBy: null,
       message: null,
     });
+  });
+
+  test('tells a runner that has ended beside a container that has not (E5)', () => {
+    const runner = { name: 'runner', state: 'terminated', exitCode: 0 } as const;
+    expect(podState(pod({ phase: 'Running', ...ran, runner }))).toMatchObject({ phase: 'running', isRunnerOver: true });
   });
 
   test('says why a failed pod failed, and what keeps one from starting (P5)', () => {

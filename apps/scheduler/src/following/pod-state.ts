@@ -18,6 +18,7 @@ export function podState(pod: ObservedPod): PodState {
     runningAt: pod.runningAt ?? null,
     endedAt: pod.endedAt ?? null,
     exitCode: pod.runner.exitCode ?? null,
+    isRunnerOver: pod.runner.state === 'terminated' && !pod.containersTerminated,
     isUnschedulable: pod.phase === 'Pending' && pod.unschedulable !== undefined,
     terminatingAt: pod.deletionTimestamp ?? null,
     terminatingSeconds: pod.deletionGraceSeconds ?? null,

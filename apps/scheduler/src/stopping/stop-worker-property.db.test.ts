@@ -73,6 +73,7 @@ const steps = fc.oneof(
     weight: 6,
     arbitrary: fc.record({ step: fc.constant('time' as const), minutes: fc.constantFrom(1, 11), replicas: fc.constantFrom(1, 2) }),
   },
+  { weight: 2, arbitrary: fc.record({ step: fc.constant('assigned' as const), nth: fc.nat(100) }) },
   { weight: 2, arbitrary: fc.record({ step: fc.constant('lie' as const), busyLies: fc.boolean() }) },
   { weight: 3, arbitrary: fc.record({ step: fc.constant('no log' as const), times: fc.integer({ min: 1, max: 8 }) }) },
   {
@@ -101,6 +102,13 @@ async function take(step: Step): Promise<void> {
     case 'stop': {
       const runner = pick((await connected()).filter(isSettled), step.nth);
       if (runner !== undefined) await scene.askToStop(runner.name, step.reason);
+      return;
+    }
+    case 'assigned': {
+      // GitHub called it busy, and whichever job that was, nobody has told us.
+      const runner = pick(await connected(), step.nth);
+      const assigned = world.db.updateTable('workers').set({ assigned_at: new Date() });
+      if (runner !== undefined) await assigned.where('pod_name', '=', runner.name).where('assigned_at', 'is', null).execute();
       return;
     }
     case 'time':
@@ -137,7 +145,10 @@ async function letStopsEnd(): Promise<void> {
   await world.gitHub.clearFaults();
   await world.gitHub.setRunnerFaults({ busyLies: true });
   await waitFor('every stop to end', async () => {
-    for (const { name } of await idle()) await scene.askToStop(name);
+    for (const { name } of await idle()) {
+      await scene.askToStop(name);
+      await scene.askToStop(name, 'over');
+    }
     await take({ step: 'time', minutes: 11, replicas: 2 });
     await expectNobodyKilled();
     const live = await world.db.selectFrom('workers').select('stopping_at').where('status', 'in', ['pending', 'running']).execute();

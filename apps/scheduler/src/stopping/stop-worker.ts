@@ -59,7 +59,7 @@ export function createStopWorker(parts: Stopping): Handler {
 }
 
 function asEvidence({ status, podUid, stopReason, ...row }: WorkerToStop): StopEvidence['worker'] {
-  const { isStopping, isAssigned, registrationBegun, deregistration, deregisteredForMs, wasOnline } = row;
+  const { isStopping, isAssigned, hadJob, registrationBegun, deregistration, deregisteredForMs, wasOnline } = row;
   return {
     hasEnded: status === 'completed' || status === 'failed',
     hadPod: podUid !== null,
@@ -69,6 +69,7 @@ function asEvidence({ status, podUid, stopReason, ...row }: WorkerToStop): StopE
     offlineForMs: null,
     isStopping,
     isAssigned,
+    hadJob,
     registrationBegun,
     deregistration,
     deregisteredForMs,

@@ -20,7 +20,7 @@ export interface JobToLookUp {
   readonly status: Status;
   readonly revision: number;
   readonly wantsWorker: boolean;
-  /** The worker that is bound to it is alive. */
+  /** The worker that is bound to it is alive, and its runner has not ended. */
   readonly hasWorker: boolean;
   /** GitHub called it queued when it was asked before, long enough ago; the same for not knowing it. */
   readonly wasQueued: boolean;
@@ -74,7 +74,7 @@ export async function findJobsToLookUp(
       j.entity_id as "entityId", j.entity_type as "entityType", coalesce(i.login, j.entity_name) as login,
       coalesce(i.installation_id, j.installation_id) as "installationId", coalesce(i.app_id, j.app_id) as "appId",
       j.status, j.revision, j.wants_worker as "wantsWorker",
-      exists (select from workers w where w.pod_name = j.k8s_pod and w.status in ('pending', 'running')) as "hasWorker",
+      exists (select from workers w where w.pod_name = j.k8s_pod and w.status in ('pending', 'running') and w.runner_ended_at is null) as "hasWorker",
       coalesce(j.seen_queued_at <= now() - ${secondLookMs} * interval '1 millisecond', false) as "wasQueued",
       coalesce(j.seen_gone_at <= now() - ${secondLookMs} * interval '1 millisecond', false) as "wasGone",
       j.job_id in (select job_id from due) as "isDue"

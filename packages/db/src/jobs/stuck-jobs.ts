@@ -33,8 +33,8 @@ const ms = (milliseconds: number) => sql`${milliseconds} * interval '1 milliseco
 
 /**
  * Jobs in doubt, the oldest first (E3, E4): those that wait although nothing holds their key back and no worker of it is alive; those whose
- * worker has ended; those beside an idle worker; and from time to time those that are held back or run elsewhere, since their end may have
- * got lost. Looks at a held back job are as far apart as the job was old at the last one.
+ * worker has ended, or its runner; those beside an idle worker; and from time to time those that are held back or run elsewhere, since their
+ * end may have got lost. Looks at a held back job are as far apart as the job was old at the last one.
  */
 export async function findDoubtfulJobs(db: Kysely<Database>, rules: DoubtRules): Promise<DoubtfulJob[]> {
   const { stuckAfterMs, firstLookMs, longestLookMs, limit, silenceMs, queuedAtMostMs, batch } = rules;
@@ -57,7 +57,7 @@ export async function findDoubtfulJobs(db: Kysely<Database>, rules: DoubtRules):
       -- Few: only for these a worker is looked for among all that have ended.
       select job_id, k8s_pod, created_at from jobs j
       where status = 'running' and not wants_worker and not ${wasRecoveredLately}
-        and k8s_pod not in (select pod_name from workers where status in ('pending', 'running'))
+        and k8s_pod not in (select pod_name from workers where status in ('pending', 'running') and runner_ended_at is null)
     ), doubtful as (
       (select j.job_id, 'unserved' as doubt, 1 as rank from keys cross join lateral (
           select * from jobs where demand_key = keys.demand_key and wants_worker order by created_at, job_id
@@ -66,8 +66,8 @@ export async function findDoubtfulJobs(db: Kysely<Database>, rules: DoubtRules):
         order by j.created_at limit ${batch})
       union all
       (select j.job_id, 'worker_ended', 2 from left_jobs j
-        cross join lateral (select completed_at from workers where pod_name = j.k8s_pod offset 0) w
-        where w.completed_at < now() - ${ms(stuckAfterMs)} order by j.created_at limit ${batch})
+        cross join lateral (select coalesce(completed_at, runner_ended_at) as ended_at from workers where pod_name = j.k8s_pod offset 0) w
+        where w.ended_at < now() - ${ms(stuckAfterMs)} order by j.created_at limit ${batch})
       union all
       (select j.job_id, 'worker_idle', 3 from keys cross join lateral (
           select * from jobs where demand_key = keys.demand_key and wants_worker order by created_at, job_id limit idle

@@ -24,6 +24,7 @@ const podOf = (podName: string, given: Partial<PodState> = {}): PodState => ({
   runningAt: null,
   endedAt: null,
   exitCode: null,
+  isRunnerOver: false,
   isUnschedulable: false,
   terminatingAt: null,
   terminatingSeconds: null,

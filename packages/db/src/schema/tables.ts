@@ -114,6 +114,7 @@ export interface WorkersTable {
   secret_deleted_at: Nullable<Date>;
   pod_deleted_at: Nullable<Date>;
   running_at: Nullable<Date>;
+  runner_ended_at: Nullable<Date>;
   completed_at: Nullable<Date>;
   revision: Generated<number>;
   created_at: Generated<Date>;

@@ -2,14 +2,17 @@ import { DEFAULT_DEADLINES } from '@paddock/domain/pools/deadlines';
 import { DEADLINE_REASONS } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, sql } from 'kysely';
 import { currentPoolsDocument } from '../jobs/pools-documents.ts';
+import { RUNS_BOUND_JOB } from './assigned-workers.ts';
 import { ACCOUNT_TODAY } from './stopping-workers.ts';
 import { isRefused } from '../accounts/refused-accounts.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
-/** An unassigned worker past a deadline. Times in milliseconds, by the database's clock. */
+/** A worker past a deadline that does no work, as far as we know. Times in milliseconds, by the database's clock. */
 export interface OverdueWorker {
   podName: string;
   pool: string;
+  /** It was assigned, and its job has long ended or was never told. */
+  hadJob: boolean;
   /** Its pod has not started in time. The others run, and GitHub has to be asked about their runners. */
   isPending: boolean;
   isRegistrationDue: boolean;
@@ -43,9 +46,14 @@ const MOST_LENIENT = 2;
 
 const past = (instant: string, deadline: string) => sql.raw(`w.${instant} < now() - ${deadline} * interval '1 second'`);
 
+/** Since when assigned worker `w` has had nothing to do but to end: since its runner ended, or its job, or its assignment to one unknown. */
+const overSince = sql`least(w.runner_ended_at, coalesce(
+  (select least(bound.completed_at, bound.updated_at) from jobs bound where bound.job_id = w.assigned_job_id), w.assigned_at))`;
+
 /**
- * Unassigned workers past a deadline of their pool (E5), the longest known first. An account at which GitHub refused us lately is left
- * out where GitHub would have to be asked (C9). Younger ones are not read at all.
+ * Workers past a deadline of their pool (E5): unassigned ones, and those that have had their job and live on for as long as a runner may be
+ * idle. The longest known of each scope first, so that no scope keeps the others from their turn. An account at which GitHub refused us
+ * lately is left out where GitHub would have to be asked (C9). Younger ones are not read at all.
  */
 export async function findOverdueWorkers(
   db: Kysely<Database>,
@@ -55,7 +63,8 @@ export async function findOverdueWorkers(
   const usual = deadlinesOf({ name: '' });
   const shortest = Math.min(...[usual, ...pools].flatMap(({ pending, registration, idle }) => [pending, registration, idle]));
   const { rows } = await sql<OverdueWorker>`
-    select w.pod_name as "podName", w.k8s_pool as pool, w.running_at is null as "isPending",
+    select w.pod_name as "podName", w.k8s_pool as pool, w.assigned_at is not null as "hadJob",
+      w.running_at is null and w.assigned_at is null as "isPending",
       w.running_at is not null and ${past('running_at', 'd.registration')} as "isRegistrationDue",
       w.running_at is not null and ${past('running_at', 'd.idle')} and not w.is_warm as "isIdleDue",
       d.idle * 1000 as "idleDeadlineMs", w.online_seen_at is not null as "wasOnline",
@@ -67,7 +76,7 @@ export async function findOverdueWorkers(
       w.scope_repo_id as "scopeRepoId"
     -- By itself: in the order of their age the planner might rather walk through every worker ever made.
     from (
-      select * from workers where status in ('pending', 'running') and assigned_at is null and stopping_at is null
+      select * from workers w where status in ('pending', 'running') and (assigned_at is null or not ${RUNS_BOUND_JOB}) and stopping_at is null
         and created_at < now() - ${shortest}::float8 * interval '1 second' offset 0
     ) w ${ACCOUNT_TODAY}
     left join jsonb_to_recordset(${JSON.stringify(pools)}::jsonb) as p(name text, pending float8, registration float8, idle float8) on p.name = w.k8s_pool
@@ -84,12 +93,16 @@ export async function findOverdueWorkers(
         coalesce(p.registration, ${usual.registration}::float8) * 2 ^ least(ended.registration, ${MOST_LENIENT}) as registration,
         coalesce(p.idle, ${usual.idle}::float8) * 2 ^ least(ended.idle, ${MOST_LENIENT}) as idle
     ) d
-    where case when w.running_at is null then w.pod_uid is not null and ${past('pod_created_at', 'd.pending')}
+    where case when w.assigned_at is not null then ${overSince} < now() - d.idle * interval '1 second'
+          and coalesce(w.runner_checked_at < now() - greatest(d.idle * interval '1 second', ${readingsApartMs}::float8 * interval '1 millisecond'), true)
+          and not ${isRefused('w.entity_id', refusedPauseMs)}
+        when w.running_at is null then w.pod_uid is not null and ${past('pod_created_at', 'd.pending')}
         else ((w.online_seen_at is null and ${past('running_at', 'd.registration')}) or (${past('running_at', 'd.idle')} and not w.is_warm))
           and coalesce(w.runner_checked_at < now() - ${readingsApartMs}::float8 * interval '1 millisecond', true)
           and not ${isRefused('w.entity_id', refusedPauseMs)}
         end
-    order by w.created_at, w.pod_name limit ${limit}`.execute(db);
+    order by row_number() over (partition by w.entity_id, w.scope_repo_id order by w.created_at, w.pod_name), w.created_at, w.pod_name
+    limit ${limit}`.execute(db);
   return rows;
 }
 

@@ -1,11 +1,17 @@
 import { JOBLESS_REASONS, type StopReason } from '@paddock/domain/workers/stop-reasons';
 import { sql, type Transaction } from 'kysely';
+import { RUNS_BOUND_JOB } from './assigned-workers.ts';
 import type { Database } from '../schema/tables.ts';
 
 export interface StopRequest {
   readonly podName: string;
   readonly reason: StopReason;
 }
+
+/** Nothing is known to run on worker `w`, and it is not to be stopped yet: asked for as `over`, it may have had a job. */
+const mayBeAsked = (reason: string) =>
+  sql`w.status in ('pending', 'running') and w.stopping_at is null
+    and (w.assigned_at is null or (${sql.ref(reason)} = 'over' and not ${RUNS_BOUND_JOB}))`;
 
 /**
  * How old GitHub's word on a job may be when a worker is stopped for whose jobs another is to be made; and how long the other waits for it at
@@ -24,12 +30,12 @@ export async function requestStops(trx: Transaction<Database>, requests: readonl
       select * from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb) as given("podName" text, reason text)
     ), locked as (
       select w.pod_name, asked.reason from workers w join asked on asked."podName" = w.pod_name
-      where w.status in ('pending', 'running') and w.assigned_at is null and w.stopping_at is null
+      where ${mayBeAsked('asked.reason')}
       order by w.pod_name for no key update of w
     )
     update workers w set stopping_at = now(), stop_reason = locked.reason,
       unexplained_until = case when locked.reason = any(${JOBLESS_REASONS}::text[]) then now() + ${WORD_OF_GITHUB} end
-    from locked where w.pod_name = locked.pod_name and w.status in ('pending', 'running') and w.assigned_at is null and w.stopping_at is null
+    from locked where w.pod_name = locked.pod_name and ${mayBeAsked('locked.reason')}
     returning w.pod_name as "podName"`.execute(trx);
   return rows.map(({ podName }) => podName);
 }

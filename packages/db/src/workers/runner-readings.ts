@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { IS_ASSIGNED } from './assigned-workers.ts';
 import type { Database } from '../schema/tables.ts';
 
 /** What GitHub said of a worker's runner just now. */
@@ -14,6 +15,7 @@ export interface RunnerReading {
 export interface ReadRunner {
   podName: string;
   wasOnline: boolean;
+  /** A job is known to run on its worker. */
   isAssigned: boolean;
   idleForMs: number | null;
   offlineForMs: number | null;
@@ -38,7 +40,7 @@ export async function saveRunnerReadings(db: Kysely<Database>, readings: readonl
       offline_since = case when l."isKnown" and not l."isOnline" then coalesce(w.offline_since, now()) end,
       assigned_at = case when l."isBusy" then coalesce(w.assigned_at, now()) else w.assigned_at end
     from locked l where w.pod_name = l."podName" and w.status in ('pending', 'running')
-    returning w.pod_name as "podName", w.online_seen_at is not null as "wasOnline", w.assigned_at is not null as "isAssigned",
+    returning w.pod_name as "podName", w.online_seen_at is not null as "wasOnline", ${IS_ASSIGNED} as "isAssigned",
       extract(epoch from now() - w.idle_since)::float8 * 1000 as "idleForMs",
       extract(epoch from now() - w.offline_since)::float8 * 1000 as "offlineForMs"`.execute(db);
   return rows;

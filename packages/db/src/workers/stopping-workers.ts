@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { type Binding, bindWorkers } from '../jobs/bind-workers.ts';
+import { IS_ASSIGNED } from './assigned-workers.ts';
 import type { Database, EntityType, Status } from '../schema/tables.ts';
 import { IS_EXAMINED } from './workers.ts';
 
@@ -11,7 +12,10 @@ export interface WorkerToStop {
   status: Status;
   isStopping: boolean;
   stopReason: string | null;
+  /** A job is known to run on it. */
   isAssigned: boolean;
+  /** It was assigned, now or before. */
+  hadJob: boolean;
   pool: string;
   namespace: string;
   podUid: string | null;
@@ -44,7 +48,7 @@ export const ACCOUNT_TODAY = sql.raw(`left join lateral (
 export async function findWorkerToStop(db: Kysely<Database>, podName: string): Promise<WorkerToStop | undefined> {
   const { rows } = await sql<WorkerToStop>`
     select w.pod_name as "podName", w.status, w.stopping_at is not null as "isStopping", w.stop_reason as "stopReason",
-      w.assigned_at is not null as "isAssigned", w.k8s_pool as pool, w.namespace, w.pod_uid as "podUid",
+      ${IS_ASSIGNED} as "isAssigned", w.assigned_at is not null as "hadJob", w.k8s_pool as pool, w.namespace, w.pod_uid as "podUid",
       w.registration_started_at is not null as "registrationBegun",
       case when w.registration_gone_at is not null then 'done' when w.deregistration_started_at is not null then 'begun' else 'none' end as deregistration,
       extract(epoch from now() - w.registration_gone_at)::float8 * 1000 as "deregisteredForMs",
@@ -62,22 +66,25 @@ export async function findWorkerToStop(db: Kysely<Database>, podName: string): P
   return rows[0];
 }
 
+/** It is to be stopped, and nothing is known to run on it. */
+const mayEnd = (podName: string) =>
+  sql`w.pod_name = ${podName} and w.status in ('pending', 'running') and w.stopping_at is not null and not ${IS_ASSIGNED}`;
+
 /**
  * The last word before its runner is removed from GitHub: from here on nobody takes the worker back into supply. False: it has ended, is
  * assigned, or is not to be stopped any more.
  */
 export async function markDeregistering(db: Kysely<Database>, podName: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    update workers set deregistration_started_at = coalesce(deregistration_started_at, now())
-    where pod_name = ${podName} and status in ('pending', 'running') and stopping_at is not null and assigned_at is null`.execute(db);
+    update workers w set deregistration_started_at = coalesce(deregistration_started_at, now())
+    where ${mayEnd(podName)}`.execute(db);
   return numAffectedRows === 1n;
 }
 
 /** Whether it is still to be stopped and nothing is known to run on it. */
 export async function mayStop(db: Kysely<Database>, podName: string): Promise<boolean> {
   const { rows } = await sql`
-    select from workers
-    where pod_name = ${podName} and status in ('pending', 'running') and stopping_at is not null and assigned_at is null`.execute(db);
+    select from workers w where ${mayEnd(podName)}`.execute(db);
   return rows.length === 1;
 }
 

@@ -16,6 +16,8 @@ export interface PodState {
   runningAt: Date | null;
   endedAt: Date | null;
   exitCode: number | null;
+  /** Its runner has ended, and other containers have not. */
+  isRunnerOver: boolean;
   /** No node takes it. */
   isUnschedulable: boolean;
   /** When the cluster means it to be gone, once its deletion was asked for, and how long after that request this is. */
@@ -91,7 +93,7 @@ export async function recordPodStates(
   const { rows } = await sql<RecordedPods>`${prepared}
     with given as (
       select * from jsonb_to_recordset(${JSON.stringify(states)}::jsonb) as g("podName" text, "podUid" text, "podCreatedAt" timestamptz, node text, phase text,
-        "runningAt" timestamptz, "endedAt" timestamptz, "exitCode" integer, "isUnschedulable" boolean, "terminatingAt" timestamptz, "terminatingSeconds" float8,
+        "runningAt" timestamptz, "endedAt" timestamptz, "exitCode" integer, "isRunnerOver" boolean, "isUnschedulable" boolean, "terminatingAt" timestamptz, "terminatingSeconds" float8,
         "stuckReason" text, "failureReason" text, "endedBy" text, message text)
     ),
     -- Each is looked up by its name: a plain join would read all living workers for one change of one pod.
@@ -109,6 +111,7 @@ export async function recordPodStates(
         where pod_name = g."podName" and status in ('pending', 'running') and (pod_uid is null or pod_uid = g."podUid")
           and (pod_uid is null or (k8s_node is null and g.node is not null)
             or (status = 'pending' and g.phase = 'running') or g.phase in ('succeeded', 'failed')
+            or (runner_ended_at is null and g."isRunnerOver")
             or (unschedulable_at is not null) <> g."isUnschedulable"
             or stuck is distinct from stuck_reason or (terminating_at is null and g."terminatingAt" is not null))
         for update of workers
@@ -125,6 +128,7 @@ export async function recordPodStates(
           when l.phase = 'succeeded' then coalesce(w.running_at, l."ranAt", l."overAt")
           else coalesce(w.running_at, l."ranAt") end,
         completed_at = case when l.phase in ('succeeded', 'failed') then greatest(l."overAt", w.running_at) end,
+        runner_ended_at = case when l."isRunnerOver" then coalesce(w.runner_ended_at, now()) else w.runner_ended_at end,
         exit_code = coalesce(l."exitCode", w.exit_code),
         unschedulable_at = case when l."isUnschedulable" then coalesce(w.unschedulable_at, now()) end,
         terminating_at = coalesce(w.terminating_at, l."goneBy"),

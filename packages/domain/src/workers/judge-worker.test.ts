@@ -4,6 +4,7 @@ import { judgeWorker, type OverdueRunner } from './judge-worker.ts';
 /** Online, past both deadlines, and no job waits. */
 const OVERDUE: OverdueRunner = {
   runner: 'online',
+  hadJob: false,
   wasOnline: true,
   offlineForMs: null,
   isRegistrationDue: true,
@@ -18,6 +19,10 @@ test.each<[string, Partial<OverdueRunner>, string | undefined]>([
   ['idle, and a job has just begun to wait: it may be given to it', { waitingForMs: 599_000 }, undefined],
   ['idle, and a job has waited as long', { waitingForMs: 600_000 }, 'not_assigned'],
   ['busy', { runner: 'busy' }, undefined],
+  ['idle after its job', { hadJob: true, isIdleDue: false }, 'over'],
+  ['gone from GitHub after its job', { runner: 'unknown', hadJob: true, isIdleDue: false }, 'over'],
+  ['offline after its job', { runner: 'offline', hadJob: true, offlineForMs: 0 }, 'over'],
+  ['busy although its job is over, or was never told', { runner: 'busy', hadJob: true }, undefined],
   ['never online', { runner: 'offline', wasOnline: false, offlineForMs: 0 }, 'not_registered'],
   ['never online, and unknown to GitHub', { runner: 'unknown', wasOnline: false }, 'not_registered'],
   ['never online, and young', { runner: 'offline', wasOnline: false, offlineForMs: 0, isRegistrationDue: false }, undefined],

@@ -1,8 +1,10 @@
 import type { StopReason } from './stop-reasons.ts';
 
-/** An unassigned worker that is past a deadline, and what GitHub says of its runner now. Times in milliseconds. */
+/** A worker that is past a deadline, and what GitHub says of its runner now. Times in milliseconds. */
 export interface OverdueRunner {
   readonly runner: 'unknown' | 'offline' | 'online' | 'busy';
+  /** It was assigned, and its job has long ended or was never told. */
+  readonly hadJob: boolean;
   /** GitHub has called it online, now or before. */
   readonly wasOnline: boolean;
   /** For how long every reading has called it offline; null if this one does not. */
@@ -18,7 +20,8 @@ export interface OverdueRunner {
 
 /** Why the worker is to be stopped, if it is (E5, C11). A job that waits for less than the deadline may be given to it any moment. */
 export function judgeWorker(worker: OverdueRunner, { offlineMs }: { readonly offlineMs: number }): StopReason | undefined {
-  const { runner, wasOnline, offlineForMs, isRegistrationDue, isIdleDue, idleDeadlineMs, waitingForMs } = worker;
+  const { runner, hadJob, wasOnline, offlineForMs, isRegistrationDue, isIdleDue, idleDeadlineMs, waitingForMs } = worker;
+  if (hadJob) return runner === 'busy' ? undefined : 'over';
   switch (runner) {
     case 'busy':
       return undefined;

@@ -9,6 +9,7 @@ const WORKER: StoppingWorker = {
   isStopping: true,
   reason: 'idle',
   isAssigned: false,
+  hadJob: false,
   hadPod: true,
   registrationBegun: true,
   deregistration: 'none',
@@ -48,6 +49,7 @@ describe('the way to an end, in this order (E5)', () => {
     ['a job is in progress on it', { ...IDLE, job: 'found' }, 'bind'],
     ['there are too many to ask for', { ...IDLE, job: 'too_many' }, 'wait 45000, held up'],
     ['none is', { ...IDLE, job: 'none' }, 'look at the log'],
+    ['the log shows a job that is over: its worker has had it', { ...IDLE, job: 'none', log: 'job_over' }, 'keep, assigned'],
     ['the log shows a job', { ...IDLE, job: 'none', log: 'job_begun' }, 'keep, assigned'],
     ['the log cannot be read', { ...IDLE, job: 'none', log: 'unreadable' }, 'wait 45000, held up'],
     ['the log has lost its beginning', { ...IDLE, job: 'none', log: 'silent' }, 'wait 45000, held up'],
@@ -151,6 +153,47 @@ describe('what its pod is', () => {
       'delete_pod',
     ],
     ['it was missing from a list only', { pod: 'working', worker: { reason: 'pod_gone' } }, 'keep, unassigned'],
+  ])('%s', (_what, given, expected) => {
+    expect(brief(decide(given))).toBe(expected);
+  });
+});
+
+describe('a worker that has had its job, or is no more believed to have one (E5, P2)', () => {
+  const had = { worker: { reason: 'over', hadJob: true, wasOnline: false } } as const;
+  const deregistered = { worker: { ...had.worker, ...DEREGISTERED } } as const;
+  test.each<[string, Given, string]>([
+    ['its job runs after all', { pod: 'over', worker: { ...had.worker, isAssigned: true } }, 'keep, assigned'],
+    ['GitHub is asked', { ...had, pod: 'working' }, 'look at the runner'],
+    ['GitHub calls it busy', { ...had, pod: 'over', runner: 'busy' }, 'keep, assigned'],
+    ['GitHub calls it idle for the first time', { ...IDLE, worker: { ...had.worker, idleForMs: 0 } }, 'wait 60000'],
+    ['GitHub does not know it', { ...had, pod: 'over', runner: 'unknown' }, 'look at the job'],
+    ['another job is in progress on it', { ...had, pod: 'over', runner: 'unknown', job: 'found' }, 'bind'],
+    ['its runner has ended beside others: no log', { ...had, pod: 'over', runner: 'unknown', job: 'none' }, 'deregister'],
+    ['its runner has ended beside others, after all', { ...deregistered, pod: 'over', job: 'none' }, 'delete_pod'],
+    ['its runner goes on: the log is read', { ...had, ...IDLE, job: 'none' }, 'look at the log'],
+    [
+      'its status is late: the log is read, though no reading called it online',
+      { ...had, pod: 'unstarted', runner: 'offline', job: 'none' },
+      'look at the log',
+    ],
+    ['its log shows the end of its job', { ...had, ...IDLE, job: 'none', log: 'job_over' }, 'deregister'],
+    ['its log shows that it waits', { ...had, ...IDLE, job: 'none', log: 'listening' }, 'deregister'],
+    ['its log shows a job', { ...had, ...IDLE, job: 'none', log: 'job_begun' }, 'keep, assigned'],
+    [
+      'its log shows a job, and GitHub does not know it',
+      { ...had, pod: 'working', runner: 'unknown', job: 'none', log: 'job_begun' },
+      'wait 45000, held up',
+    ],
+    ['its log says nothing', { ...had, pod: 'working', runner: 'offline', job: 'none', log: 'silent' }, 'wait 45000, held up'],
+    [
+      'its log says nothing, and its status is late',
+      { ...had, pod: 'unstarted', runner: 'offline', job: 'none', log: 'silent' },
+      'wait 45000, held up',
+    ],
+    ['its node says that it never began', { ...had, pod: 'unstarted', runner: 'offline', job: 'none', log: 'none' }, 'wait 45000, held up'],
+    ['its log says nothing, at the last look', { ...deregistered, pod: 'working', job: 'none', log: 'silent' }, 'wait 45000, held up'],
+    ['its log shows a job, at the last look', { ...deregistered, pod: 'working', job: 'none', log: 'job_begun' }, 'keep, assigned'],
+    ['all is proven', { ...deregistered, pod: 'working', job: 'none', log: 'job_over' }, 'delete_pod'],
   ])('%s', (_what, given, expected) => {
     expect(brief(decide(given))).toBe(expected);
   });

@@ -3,7 +3,10 @@ export interface StoppingWorker {
   readonly hasEnded: boolean;
   readonly isStopping: boolean;
   readonly reason: string | null;
+  /** A job is known to run on it. */
   readonly isAssigned: boolean;
+  /** It was assigned: its job has ended, or is not known and nobody believes in it any more. */
+  readonly hadJob: boolean;
   /** Its pod was seen once. */
   readonly hadPod: boolean;
   /** GitHub was asked to register it, or may have been. */
@@ -28,10 +31,10 @@ export type StoppingPod = 'absent' | 'unstarted' | 'working' | 'over' | 'termina
 export type StoppingRunner = 'unknown' | 'offline' | 'online' | 'busy';
 
 /**
- * What the runner's own log shows: `silent` is a whole log without the lines that a runner writes; `none`: its node says that the container
+ * What the runner's own log shows: `job_over` is a job that has ended, and no other; `silent` is a whole log without the lines that a runner writes; `none`: its node says that the container
  * has not started; `unreadable` proves nothing.
  */
-export type StoppingLog = 'job_begun' | 'listening' | 'silent' | 'none' | 'unreadable';
+export type StoppingLog = 'job_begun' | 'job_over' | 'listening' | 'silent' | 'none' | 'unreadable';
 
 /** What one attempt has seen up to now; what it has not looked at yet is absent. */
 export interface StopEvidence {
@@ -102,7 +105,7 @@ function withoutPod(evidence: StopEvidence, rules: StopRules): StopStep {
   if (runner === undefined) return { look: 'runner' };
   if (runner === 'unknown') return { act: 'end' };
   // Its pod was never seen, so it may be made this very moment: the registration goes first, or nobody could tell what runs.
-  if (!worker.hadPod && !worker.isAssigned) return provenIdle(evidence, rules) ?? { act: 'deregister' };
+  if (!worker.hadPod && !worker.isAssigned && !worker.hadJob) return provenIdle(evidence, rules) ?? { act: 'deregister' };
   if (worker.offlineForMs !== null) {
     const left = rules.offlineMs - worker.offlineForMs;
     return left <= 0
@@ -143,26 +146,33 @@ function provenIdle({ worker, runner }: StopEvidence, { idleApartMs }: StopRules
 }
 
 /**
- * The status of a pod may be late. A runner that GitHub has called online has started whatever the status says, and one that GitHub does
- * not know may have left after its job.
+ * The status of a pod may be late. A runner that GitHub has called online, or given a job, has started whatever the status says, and one
+ * that GitHub does not know may have left after its job.
  */
 function needsLog(pod: 'unstarted' | 'working' | 'over', { worker, runner }: StopEvidence): boolean {
-  return pod === 'working' || (pod === 'unstarted' && (worker.wasOnline || runner === 'unknown'));
+  return pod === 'working' || (pod === 'unstarted' && (hasBegun(worker) || runner === 'unknown'));
 }
 
-/** Undefined once the log shows that no job has begun. */
+const hasBegun = ({ wasOnline, hadJob }: StoppingWorker): boolean => wasOnline || hadJob;
+
+/** Undefined once the log shows that no job runs. */
 function provenByLog({ worker, pod, runner, log }: StopEvidence, rules: StopRules): StopStep | undefined {
-  const neverBegan = pod === 'unstarted' && !worker.wasOnline;
+  const begun = hasBegun(worker);
+  const neverBegan = pod === 'unstarted' && !begun;
   switch (log) {
     case undefined:
       return { look: 'log' };
     case 'job_begun':
-      return { act: 'keep', assigned: true, why: 'its log shows a job' };
+      return worker.hadJob && runner === 'unknown'
+        ? heldUp(rules, 'GitHub does not know its runner any more, but its log does not show the end of its job')
+        : { act: 'keep', assigned: true, why: 'its log shows a job' };
+    case 'job_over':
+      return worker.hadJob ? undefined : { act: 'keep', assigned: true, why: 'its log shows a job' };
     case 'unreadable':
       return heldUp(rules, 'its log cannot be read, so it is not known whether a job runs');
     case 'silent':
       // A runner that has listened has said so; if that line is gone, others may be too.
-      if (neverBegan || (!worker.wasOnline && (runner === 'offline' || worker.deregistration === 'done'))) return undefined;
+      if (neverBegan || (!begun && (runner === 'offline' || worker.deregistration === 'done'))) return undefined;
       return heldUp(rules, 'its log does not show its beginning, so it is not known whether a job runs');
     case 'none':
       if (neverBegan) return undefined;

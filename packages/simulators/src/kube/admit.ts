@@ -56,6 +56,9 @@ function checkLabels(kind: string, name: string, labels: unknown): void {
   }
 }
 
+/** As a mutating webhook does: the annotation names a container that is added, and never ends by itself. */
+export const INJECT = 'test.paddock/inject';
+
 function admitPod(pod: ApiObject): ApiObject {
   const { name } = pod.metadata;
   const spec = isRecord(pod['spec']) ? pod['spec'] : {};
@@ -67,13 +70,19 @@ function admitPod(pod: ApiObject): ApiObject {
       if (typeof value !== 'string' || value === '') throw invalid('Pod', name, `spec.containers[${index}].${field}`, 'Required value');
     }
   }
+  const { annotations } = pod.metadata;
+  const injected = annotations?.[INJECT] === undefined ? [] : [{ name: annotations[INJECT], image: 'injected' }];
   const defaults = {
     restartPolicy: 'Always',
     terminationGracePeriodSeconds: 30,
     dnsPolicy: 'ClusterFirst',
     schedulerName: 'default-scheduler',
   };
-  return { ...pod, spec: { ...defaults, ...spec }, status: { phase: 'Pending', qosClass: 'BestEffort' } };
+  return {
+    ...pod,
+    spec: { ...defaults, ...spec, containers: [...containers, ...injected] },
+    status: { phase: 'Pending', qosClass: 'BestEffort' },
+  };
 }
 
 function admitSecret(secret: ApiObject): ApiObject {

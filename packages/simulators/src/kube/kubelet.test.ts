@@ -124,6 +124,19 @@ describe('the simulated kubelet', () => {
     expect(stateOf(ended)).toMatchObject({ terminated });
   });
 
+  test('a container that a webhook adds goes on when the runner has ended, until the pod is deleted', async () => {
+    await start();
+    await createSecret('a');
+    await call('POST', 'pods', pod('a', { 'test.paddock/inject': 'proxy' }));
+    await untilPhase('a', 'Running');
+    await connectKubeControl(simulator.url).endPod({ namespace: 'default', name: 'a', end: 'succeeded' });
+    await waitFor('the runner to end', async () => stateOf((await read('a')) as Pod)?.terminated?.exitCode === 0);
+    const { status } = (await read('a')) as Pod;
+    expect(status).toMatchObject({ phase: 'Running', containerStatuses: [{ name: 'runner' }, { name: 'proxy', state: { running: {} } }] });
+    await call('DELETE', 'pods/a');
+    await waitFor('the pod to go', async () => (await read('a')) === undefined);
+  });
+
   test.each([
     ['image-pull-error', (found: Pod) => stateOf(found)?.waiting?.reason === 'ImagePullBackOff'],
     ['unschedulable', (found: Pod) => found.status.conditions?.[0]?.reason === 'Unschedulable'],

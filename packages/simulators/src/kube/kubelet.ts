@@ -1,8 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { INJECT } from './admit.ts';
 import { badRequest } from './api-failure.ts';
 import { asPod, timestamp, type ApiObject, type Pod, type PodStatus, type Secret } from './api-object.ts';
 import type { ObjectStore } from './object-store.ts';
-import { endedStatus, ENDS, exitCodeOf, type PlayedEnd, runningStatus, unschedulableStatus, waitingStatus } from './pod-status.ts';
+import {
+  endedStatus,
+  ENDS,
+  exitCodeOf,
+  onlyOneEnded,
+  type PlayedEnd,
+  runningStatus,
+  unschedulableStatus,
+  waitingStatus,
+} from './pod-status.ts';
 
 /** Plays what a runner's container would do with its JIT config. */
 export type PlayRunner = (
@@ -136,6 +146,10 @@ async function runToEnd({ store, playRunner, startDelayMs, random }: KubeletOpti
   over.abort();
   await played;
   signal.throwIfAborted();
+  if (pod.metadata.annotations?.[INJECT] !== undefined) {
+    report((now, at) => onlyOneEnded(now, endedStatus(now, at, first), RUNNER));
+    await untilKilled(signal);
+  }
   report((now, at) => endedStatus(now, at, first));
   if (first.end === 'evicted') tell(store, pod, 'Warning', 'Evicted', 'The node was low on resource: memory.');
 }

@@ -66,6 +66,17 @@ export function endedStatus(pod: Pod, now: Date, { end, exitCode, message }: Pla
   return { ...ended, ...why, containerStatuses: statuses };
 }
 
+/** One container has ended as `ended` says, and the others of the pod go on. */
+export function onlyOneEnded(pod: Pod, ended: PodStatus, name: string): PodStatus {
+  const before = pod.status.containerStatuses ?? [];
+  const after = ended.containerStatuses ?? [];
+  return {
+    ...pod.status,
+    conditions: ended.conditions ?? [],
+    containerStatuses: before.map((status) => (status.name === name ? (after.find((each) => each.name === name) ?? status) : status)),
+  };
+}
+
 export function exitCodeOf(end: End, asked: string | undefined): number {
   switch (end) {
     case 'succeeded':

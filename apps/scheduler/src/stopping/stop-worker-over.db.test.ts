@@ -1,0 +1,132 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { findDoubtfulJobs } from '@paddock/db/jobs/stuck-jobs';
+import { examplePools } from '@paddock/testing/demand-rows';
+import { waitFor } from '@paddock/testing/wait-for';
+import { minutesAgo } from '@paddock/testing/worker-rows';
+import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { setStopScene, type StopScene } from './stop.scene.ts';
+
+let world: SchedulerWorld;
+let scene: StopScene;
+beforeAll(async () => {
+  world = await startSchedulerWorld();
+  scene = await setStopScene(world);
+});
+afterAll(() => world.stop());
+beforeEach(() => world.reset());
+afterEach(() => scene.cancelAll());
+
+/** As the deliveries of a job tell of it. */
+async function bind(podName: string, jobId: number, status: 'running' | 'completed'): Promise<void> {
+  const assigned = { assigned_job_id: jobId, assigned_at: new Date() };
+  await world.db.updateTable('workers').set(assigned).where('pod_name', '=', podName).execute();
+  const known = { status, wants_worker: false, k8s_pod: podName, runner_name: podName };
+  await world.db.updateTable('jobs').set(known).where('job_id', '=', jobId).execute();
+}
+
+/** A worker whose runner has ended its job beside a container that a webhook has added, and that goes on. */
+async function workerBesideOthers(): Promise<{ podName: string; jobId: number }> {
+  await world.putPools(examplePools({ pools: [{ template: { metadata: { annotations: { 'test.paddock/inject': 'proxy' } } } }] }));
+  let jobId = 0;
+  const podName = await scene.makeWorker(async () => (jobId = await world.queueJob()));
+  await waitFor('the runner to end', async () => (await scene.pod(podName))?.runner.state === 'terminated');
+  await scene.follow();
+  return { podName, jobId };
+}
+
+const assign = (podName: string) =>
+  world.db.updateTable('workers').set({ assigned_at: new Date() }).where('pod_name', '=', podName).execute();
+const isStopping = async (podName: string) => (await scene.row(podName)).stopping_at !== null;
+
+describe('a worker that has had its job and lives on (E5)', () => {
+  test('beside a container that goes on: its pod is deleted, its row ends, and its place is free', async () => {
+    const { podName, jobId } = await workerBesideOthers();
+    expect(await scene.row(podName)).toMatchObject({ status: 'running', runner_ended_at: expect.any(Date) });
+    await bind(podName, jobId, 'completed');
+    await scene.askToStop(podName, 'over');
+    await scene.letEnd(podName);
+    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_reason: 'over', assigned_job_id: jobId });
+    expect(await scene.pod(podName)).toBeUndefined();
+    expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
+  });
+
+  test('beside a container that goes on, with a job of whose end nobody told: the job is in doubt, and the worker waits for its end', async () => {
+    const { podName, jobId } = await workerBesideOthers();
+    await bind(podName, jobId, 'running');
+    await scene.askToStop(podName, 'over');
+    expect(await isStopping(podName)).toBe(false);
+    await world.db
+      .updateTable('workers')
+      .set({ runner_ended_at: minutesAgo(11) })
+      .execute();
+    const days = { silenceMs: 86_400_000, queuedAtMostMs: 172_800_000 };
+    const rules = { stuckAfterMs: 600_000, firstLookMs: 3_600_000, longestLookMs: 21_600_000, limit: 3, batch: 100, ...days };
+    expect(await findDoubtfulJobs(world.db, rules)).toMatchObject([{ jobId, doubt: 'worker_ended' }]);
+  });
+
+  test('that GitHub called busy once and idle ever since, and whose log shows that it waits: it is deregistered, and ends', async () => {
+    const podName = await scene.idleWorker();
+    await assign(podName);
+    await scene.askToStop(podName, 'over');
+    await waitFor('its row to end', async () => {
+      await scene.letEnd(podName);
+      return (await scene.row(podName)).completed_at !== null;
+    });
+    expect(await scene.runner(podName)).toBeUndefined();
+    expect(await scene.row(podName)).toMatchObject({ stop_reason: 'over', stop_held_by: null });
+  });
+});
+
+describe('a working runner is never stopped as one that has had its job (P2)', () => {
+  test('whose job has not ended: it is not even asked for', async () => {
+    const { podName, jobId } = await scene.busyWorker();
+    await bind(podName, jobId, 'running');
+    await scene.askToStop(podName, 'over');
+    expect(await isStopping(podName)).toBe(false);
+  });
+
+  test.each([false, true])('whose job nobody can name, or has another that is over, and `busy` lies: %s', async (busyLies) => {
+    const { podName, jobId } = await scene.busyWorker();
+    const overJob = await world.queueJob();
+    await bind(podName, overJob, 'completed');
+    await world.db.deleteFrom('jobs').where('job_id', '=', jobId).execute();
+    if (busyLies) await world.gitHub.setRunnerFaults({ busyLies });
+    await scene.askToStop(podName, 'over');
+    expect(await isStopping(podName)).toBe(true);
+    await scene.letEnd(podName);
+    expect(await scene.row(podName)).toMatchObject({ status: 'running', stopping_at: null, deregistration_started_at: null });
+    await world.gitHub.setRunnerFaults({ busyLies: false });
+    await scene.expectWorking(podName, jobId);
+  });
+
+  test('whose job becomes known while it is stopped', async () => {
+    const { podName, jobId } = await scene.busyWorker();
+    await world.gitHub.setRunnerFaults({ busyLies: true });
+    await assign(podName);
+    await scene.askToStop(podName, 'over');
+    await world.runTasks();
+    await bind(podName, jobId, 'running');
+    await scene.letTimePass();
+    await world.runTasks();
+    expect(await scene.row(podName)).toMatchObject({ status: 'running', stopping_at: null, registration_gone_at: null });
+    await world.gitHub.setRunnerFaults({ busyLies: false });
+    await scene.expectWorking(podName, jobId);
+  });
+
+  test('that GitHub does not know any more, while its log shows a job without an end: a person is asked', async () => {
+    const { podName, jobId } = await scene.busyWorker();
+    await bind(podName, jobId, 'completed');
+    await world.gitHub.failNext({
+      method: 'GET',
+      path: '/actions/runners',
+      status: 200,
+      body: { total_count: 0, runners: [] },
+      times: 1_000,
+    });
+    await scene.askToStop(podName, 'over');
+    await scene.letEnd(podName, { attempts: 4 });
+    expect(await scene.row(podName)).toMatchObject({ status: 'running', stop_held_by: expect.stringContaining('the end of its job') });
+    await world.gitHub.clearFaults();
+    await scene.expectWorking(podName, jobId);
+  });
+});
