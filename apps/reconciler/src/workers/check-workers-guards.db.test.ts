@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { minutesAgo } from '@paddock/testing/worker-rows';
-import { type CheckScene, startCheckScene } from './check-workers.scene.ts';
+import { type CheckScene, QUERY, startCheckScene } from './check-workers.scene.ts';
 
 let scene: CheckScene;
 beforeAll(async () => {
@@ -46,6 +46,20 @@ describe('check-workers does nothing (E6)', () => {
     expect(await scene.sweep({ cap: 2 })).toMatchObject({ overdue: 3, stopping: 2 });
     expect((await stopping()).map((row) => row.pod_name).toSorted()).toEqual(names.slice(0, 2).toSorted());
     expect(await scene.sweep({ cap: 0 })).toMatchObject({ stopping: 0 });
+  });
+
+  test('beyond its cap: scopes take turns, so that one with many keeps nobody else waiting (P6)', async () => {
+    for (let n = 0; n < 5; n += 1) await scene.putRunning(20, 'registered');
+    const other = await putOfUser();
+    expect(await scene.sweep({ cap: 2 })).toMatchObject({ overdue: 6, stopping: 2 });
+    expect((await stopping()).map((row) => row.pod_name)).toContain(other);
+  });
+
+  test('beyond its limit of workers: scopes take turns there too (P6)', async () => {
+    for (let n = 0; n < 5; n += 1) await scene.putRunning(20, 'registered');
+    const other = await putOfUser();
+    expect(await scene.sweep({ query: { ...QUERY, limit: 2 } })).toMatchObject({ overdue: 2, stopping: 2 });
+    expect((await stopping()).map((row) => row.pod_name)).toContain(other);
   });
 
   test('in a dry run but count: nothing is written, and GitHub is only read', async () => {

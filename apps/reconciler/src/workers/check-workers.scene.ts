@@ -7,6 +7,8 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { checkWorkers, type CheckWorkersOptions } from './check-workers.ts';
 
+export const QUERY = { readingsApartMs: 60_000, leniencyMs: 21_600_000, refusedPauseMs: 3_600_000, limit: 1_000 };
+
 export type CheckScene = Awaited<ReturnType<typeof startCheckScene>>;
 
 /** Workers in the database and their runners at a simulated GitHub, for tests of the sweep that checks them. */
@@ -51,7 +53,7 @@ export async function startCheckScene() {
             runnersNotRead: tell('not read'),
             runnersMissing: tell('missing'),
           },
-          query: { readingsApartMs: 60_000, leniencyMs: 21_600_000, refusedPauseMs: 3_600_000, limit: 1_000 },
+          query: QUERY,
           cap: 100,
           offlineMs: 600_000,
           forgottenAfterMs: 120_000,

@@ -40,7 +40,7 @@ export interface CheckedWorkersCounts {
 
 /**
  * Finds workers past a deadline and asks for their stop (E5): pods that do not start, runners that GitHub never called online, idle ones,
- * lost ones. GitHub is asked about the due workers of a scope at once, and of no scope without any. Nothing here ends a worker: the stop
+ * lost ones, and those that have had their job and do not go. GitHub is asked about the due workers of a scope at once, and of no scope without any. Nothing here ends a worker: the stop
  * itself has all the proofs.
  */
 export async function checkWorkers(options: CheckWorkersOptions, signal: AbortSignal): Promise<CheckedWorkersCounts> {
@@ -60,12 +60,18 @@ export async function checkWorkers(options: CheckWorkersOptions, signal: AbortSi
       stops.push(...(await judge(options, workers, read)));
     }
   }
-  const chosen = stops.slice(0, cap);
+  const chosen = inOrderOf(overdue, stops).slice(0, cap);
   const stopping = dryRun ? chosen.length : await request(options, chosen);
   const forgotten = await takeUpForgotten(options);
   const held = await findHeldStops(db, options.alertAfterMs);
   events.stopsHeldUp(held);
   return { ...counts, stopping, forgotten, heldUp: held.length };
+}
+
+/** The workers' own order, in which scopes take turns: one with many must not use up the cap. */
+function inOrderOf(overdue: readonly OverdueWorker[], stops: readonly StopRequest[]): StopRequest[] {
+  const byName = new Map(stops.map((stop) => [stop.podName, stop]));
+  return overdue.flatMap(({ podName }) => byName.get(podName) ?? []);
 }
 
 async function judge(
