@@ -3,14 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const LIMIT_MS = 30_000;
 
 /** Waits until the service whose health is at this port does not call itself unready. One that has no page to ask is taken for ready. */
-export async function untilReady(port: number | undefined): Promise<void> {
+export const untilReady = (port: number | undefined): Promise<void> => untilReadiness(port, 'ready');
+
+export async function untilReadiness(port: number | undefined, wanted: 'ready' | 'unready'): Promise<void> {
   if (port === undefined) throw new Error('A service did not say where it listens.');
   const deadline = performance.now() + LIMIT_MS;
   for (;;) {
     const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
     const said = await answer.text();
-    if (answer.status !== 503) return;
-    if (performance.now() > deadline) throw new Error(`The service on port ${port} has not become ready: ${said}`);
+    if ((answer.status === 503) === (wanted === 'unready')) return;
+    if (performance.now() > deadline) throw new Error(`The service on port ${port} has not become ${wanted}: ${said}`);
     await sleep(20);
   }
 }

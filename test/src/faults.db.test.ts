@@ -16,6 +16,9 @@ const QUICK = [
   'services-killed',
 ] as const;
 
+/** Those on a stage whose services reach PostgreSQL through a tunnel. */
+const SILENT = ['postgres-goes-silent', 'postgres-goes-silent-and-another-answers'] as const;
+
 /** With so few jobs it may well lose no delivery; all others strike for certain. */
 const MAY_MISS = 'deliveries-lost';
 
@@ -24,13 +27,16 @@ const JOBS = 8;
 const NET_MS = 180_000;
 const PATIENCE_MS = 90_000;
 
-describe('jobs while something goes wrong: none lost, none killed, nothing left (P1, P2, E6)', () => {
+describe.each([
+  { on: 'a stage', isTunnelled: undefined, faults: QUICK },
+  { on: 'a stage with a tunnel', isTunnelled: true, faults: SILENT },
+] as const)('jobs while something goes wrong, on $on: none lost, none killed, nothing left (P1, P2, E6)', ({ isTunnelled, faults }) => {
   let postgres: Postgres;
   let stage: Stage;
 
   beforeAll(async () => {
     postgres = await startPostgres();
-    stage = await startStage(postgres, 1, SEED);
+    stage = await startStage(postgres, { isTunnelled, seed: SEED });
   }, NET_MS);
 
   afterAll(async () => {
@@ -38,7 +44,7 @@ describe('jobs while something goes wrong: none lost, none killed, nothing left 
     await postgres.stop({ mode: 'immediate' });
   });
 
-  test.each(QUICK)(
+  test.each(faults)(
     '%s',
     async (name) => {
       const fault = FAULTS.find((each) => each.name === name);

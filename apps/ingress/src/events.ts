@@ -29,7 +29,7 @@ export interface IngressEvents {
   refused(refusal: Refusal, details: { guid?: string; event?: string; reason: string; error?: unknown }): void;
   batchWritten(size: number, ms: number): void;
   batchFailed(size: number, what: 'split' | 'repeated' | 'refused', error: unknown): void;
-  connectionCut(afterMs: number): void;
+  connectionsCut(reason: string): void;
   /** The configuration file has changed into something that cannot be used. */
   poolsFileRefused(problems: readonly string[]): void;
   poolsFileAccepted(): void;
@@ -38,7 +38,6 @@ export interface IngressEvents {
   poolsUnavailable(error: unknown): void;
   /** The database cannot be used at the start; told once of each reason. */
   notReady(reason: string): void;
-  idleConnectionLost(error: Error): void;
 }
 
 const KNOWN: ReadonlySet<string> = new Set(HANDLED_EVENTS);
@@ -75,7 +74,10 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
     [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
   );
   const batchFailures = metrics.counter('paddock_delivery_batch_failures_total', 'Transactions of deliveries that failed', ['consequence']);
-  const cuts = metrics.counter('paddock_database_connections_cut_total', 'Connections to PostgreSQL given up because they did not answer');
+  const cuts = metrics.counter(
+    'paddock_database_connections_cut_total',
+    'Times that connections to PostgreSQL were given up because it had gone silent',
+  );
   const reconsidered = metrics.counter(
     'paddock_jobs_reconsidered_total',
     'Jobs that no pool served and that have one since the pools changed',
@@ -106,9 +108,9 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
       batchFailures.inc({ consequence: what });
       log.warn('batch of deliveries failed', { size, consequence: what, error });
     },
-    connectionCut: (afterMs) => {
+    connectionsCut: (reason) => {
       cuts.inc();
-      log.warn('connection to PostgreSQL given up', { afterMs });
+      log.warn('connections to PostgreSQL given up', { reason });
     },
     poolsFileRefused: (problems) => {
       fileRefused.set(1);
@@ -128,6 +130,5 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
     },
     poolsUnavailable: (error) => log.warn('pools document could not be loaded or read', { error }),
     notReady: (reason) => log.warn('not ready', { reason }),
-    idleConnectionLost: (error) => log.warn('idle connection to PostgreSQL lost', { error }),
   };
 }

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { isBadData } from '@paddock/db/connection/errors';
 import { limitHolding } from '@paddock/db/connection/limit-holding';
+import { watchOutages } from '@paddock/db/connection/outage';
 import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
 import { createHealthApp } from '@paddock/runtime/health';
 import { listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';
@@ -25,14 +26,11 @@ import { createWriteHealth } from './write-health.ts';
 /** Far below what one JSONB value may have, which is what a batch's payloads are on their way, and little enough to be written in time. */
 const MAX_BATCH_BYTES = 8_388_608;
 
-/** Above the longest statement that PostgreSQL itself allows, so that only what does not answer is cut. */
-const LONGEST_READ_MS = 35_000;
-
 await main(async () => {
   const config = readIngressConfig(process.env);
   if (printConfigIfAsked(process.argv, settings, config)) return;
 
-  const log = createLogger('ingress', config.logLevel);
+  const { outage, log } = watchOutages(createLogger('ingress', config.logLevel));
   const metrics = createMetrics();
   const budget = createBodyBudget(config);
   const events = createIngressEvents({ log, metrics, held: budget });
@@ -44,7 +42,8 @@ await main(async () => {
     url: config.databaseUrl.reveal(),
     schema,
     connectTimeoutMs: writeTimeoutMs,
-    onIdleError: events.idleConnectionLost,
+    outage,
+    onCut: ({ message }: Error) => events.connectionsCut(message),
   };
   // Deliveries have connections of their own, with limits that fit into GitHub's patience.
   const writing = connectDatabase({
@@ -62,9 +61,9 @@ await main(async () => {
     poolSize: config.poolSize - config.writers - checkOptions.poolSize,
     applicationName: 'paddock-ingress',
   });
-  limitHolding(writing.pool, writeTimeoutMs, events.connectionCut);
-  limitHolding(checking.pool, writeTimeoutMs, events.connectionCut);
-  limitHolding(reading.pool, LONGEST_READ_MS, events.connectionCut);
+  for (const { pool } of [writing, checking]) {
+    limitHolding(pool, writeTimeoutMs, () => events.connectionsCut(`one was in use for more than ${writeTimeoutMs} ms`));
+  }
 
   const poolsFile = createPoolsFile({
     path: config.configPath,
@@ -110,12 +109,11 @@ await main(async () => {
   });
 
   let isStopping = false;
-  const fitness = createFitness({ db: checking.db, schema, config: clientConfig(checkOptions) });
+  const fitness = createFitness({ db: checking.db, schema, config: clientConfig(checkOptions), timeoutMs: config.answerTimeoutMs });
   const whyNotReady = createReadiness({
     whyNotReady: fitness,
     pools,
     writes,
-    timeoutMs: config.answerTimeoutMs,
   });
   const health = createHealthApp({
     registry: metrics.registry,

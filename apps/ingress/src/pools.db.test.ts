@@ -12,7 +12,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { sql } from 'kysely';
 import { createPools } from './pools.ts';
-import { startTunnel } from './tunnel.scene.ts';
+import { startTunnel } from '@paddock/testing/tunnel';
 import { createPoolsFile } from './pools-file.ts';
 
 const yaml = (label: string) => `

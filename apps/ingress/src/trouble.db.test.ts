@@ -3,7 +3,7 @@ import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '@pad
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { type Ingress, jobDelivery, startIngress } from './ingress.scene.ts';
-import { startTunnel } from './tunnel.scene.ts';
+import { startTunnel } from '@paddock/testing/tunnel';
 
 const deliver = async (ingress: Ingress, jobId: number) => ingress.deliver(await jobDelivery('queued', jobId));
 

@@ -34,6 +34,10 @@ export function createEvents(log: Logger, metrics: Metrics) {
     recovered: (kind, count) => recovery.inc({ kind }, count),
     oneFailed: (sweep) => sweepFailures.inc({ sweep }),
   };
+  const cuts = metrics.counter(
+    'paddock_database_connections_cut_total',
+    'Times that connections to PostgreSQL were given up because it had gone silent',
+  );
 
   return {
     ...jobEvents(log, metrics, shared),
@@ -87,8 +91,9 @@ export function createEvents(log: Logger, metrics: Metrics) {
     notReady(reason: string) {
       log.warn('not ready', { reason });
     },
-    connectionFailed(error: unknown) {
-      log.warn('database connection broke; it is replaced', { error });
+    connectionCut({ message: reason }: Error) {
+      cuts.inc();
+      log.warn('connections to PostgreSQL given up', { reason });
     },
   };
 }

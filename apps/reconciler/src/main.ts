@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
+import { watchOutages } from '@paddock/db/connection/outage';
 import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
 import { connectGitHub } from '@paddock/github/connect';
 import { connectConfiguredCluster } from '@paddock/kube/cluster-settings';
@@ -30,7 +31,7 @@ await main(async () => {
   const config = readReconcilerConfig(process.env);
   if (printConfigIfAsked(process.argv, settings, config)) return;
 
-  const log = createLogger('reconciler', config.logLevel);
+  const { outage, log } = watchOutages(createLogger('reconciler', config.logLevel));
   const metrics = createMetrics();
   const events = createEvents(log, metrics);
   const holder = `reconciler/${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
@@ -43,8 +44,14 @@ await main(async () => {
   });
 
   const { schema } = config;
-  const databaseOptions = { url: config.databaseUrl.reveal(), schema, applicationName: 'paddock-reconciler' };
-  const connection = connectDatabase({ ...databaseOptions, poolSize: config.poolSize, onIdleError: events.connectionFailed });
+  const databaseOptions = {
+    url: config.databaseUrl.reveal(),
+    schema,
+    applicationName: 'paddock-reconciler',
+    outage,
+    onCut: events.connectionCut,
+  };
+  const connection = connectDatabase({ ...databaseOptions, poolSize: config.poolSize });
   const { db } = connection;
 
   const ownConfig = clientConfig(databaseOptions);

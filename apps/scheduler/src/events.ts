@@ -87,6 +87,10 @@ export function createEvents(log: Logger, metrics: Metrics) {
     ['kind'],
   );
   const clusterFailures = metrics.counter('paddock_cluster_failures_total', 'Calls of the cluster that failed, by kind', ['kind']);
+  const cuts = metrics.counter(
+    'paddock_database_connections_cut_total',
+    'Times that connections to PostgreSQL were given up because it had gone silent',
+  );
 
   const warnedOf = new Map<string, Set<string>>();
 
@@ -255,8 +259,9 @@ export function createEvents(log: Logger, metrics: Metrics) {
     notReady(reason: string) {
       log.warn('not ready', { reason });
     },
-    connectionFailed(error: unknown) {
-      log.warn('database connection broke; it is replaced', { error });
+    connectionCut({ message: reason }: Error) {
+      cuts.inc();
+      log.warn('connections to PostgreSQL given up', { reason });
     },
   };
 }

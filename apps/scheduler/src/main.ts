@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { breakerRules } from '@paddock/db/matching/breaker-settings';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
+import { watchOutages } from '@paddock/db/connection/outage';
 import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
 import { connectGitHub } from '@paddock/github/connect';
 import { createRunnerGroups } from '@paddock/github/runner-groups';
@@ -29,18 +30,23 @@ await main(async () => {
   const config = readSchedulerConfig(process.env);
   if (printConfigIfAsked(process.argv, settings, config)) return;
 
-  const log = createLogger('scheduler', config.logLevel);
+  const { outage, log } = watchOutages(createLogger('scheduler', config.logLevel));
   const metrics = createMetrics();
   const events = createEvents(log, metrics);
   const holder = `scheduler/${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
 
   const { schema } = config;
-  const databaseOptions = { url: config.databaseUrl.reveal(), schema, applicationName: 'paddock-scheduler' };
+  const databaseOptions = {
+    url: config.databaseUrl.reveal(),
+    schema,
+    applicationName: 'paddock-scheduler',
+    outage,
+    onCut: events.connectionCut,
+  };
   const connection = connectDatabase({
     ...databaseOptions,
     poolSize: config.poolSize,
     idleTransactionMs: IDLE_TRANSACTION_MS,
-    onIdleError: events.connectionFailed,
   });
   const { db } = connection;
   const github = connectGitHub({

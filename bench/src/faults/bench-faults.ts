@@ -18,7 +18,7 @@ export const faults: Bench = {
     try {
       for (const fault of FAULTS.filter(({ name }) => part === undefined || name === part)) {
         say(`${fault.name}: ${jobs} jobs`);
-        const stage = await startStage(postgres, fault.environments ?? 1);
+        const stage = await startStage(postgres, fault);
         try {
           const row = await playFault(stage, fault, { jobs, patienceMs: patienceMs(jobs) });
           rows.push(row);

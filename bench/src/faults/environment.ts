@@ -29,6 +29,8 @@ export interface EnvironmentOptions {
   readonly appId: number;
   readonly privateKeyPem: string;
   readonly databaseUrl: string;
+  /** The way that its services take to it. */
+  readonly servicesDatabaseUrl: string;
   readonly github: GitHubControl;
   readonly githubUrl: string;
   readonly kubeconfigFile: string;
@@ -40,10 +42,10 @@ export interface EnvironmentOptions {
 export async function createEnvironment(options: EnvironmentOptions): Promise<Environment> {
   const { schema, appId, databaseUrl, github, onEnd } = options;
   await migrate({ url: databaseUrl, schema });
-  const connection = connectDatabase({ url: databaseUrl, schema, poolSize: 2, applicationName: 'faults', onIdleError: () => undefined });
+  const connection = connectDatabase({ url: databaseUrl, schema, poolSize: 2, applicationName: 'faults' });
   const labels = ['self-hosted', schema];
   const env = {
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: options.servicesDatabaseUrl,
     PADDOCK_SCHEMA: schema,
     PADDOCK_CONFIG: await writeConfig(options, labels),
     PADDOCK_KUBECONFIG: options.kubeconfigFile,

@@ -33,6 +33,8 @@ export interface Fault {
   readonly stretch?: number;
   /** How many environments work beside each other; one unless told. */
   readonly environments?: number;
+  /** Its services reach PostgreSQL through a tunnel, which the stage then has. */
+  readonly isTunnelled?: true;
   readonly begin?: Beginning;
 }
 

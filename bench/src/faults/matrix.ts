@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Tunnel } from '@paddock/testing/tunnel';
 import { WEBHOOK_SECRET } from './environment.ts';
 import { type Beginning, type Fault, type Progress, together } from './fault.ts';
 import type { Service } from './service.ts';
@@ -86,6 +87,29 @@ const postgresRestarts = during(async (stage, progress) => {
   }
 });
 
+/** Longer than a lease of these services, of a task or of a row. */
+const SILENT_MS = 8_000;
+
+/** From a third of the jobs on: what is sent stays on its way, and no connection is closed. What ends it is told apart. */
+const postgresSilent = (end: (tunnel: Tunnel) => void): Beginning =>
+  during(async ({ tunnel, environments }, progress) => {
+    if (tunnel === undefined) throw new Error('This stage has no tunnel between its services and PostgreSQL.');
+    await progress.reached(1 / 3);
+    tunnel.setHeld(true);
+    const complaints = environments.flatMap(({ services }) => services.map(({ untilUnready }) => untilUnready()));
+    await Promise.all([...complaints, sleep(SILENT_MS)]);
+    end(tunnel);
+  });
+
+/** What was sent arrives late, after its senders have given up. */
+const heardAgain = (tunnel: Tunnel) => tunnel.setHeld(false);
+
+/** What was sent never arrives, and what was open stays silent for ever. */
+const replaced = (tunnel: Tunnel) => {
+  tunnel.replaceServer();
+  tunnel.setHeld(false);
+};
+
 /** How long a service works before it is killed again, and how often each is killed at least, however slowly they start. */
 const BETWEEN_KILLS_MS = 3_000;
 const KILLS_OF_EACH = 3;
@@ -125,6 +149,15 @@ const cancelled: Fault = { name: 'jobs-cancelled', signs: { jobsCancelledInQueue
 const refusing: Fault = { name: 'github-refuses', signs: { githubCallsFailed: 1 }, begin: githubRefuses };
 const away: Fault = { name: 'api-server-away', signs: { clusterCallsFailed: 1 }, begin: apiServerAway };
 const restarted: Fault = { name: 'postgres-restarts', signs: { postgresRestarted: 1 }, begin: postgresRestarts };
+/** Every service has connections, and says that it has lost them. */
+const silentSigns = { connectionsSilenced: 3, servicesComplained: 3 };
+const silence: Fault = { name: 'postgres-goes-silent', signs: silentSigns, isTunnelled: true, begin: postgresSilent(heardAgain) };
+const failover: Fault = {
+  name: 'postgres-goes-silent-and-another-answers',
+  signs: silentSigns,
+  isTunnelled: true,
+  begin: postgresSilent(replaced),
+};
 const two: Fault = { name: 'two-environments', signs: { environmentsAtWork: 2 }, environments: 2 };
 
 const down: Fault = {
@@ -155,6 +188,8 @@ export const FAULTS: readonly Fault[] = [
   refusing,
   away,
   restarted,
+  silence,
+  failover,
   killed(WHOLE),
   lies,
   two,

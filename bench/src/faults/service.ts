@@ -1,5 +1,5 @@
 import { type Program, startProgram } from '@paddock/processes/start-program';
-import { untilReady } from '../until-ready.ts';
+import { untilReadiness, untilReady } from '../until-ready.ts';
 
 /** A process that may be killed and started again at any time. */
 export interface Service {
@@ -10,6 +10,10 @@ export interface Service {
   kill(): Promise<void>;
   /** How often it was killed while it ran. */
   kills(): number;
+  /** Waits until it says by itself that it is not ready; nothing happens if it does not run. */
+  untilUnready(): Promise<void>;
+  /** How often it has said so when that was waited for. */
+  complaints(): number;
   /** Kills it for good: a fault that is still at work starts it no more. */
   close(): Promise<void>;
 }
@@ -29,6 +33,7 @@ export function createService({ name, program, args = [], env = {}, onStart, onE
   let running: Program | undefined;
   let isClosed = false;
   let kills = 0;
+  let complaints = 0;
   const startNow = async (): Promise<void> => {
     if (running !== undefined || isClosed) return;
     const started = await startProgram({ program, args, env: { NODE_ENV: 'production', ...env } });
@@ -58,9 +63,14 @@ export function createService({ name, program, args = [], env = {}, onStart, onE
     return turn;
   };
   const kill = inTurn(killNow);
+  const untilUnready = async (): Promise<void> => {
+    if (running === undefined) return;
+    await untilReadiness(running.healthPort, 'unready');
+    complaints += 1;
+  };
   const close = (): Promise<void> => {
     isClosed = true;
     return kill();
   };
-  return { name, start: inTurn(startNow), kill, kills: () => kills, close };
+  return { name, start: inTurn(startNow), kill, kills: () => kills, untilUnready, complaints: () => complaints, close };
 }

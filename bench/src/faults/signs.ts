@@ -12,6 +12,8 @@ const SIGNS = {
   busyHidden: 'busy runners called idle',
   clusterCallsFailed: 'calls of the cluster failed',
   postgresRestarted: 'PostgreSQL restarted',
+  connectionsSilenced: 'connections to PostgreSQL silenced',
+  servicesComplained: 'services that called themselves not ready',
   servicesKilled: 'services killed',
   runnersDied: 'runners died',
   runnersSilent: 'runners silent',
@@ -23,7 +25,7 @@ export type Sign = keyof typeof SIGNS;
 export type Signs = Readonly<Record<Sign, number>>;
 
 /** What has been seen on this stage since it was set up. */
-export async function readSigns({ github, cluster, environments }: Stage): Promise<Signs> {
+export async function readSigns({ github, cluster, tunnel, environments }: Stage): Promise<Signs> {
   const [{ struck, failedDeliveries, redelivered }, { jobs }, ofCluster, seen] = await Promise.all([
     github.report(),
     github.truth(),
@@ -31,6 +33,7 @@ export async function readSigns({ github, cluster, environments }: Stage): Promi
     Promise.all(environments.map(({ db }) => readDatabase(db))),
   ]);
   const lost = struck.delivery_lost ?? 0;
+  const services = environments.flatMap((environment) => environment.services);
   return {
     deliveriesLost: lost,
     deliveriesDoubled: struck.delivery_doubled ?? 0,
@@ -42,7 +45,9 @@ export async function readSigns({ github, cluster, environments }: Stage): Promi
     clusterCallsFailed: ofCluster.struck.call_failed ?? 0,
     // Seconds since the epoch: that it has risen is the sign.
     postgresRestarted: seen[0]?.startedAt ?? 0,
-    servicesKilled: environments.flatMap(({ services }) => services).reduce((sum, { kills }) => sum + kills(), 0),
+    connectionsSilenced: tunnel?.silenced() ?? 0,
+    servicesComplained: services.reduce((sum, { complaints }) => sum + complaints(), 0),
+    servicesKilled: services.reduce((sum, { kills }) => sum + kills(), 0),
     runnersDied: ofCluster.struck.runner_died ?? 0,
     runnersSilent: ofCluster.struck.runner_silent ?? 0,
     jobsCancelledInQueue: jobs.filter(({ conclusion, runnerName }) => conclusion === 'cancelled' && runnerName === null).length,

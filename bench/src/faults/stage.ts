@@ -8,6 +8,7 @@ import { connectGitHubSimulator } from '@paddock/simulators/github/control-clien
 import { connectKubeControl } from '@paddock/simulators/kube/control-client';
 import type { RemoteKubeControl } from '@paddock/simulators/kube/kube-control';
 import { seededRandom } from '@paddock/simulators/seeded-random';
+import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
 import pg from 'pg';
 import { simulatorProgram } from '../programs.ts';
 import { createEnvironment, type Environment, NAMESPACE, WEBHOOK_SECRET } from './environment.ts';
@@ -22,6 +23,8 @@ export interface Stage {
   readonly github: GitHubControl;
   readonly cluster: RemoteKubeControl;
   readonly postgres: Postgres;
+  /** Between the services and PostgreSQL, where the stage was asked for one. */
+  readonly tunnel: Tunnel | undefined;
   readonly environments: readonly Environment[];
   /** Uniform in [0, 1), from the stage's seed. */
   readonly random: () => number;
@@ -30,8 +33,17 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** Starts everything, in a database of its own on this PostgreSQL. What is random about the faults follows from `seed`. */
-export async function startStage(postgres: Postgres, environmentCount: number, seed = 1): Promise<Stage> {
+export interface StageOptions {
+  /** How many environments of ours; one unless told. */
+  readonly environments?: number | undefined;
+  readonly isTunnelled?: true | undefined;
+  /** What is random about the faults follows from it. */
+  readonly seed?: number | undefined;
+}
+
+/** Starts everything, in a database of its own on this PostgreSQL. */
+export async function startStage(postgres: Postgres, options: StageOptions = {}): Promise<Stage> {
+  const environmentCount = options.environments ?? 1;
   const undo: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (const step of undo.splice(0).toReversed()) await step();
@@ -43,6 +55,8 @@ export async function startStage(postgres: Postgres, environmentCount: number, s
     const folder = await makeTemporaryFolder(tmpdir());
     undo.push(() => removeFolder(folder));
     const databaseUrl = await createDatabase(postgres);
+    const tunnel = options.isTunnelled === true ? await startTunnel(databaseUrl) : undefined;
+    if (tunnel !== undefined) undo.push(tunnel.cut);
     const keys = Array.from({ length: environmentCount }, (_, index) => ({ appId: FIRST_APP + index, ...createAppKey() }));
     const apps = keys.map(({ appId, publicKeyPem }) => ({ appId, publicKeyPem, webhookSecret: WEBHOOK_SECRET }));
 
@@ -73,8 +87,19 @@ export async function startStage(postgres: Postgres, environmentCount: number, s
     const environments: Environment[] = [];
     for (const [index, { appId, privateKeyPem }] of keys.entries()) {
       const schema = `environment_${index + 1}`;
-      const options = { schema, appId, privateKeyPem, databaseUrl, github, githubUrl, kubeconfigFile, folder, onEnd };
-      const environment = await createEnvironment(options);
+      const place = {
+        schema,
+        appId,
+        privateKeyPem,
+        databaseUrl,
+        servicesDatabaseUrl: tunnel?.url ?? databaseUrl,
+        github,
+        githubUrl,
+        kubeconfigFile,
+        folder,
+        onEnd,
+      };
+      const environment = await createEnvironment(place);
       undo.push(environment.close);
       environments.push(environment);
       await Promise.all(environment.services.map(({ start }) => start()));
@@ -83,8 +108,9 @@ export async function startStage(postgres: Postgres, environmentCount: number, s
       github,
       cluster: connectKubeControl(clusterUrl),
       postgres,
+      tunnel,
       environments,
-      random: seededRandom(seed),
+      random: seededRandom(options.seed ?? 1),
       broken: broken.promise,
       close,
     };

@@ -10,6 +10,7 @@ import type { ExecutorEvents, TaskIdentity } from './executor-events.ts';
 import type { ExecutorOptions } from './executor-options.ts';
 import { beatTimeoutMs, createHeartbeat } from './heartbeat.ts';
 import { createHeldTasks, type HeldTask, scaledSlots } from './held-tasks.ts';
+import { giveBackLostClaims } from './lost-claims.ts';
 import { runHandler, type RunResult } from './run-handler.ts';
 import { settle, type Settling } from './settle.ts';
 import { failedRun, settlementOf, type SettlementRules } from './settlement.ts';
@@ -73,6 +74,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     if (Object.values(free).every((count) => count <= 0)) return;
     if (away) {
       await renew();
+      await giveBackLostClaims(db, holder, held, keep.okMs);
       takeOverFrom = performance.now() + takeOverPauseMs;
       away = false;
     }
@@ -110,8 +112,12 @@ export function createExecutor(options: ExecutorOptions): Executor {
     wake.ring();
   }
 
-  function notePostgresAway(what: 'claim' | 'heartbeat', error: unknown): void {
-    if (isUnavailable(error)) away = true;
+  function notePostgresAway(what: 'claim' | 'heartbeat', connection: OwnConnection, error: unknown): void {
+    if (isUnavailable(error)) {
+      away = true;
+      // What the pool has found out, the heartbeat need not find out again.
+      connection.renew();
+    }
     events.failed(what, error);
   }
 
@@ -132,7 +138,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
   async function runWith(connection: OwnConnection, signal: AbortSignal): Promise<void> {
     const ended = new AbortController();
-    const heartbeat = createHeartbeat({ connection, held, holder, leaseMs, onError: (error) => notePostgresAway('heartbeat', error) });
+    const noteAway = (what: 'claim' | 'heartbeat') => (error: unknown) => notePostgresAway(what, connection, error);
+    const heartbeat = createHeartbeat({ connection, held, holder, leaseMs, onError: noteAway('heartbeat') });
     const background = [
       settler.run(ended.signal),
       heartbeat.run(ended.signal),
@@ -148,7 +155,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
         signal,
       ),
     ];
-    await loop(() => claimOnce(heartbeat.once), { wake, intervalMs: pollMs, onError: (error) => notePostgresAway('claim', error) }, signal);
+    await loop(() => claimOnce(heartbeat.once), { wake, intervalMs: pollMs, onError: noteAway('claim') }, signal);
     await drain();
     ended.abort();
     await Promise.all(background);

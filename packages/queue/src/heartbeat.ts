@@ -76,5 +76,8 @@ const RENEW = `
   where tasks.id = held.id and tasks.fence = held.fence and tasks.locked_by = $2 and tasks.status = 'running'
   returning tasks.id, tasks.fence`;
 
+/** A beat touches a few rows by their keys. */
+const LONGEST_BEAT_MS = 5_000;
+
 /** The longest a beat may take, in milliseconds: two fit between the first missed one and the two thirds. */
-export const beatTimeoutMs = (leaseMs: number): number => Math.max(100, leaseMs / 6);
+export const beatTimeoutMs = (leaseMs: number): number => Math.min(LONGEST_BEAT_MS, Math.max(100, leaseMs / 6));

@@ -1,9 +1,12 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { prepareMarked } from './prepared.ts';
+import { openPool } from './open-pool.ts';
+import type { Outage } from './outage.ts';
 import { assertSchemaName } from './schema-name.ts';
+import { startupOptions } from './session.ts';
+import type { SilentConnection } from './silence.ts';
 import type { Database } from '../schema/tables.ts';
-import { separateTls } from './tls.ts';
+import { separateParameters } from './tls.ts';
 
 export interface DatabaseOptions {
   /** The DSN, `postgresql://user:password@host/database`; its sslmode means what PostgreSQL documents. */
@@ -21,8 +24,10 @@ export interface DatabaseOptions {
   idleTransactionMs?: number;
   /** Longest wait for a free or new connection, in milliseconds. */
   connectTimeoutMs?: number;
-  /** Told when an idle pooled connection breaks; the pool replaces it by itself. */
-  onIdleError?: (error: Error) => void;
+  /** Told of connections that break or cannot be had; the pool replaces them by itself. */
+  outage?: Outage;
+  /** Told when connections are closed because PostgreSQL has gone silent on them. */
+  onCut?: (error: SilentConnection) => void;
 }
 
 export interface DatabaseConnection {
@@ -45,46 +50,48 @@ function parseInt8(text: string): number {
   return value;
 }
 
+/** How a connection of an environment is opened, and whom it tells when it breaks. */
+export interface ConnectionConfig extends pg.ClientConfig {
+  /** Longest time for a new connection and its first statement, and for a free one of a pool, in milliseconds. */
+  readonly connectionTimeoutMillis: number;
+  readonly outage?: Outage;
+  readonly onCut?: (error: SilentConnection) => void;
+}
+
+/** The system tries a connection that is silent for so long, ten times a second apart, and then breaks it off. */
+const KEEP_ALIVE_AFTER_MS = 5_000;
+
 /** What every connection of an environment is opened with, pooled or not. */
-export function clientConfig(options: Omit<DatabaseOptions, 'poolSize' | 'onIdleError'>): pg.ClientConfig {
+export function clientConfig(options: Omit<DatabaseOptions, 'poolSize'>): ConnectionConfig {
   assertSchemaName(options.schema);
-  const { dsn, ssl } = separateTls(options.url);
+  const { dsn, ssl, options: further } = separateParameters(options.url);
   return {
     connectionString: dsn,
     ssl,
     types,
     application_name: options.applicationName,
-    options: [
-      `-c search_path=${options.schema}`,
-      `-c statement_timeout=${options.statementTimeoutMs ?? 30_000}`,
-      `-c lock_timeout=${options.lockTimeoutMs ?? 10_000}`,
-      `-c idle_in_transaction_session_timeout=${options.idleTransactionMs ?? 60_000}`,
+    options: `${further} ${startupOptions({
+      search_path: options.schema,
+      statement_timeout: options.statementTimeoutMs ?? 30_000,
+      lock_timeout: options.lockTimeoutMs ?? 10_000,
+      idle_in_transaction_session_timeout: options.idleTransactionMs ?? 60_000,
       // Our statements are short: compiling one costs more than running it, and the planner's guess of the cost can be far off.
-      `-c jit=off`,
+      jit: 'off',
       // Plans of prepared statements are kept, and the first ones are made while tables are empty and reading all of them looks cheapest.
       // Every statement of ours has an index to go by; where there is none this changes nothing.
-      `-c enable_seqscan=off`,
-    ].join(' '),
+      enable_seqscan: 'off',
+    })}`.trimStart(),
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+    ...(options.outage === undefined ? {} : { outage: options.outage }),
+    ...(options.onCut === undefined ? {} : { onCut: options.onCut }),
   };
 }
 
-/**
- * A connection in reserve is kept this long. node-postgres' own 10 s are shorter than the pauses between deliveries at night, and a new
- * connection has to sign in and have all its statements parsed and planned before it answers.
- */
-const KEEP_IDLE_MS = 300_000;
-
 /** Opens a pool on one environment. Nothing is connected before the first statement. */
 export function connectDatabase(options: DatabaseOptions): DatabaseConnection {
-  const pool = new pg.Pool({ ...clientConfig(options), max: options.poolSize, idleTimeoutMillis: KEEP_IDLE_MS });
-  pool.on('error', (error) => options.onIdleError?.(error));
-  // A connection that breaks while it is in use fails its statement, which is how it is learnt of; without a listener it would end the process.
-  pool.on('connect', (client) => {
-    client.on('error', () => undefined);
-    prepareMarked(client);
-  });
+  const { pool, watch } = openPool(clientConfig(options), options.poolSize);
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
-  return { db, pool, close: () => db.destroy() };
+  return { db, pool, close: () => watch.close(() => db.destroy()) };
 }

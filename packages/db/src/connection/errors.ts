@@ -23,3 +23,14 @@ export function isUnavailable(error: unknown): boolean {
   const unavailable = ['08', '53', '57', '58', '55'];
   return unavailable.includes(state.slice(0, 2)) || state === '25006' || state === '28000' || state === '28P01' || state === '3D000';
 }
+
+/**
+ * The connection to PostgreSQL is gone or cannot be had, as against one over which it has refused a statement: no SQLSTATE at all, a
+ * connection exception, or the server's own shutdown or start. Only for errors that come from node-postgres, whose own mistakes are
+ * TypeErrors and RangeErrors.
+ */
+export function saysAway(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  if (state === undefined) return !(error instanceof TypeError || error instanceof RangeError);
+  return state.startsWith('08') || state.startsWith('57P');
+}

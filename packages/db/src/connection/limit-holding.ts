@@ -1,16 +1,15 @@
 import type pg from 'pg';
 
 /**
- * Closes every connection of a pool that is in use for longer than `ms` at a time, a transaction being one use. The server's own timeouts
- * end what is slow; this ends what does not answer at all, such as a host that is gone: the statement fails, and the pool opens another
- * connection for the next one instead of waiting for a quarter of an hour until the system gives up.
+ * Closes every connection of a pool that is in use for longer than `ms` at a time, a transaction being one use: for work that somebody waits
+ * for, sooner than a host that has gone silent is found out.
  */
-export function limitHolding(pool: pg.Pool, ms: number, onCut: (afterMs: number) => void): void {
+export function limitHolding(pool: pg.Pool, ms: number, onCut: () => void): void {
   const timers = new Map<pg.PoolClient, NodeJS.Timeout>();
   const cut = (client: pg.PoolClient) => {
-    onCut(ms);
+    onCut();
     // With a query under way, end() does not wait for the server but closes the socket; that it fails on one that is dead was just told.
-    (client as unknown as pg.Client).end().catch(() => undefined);
+    client.end().catch(() => undefined);
   };
   pool.on('acquire', (client) => timers.set(client, setTimeout(cut, ms, client)));
   pool.on('release', (_error, client) => {

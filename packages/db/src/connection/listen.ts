@@ -1,17 +1,21 @@
 import { pause } from '@paddock/runtime/pause';
-import pg from 'pg';
+import type { ConnectionConfig } from './connect.ts';
+import { PreferringClient } from './prefer-tls.ts';
+import { endClient } from './silence.ts';
 
 export interface ListenOptions {
   /** From `clientConfig`: the listener has a connection of its own, never inside a transaction (A7). */
-  config: pg.ClientConfig;
+  config: ConnectionConfig;
   channels: readonly string[];
   /** Called for each notification, and with no payload after every (re)connect, for what was missed meanwhile. */
   onWake: (channel: string | undefined, payload: string | undefined) => void;
   onError: (error: unknown) => void;
-  /** How often the connection is tried while silent, in milliseconds. */
+  /** How often the connection is tried while silent, and how long an answer may take, in milliseconds. */
   heartbeatMs?: number;
 }
 
+/** Whoever listens is woken after each reconnect: so soon after another server has taken over is everything looked at again. */
+const HEARTBEAT_MS = 2_000;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
 
@@ -23,6 +27,7 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
     try {
       await listenOnce(options, signal);
     } catch (error) {
+      options.config.outage?.failed(error, options.config);
       options.onError(error);
     }
     if (performance.now() - began > LONGEST_BACKOFF_MS) backoffMs = FIRST_BACKOFF_MS;
@@ -32,8 +37,8 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
   }
 }
 
-async function listenOnce({ config, channels, onWake, heartbeatMs = 10_000 }: ListenOptions, signal: AbortSignal): Promise<void> {
-  const client = new pg.Client({ ...config, query_timeout: heartbeatMs });
+async function listenOnce({ config, channels, onWake, heartbeatMs = HEARTBEAT_MS }: ListenOptions, signal: AbortSignal): Promise<void> {
+  const client = new PreferringClient({ ...config, query_timeout: heartbeatMs });
   const broken = Promise.withResolvers<never>();
   broken.promise.catch(() => undefined); // observed through the races below; here only so that it is never unhandled
   client.on('error', (error) => broken.reject(error));
@@ -50,6 +55,6 @@ async function listenOnce({ config, channels, onWake, heartbeatMs = 10_000 }: Li
     }
   } finally {
     client.removeAllListeners('notification');
-    await client.end();
+    await endClient(client);
   }
 }

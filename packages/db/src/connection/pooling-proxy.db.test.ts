@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { clientConfig } from './connect.ts';
 import { whyPooled } from './pooling-proxy.ts';
-import { startPoolingProxy } from './pooling-proxy.scene.ts';
+import { asksForTls, startPoolingProxy } from './pooling-proxy.scene.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -38,7 +38,10 @@ test('a proxy that refuses our start-up options is named (A11)', async () => {
   length.writeInt32BE(fields.length + 4);
   const server = createServer((client) => {
     client.on('error', () => client.destroy());
-    client.once('data', () => client.end(Buffer.concat([Buffer.from('E'), length, fields])));
+    client.on('data', (message: Buffer) => {
+      if (asksForTls(message)) client.write('N');
+      else client.end(Buffer.concat([Buffer.from('E'), length, fields]));
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -39,7 +39,8 @@ export async function startPoolingProxy(url: string) {
         // A farewell is for us: the backend stays.
         if (data[0] !== 'X'.charCodeAt(0)) waiting.push({ client, query: data });
         serveNext();
-      } else {
+      } else if (asksForTls(data)) client.write('N');
+      else {
         isStarted = true;
         client.write(Buffer.concat([AUTHENTICATED, READY]));
       }
@@ -60,6 +61,9 @@ export async function startPoolingProxy(url: string) {
     },
   };
 }
+
+/** A start-up message that only asks whether TLS can be had: its length, and a number in place of a version. */
+export const asksForTls = (message: Buffer): boolean => message.length === 8 && message.readInt32BE(4) === 80_877_103;
 
 const AUTHENTICATED = Buffer.from([...Buffer.from('R'), 0, 0, 0, 8, 0, 0, 0, 0]);
 const READY = Buffer.from([...Buffer.from('Z'), 0, 0, 0, 5, ...Buffer.from('I')]);

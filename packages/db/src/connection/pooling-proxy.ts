@@ -1,5 +1,7 @@
-import pg from 'pg';
+import type { ConnectionConfig } from './connect.ts';
 import { sqlStateOf } from './errors.ts';
+import { PreferringClient } from './prefer-tls.ts';
+import { endClient } from './silence.ts';
 
 const ADVICE =
   'Paddock needs sessions of its own (LISTEN, search_path, prepared statements): connect to PostgreSQL itself, or through a proxy in session mode that passes start-up options on';
@@ -9,9 +11,9 @@ const ADVICE =
  * (A11). Two connections that are open at once have two backends, unless a proxy hands transactions or statements to whichever is free.
  * Throws whatever else keeps us from connecting.
  */
-export async function whyPooled(config: pg.ClientConfig, schema: string): Promise<string | undefined> {
+export async function whyPooled(config: ConnectionConfig, schema: string): Promise<string | undefined> {
   const limit = config.connectionTimeoutMillis;
-  const clients = [1, 2].map(() => new pg.Client({ ...config, ...(limit === undefined ? {} : { query_timeout: limit }) }));
+  const clients = [1, 2].map(() => new PreferringClient({ ...config, query_timeout: limit }));
   // What breaks a connection fails its statement, which is how it is learnt of.
   for (const client of clients) client.on('error', () => undefined);
   try {
@@ -32,7 +34,7 @@ export async function whyPooled(config: pg.ClientConfig, schema: string): Promis
     throw error;
   } finally {
     // Not waited for: a host that has gone silent never confirms it.
-    for (const client of clients) void client.end();
+    for (const client of clients) void endClient(client);
   }
 }
 

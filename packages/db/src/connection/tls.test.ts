@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { separateTls } from './tls.ts';
+import { separateParameters } from './tls.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paddock-tls-'));
 const root = join(folder, 'root.crt');
@@ -13,7 +13,8 @@ const DSN = 'postgresql://u:p@db.example:5432/paddock?application_name=x';
 
 describe('sslmode has the meaning that PostgreSQL documents (A11)', () => {
   test.each([
-    ['', false],
+    ['', { rejectUnauthorized: false, isPreferred: true }],
+    ['&sslmode=prefer', { rejectUnauthorized: false, isPreferred: true }],
     ['&sslmode=disable', false],
     ['&sslmode=require', { rejectUnauthorized: false }],
     [
@@ -27,15 +28,15 @@ describe('sslmode has the meaning that PostgreSQL documents (A11)', () => {
     [`&sslmode=verify-full&sslrootcert=${root}`, { rejectUnauthorized: true, ca: 'the root certificate' }],
     ['&sslmode=verify-full', { rejectUnauthorized: true }],
   ])('%s', (parameters, ssl) => {
-    expect(separateTls(`${DSN}${parameters}`)).toEqual({ dsn: DSN, ssl });
+    expect(separateParameters(`${DSN}${parameters}`)).toEqual({ dsn: DSN, ssl, options: '' });
   });
 
-  test.each(['prefer', 'allow', 'no-verify', 'on'])('sslmode=%s is refused instead of guessed', (mode) => {
-    expect(() => separateTls(`${DSN}&sslmode=${mode}`)).toThrow('use disable, require, verify-ca or verify-full');
+  test.each(['allow', 'no-verify', 'on'])('sslmode=%s is refused instead of guessed', (mode) => {
+    expect(() => separateParameters(`${DSN}&sslmode=${mode}`)).toThrow('use disable, prefer, require, verify-ca or verify-full');
   });
 
   test('a root certificate that cannot be read is an error, not a weaker check', () => {
-    expect(() => separateTls(`${DSN}&sslmode=verify-full&sslrootcert=${folder}/absent.crt`)).toThrow(
+    expect(() => separateParameters(`${DSN}&sslmode=verify-full&sslrootcert=${folder}/absent.crt`)).toThrow(
       /sslrootcert of the database URL cannot be read: .*ENOENT/,
     );
   });

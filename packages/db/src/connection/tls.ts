@@ -1,23 +1,35 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { ConfigError } from '@paddock/runtime/config-error';
+import type { TlsOptions } from './prefer-tls.ts';
 
 const SSL_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey'];
+/** Start-up options of the DSN would replace all of ours. */
+const OPTIONS = 'options';
+
+export interface SeparatedDsn {
+  /** What node-postgres is to read. */
+  readonly dsn: string;
+  readonly ssl: TlsOptions;
+  /** Start-up options of its own, empty if it has none. */
+  readonly options: string;
+}
 
 /**
  * Takes the `ssl…` parameters out of a DSN and gives them the meaning that PostgreSQL documents; node-postgres 8 reads `require` as
- * `verify-full`, so it is never asked to interpret them.
+ * `verify-full`, so it is never asked to interpret them. Its start-up options are taken out as well: ours go behind them.
  * Source: https://www.postgresql.org/docs/current/libpq-ssl.html. Throws ConfigError for a mode that is none, and for a file that cannot be read.
  */
-export function separateTls(dsn: string): { dsn: string; ssl: ConnectionOptions | false } {
+export function separateParameters(dsn: string): SeparatedDsn {
   const url = new URL(dsn);
   const given = Object.fromEntries(SSL_PARAMETERS.map((name) => [name, url.searchParams.get(name) ?? undefined]));
-  for (const name of SSL_PARAMETERS) url.searchParams.delete(name);
-  return { dsn: url.href, ssl: tlsOptions(given) };
+  const options = url.searchParams.get(OPTIONS) ?? '';
+  for (const name of [...SSL_PARAMETERS, OPTIONS]) url.searchParams.delete(name);
+  return { dsn: url.href, ssl: tlsOptions(given), options };
 }
 
-function tlsOptions(given: Record<string, string | undefined>): ConnectionOptions | false {
-  const { sslmode = 'disable', sslrootcert, sslcert, sslkey } = given;
+function tlsOptions(given: Record<string, string | undefined>): TlsOptions {
+  const { sslmode = 'prefer', sslrootcert, sslcert, sslkey } = given;
   const files: ConnectionOptions = {
     ...(sslrootcert === undefined ? {} : { ca: read('sslrootcert', sslrootcert) }),
     ...(sslcert === undefined ? {} : { cert: read('sslcert', sslcert) }),
@@ -26,6 +38,8 @@ function tlsOptions(given: Record<string, string | undefined>): ConnectionOption
   switch (sslmode) {
     case 'disable':
       return false;
+    case 'prefer':
+      return { ...files, rejectUnauthorized: false, isPreferred: true };
     case 'require':
       // As libpq does: with a root certificate at hand, `require` checks the chain.
       return sslrootcert === undefined ? { ...files, rejectUnauthorized: false } : withoutHostCheck(files);
@@ -34,7 +48,9 @@ function tlsOptions(given: Record<string, string | undefined>): ConnectionOption
     case 'verify-full':
       return { ...files, rejectUnauthorized: true };
     default:
-      throw new ConfigError([`sslmode=${sslmode} is not supported in the database URL: use disable, require, verify-ca or verify-full`]);
+      throw new ConfigError([
+        `sslmode=${sslmode} is not supported in the database URL: use disable, prefer, require, verify-ca or verify-full`,
+      ]);
   }
 }
 

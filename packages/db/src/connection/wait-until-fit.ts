@@ -1,6 +1,6 @@
 import { pause } from '@paddock/runtime/pause';
 import { type Kysely, sql } from 'kysely';
-import type pg from 'pg';
+import type { ConnectionConfig } from './connect.ts';
 import { whyPooled } from './pooling-proxy.ts';
 import { whyUnfit } from '../schema-version.ts';
 import type { Database } from '../schema/tables.ts';
@@ -9,19 +9,26 @@ export interface FitnessOptions {
   readonly db: Kysely<Database>;
   readonly schema: string;
   /** What connections are opened with, to try the way to PostgreSQL. */
-  readonly config: pg.ClientConfig;
+  readonly config: ConnectionConfig;
+  /** Longest time for PostgreSQL to answer, in milliseconds. */
+  readonly timeoutMs?: number;
 }
 
 /** Says why the service cannot work now, as a sentence, or undefined if it can. Never throws. */
 export type WhyNotReady = () => Promise<string | undefined>;
 
+/** A kubelet's patience with a probe, and less than anybody waits at a terminal. */
+const TIMEOUT_MS = 3_000;
+
 /**
  * Looks whether PostgreSQL is there, takes writes, and has a schema that is new enough (A10); and once, when it is first there, that no
- * proxy on the way takes our sessions apart (A11).
+ * proxy on the way takes our sessions apart (A11). However many ask, PostgreSQL is asked one question at a time.
  */
-export function createFitness({ db, schema, config }: FitnessOptions): WhyNotReady {
+export function createFitness({ db, schema, config, timeoutMs = TIMEOUT_MS }: FitnessOptions): WhyNotReady {
   let hasSessions = false;
-  return async () => {
+  let asked: Promise<string | undefined> | undefined;
+
+  async function ask(): Promise<string | undefined> {
     try {
       if (!hasSessions) {
         const pooled = await whyPooled(config, schema);
@@ -35,6 +42,17 @@ export function createFitness({ db, schema, config }: FitnessOptions): WhyNotRea
     } catch (error) {
       return `PostgreSQL cannot be asked: ${error instanceof Error ? error.message : String(error)}`;
     }
+  }
+
+  return async () => {
+    asked ??= ask().finally(() => {
+      asked = undefined;
+    });
+    const answered = new AbortController();
+    const silence = pause(timeoutMs, answered.signal).then(() => `PostgreSQL cannot be asked: it has not answered for ${timeoutMs} ms`);
+    const reason = await Promise.race([asked, silence]);
+    answered.abort();
+    return reason;
   };
 }
 

@@ -16,7 +16,7 @@ export interface HoldLeaseOptions {
 
 /**
  * Runs `work` whenever this process holds the lease, until `signal` aborts. The signal given to `work` also aborts when the lease could
- * not be renewed in time; work that ends by itself gives the lease back and is taken up again.
+ * not be renewed in time, whether PostgreSQL answers or not; work that ends by itself gives the lease back and is taken up again.
  */
 export async function holdLease(
   options: HoldLeaseOptions,
@@ -25,23 +25,25 @@ export async function holdLease(
 ): Promise<void> {
   const { db, name, holder, leaseMs, renewMs, onError } = options;
   while (!signal.aborted) {
+    const asked = performance.now();
     const fence = await takeLease(db, name, holder, leaseMs).catch((error: unknown) => {
       onError(error);
       return undefined;
     });
-    if (fence === undefined) {
+    const term = leaseTerm(name, leaseMs - renewMs, asked);
+    if (fence === undefined || term.lost.aborted) {
+      term.end();
       await pause(renewMs, signal);
       continue;
     }
-    const lost = new AbortController();
-    const working = AbortSignal.any([signal, lost.signal]);
-    const renewing = keepRenewing(options, fence, lost, working);
+    const working = AbortSignal.any([signal, term.lost]);
+    const renewing = keepRenewing(options, fence, term, working);
     try {
       await work(working);
     } catch (error) {
       onError(error);
     } finally {
-      lost.abort(new Error(`the work under lease ${name} ended`));
+      term.end();
       await renewing;
       await releaseLease(db, name, fence).catch(onError);
     }
@@ -49,21 +51,55 @@ export async function holdLease(
   }
 }
 
-async function keepRenewing(options: HoldLeaseOptions, fence: number, lost: AbortController, working: AbortSignal): Promise<void> {
+interface LeaseTerm {
+  /** Aborts when the term is over or ended. */
+  readonly lost: AbortSignal;
+  /** Another term, from when its renewal was asked for. */
+  prolong(askedAt: number): void;
+  end(): void;
+}
+
+/**
+ * How long we may believe to hold a lease: less than its row says, and by a timer, so that no statement which is never answered prolongs
+ * it. Monotonic: a step of the wall clock must neither prolong nor end it.
+ */
+function leaseTerm(name: string, termMs: number, askedAt: number): LeaseTerm {
+  const lost = new AbortController();
+  const end = () => lost.abort(new Error(`the lease ${name} has ended or could not be renewed, and belongs to whoever takes it now`));
+  let timer: NodeJS.Timeout | undefined;
+  const prolong = (from: number) => {
+    clearTimeout(timer);
+    const leftMs = from + termMs - performance.now();
+    if (leftMs <= 0) end();
+    else if (!lost.signal.aborted) timer = setTimeout(end, leftMs);
+  };
+  prolong(askedAt);
+  return {
+    lost: lost.signal,
+    prolong,
+    end() {
+      clearTimeout(timer);
+      end();
+    },
+  };
+}
+
+/** After a renewal that failed the next one comes so much sooner: its connection may have been the only thing that was broken. */
+const RETRIES_PER_RENEWAL = 4;
+
+async function keepRenewing(options: HoldLeaseOptions, fence: number, term: LeaseTerm, working: AbortSignal): Promise<void> {
   const { db, name, leaseMs, renewMs, onError } = options;
-  // Monotonic: a step of the wall clock must neither prolong nor end what we believe to hold.
-  let renewedAt = performance.now();
+  let waitMs = renewMs;
   while (!working.aborted) {
-    await pause(renewMs, working);
+    await pause(waitMs, working);
     if (working.aborted) return;
     const asked = performance.now();
     const ours = await renewLease(db, name, fence, leaseMs).catch((error: unknown) => {
       onError(error);
       return undefined;
     });
-    if (ours === true) renewedAt = asked;
-    if (ours === false || performance.now() - renewedAt > leaseMs - renewMs) {
-      lost.abort(new Error(`the lease ${name} could not be renewed and belongs to whoever takes it now`));
-    }
+    waitMs = ours === undefined ? renewMs / RETRIES_PER_RENEWAL : renewMs;
+    if (ours === true) term.prolong(asked);
+    if (ours === false) term.end();
   }
 }

@@ -1,7 +1,10 @@
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
+import { startTunnel } from '@paddock/testing/tunnel';
+import { pause } from '@paddock/runtime/pause';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
+import { connectDatabase } from '../connection/connect.ts';
 import { holdLease } from './hold-lease.ts';
 import { releaseLease, renewLease, takeLease } from './leases.ts';
 
@@ -104,6 +107,52 @@ describe('holding a lease (A12)', () => {
     stop.abort();
     await holding;
     expect(await holder()).toEqual({ holder: 'held', fence: 3 });
+  });
+
+  test('work ends by the clock when PostgreSQL goes silent, although its renewal is never answered', async () => {
+    const tunnel = await startTunnel(database.url);
+    const cuts: unknown[] = [];
+    const silenced = connectDatabase({
+      url: tunnel.url,
+      schema: database.schema,
+      poolSize: 1,
+      applicationName: 'silenced',
+      onCut: (error) => void cuts.push(error),
+    });
+    const running = new Set<string>();
+    const errors: unknown[] = [];
+    const stop = new AbortController();
+    const holding = holdLease({ ...options('silenced', errors), db: silenced.db }, steadyWork(running, 'silenced'), stop.signal);
+    await waitFor('the work', () => running.has('silenced'));
+    tunnel.replaceServer();
+    await waitFor('the end of the work', () => running.size === 0);
+    expect({ errors, cuts }).toEqual({ errors: [], cuts: [] });
+    await waitFor('the work to go on', () => running.has('silenced'));
+    stop.abort();
+    await holding;
+    await silenced.close();
+    await tunnel.cut();
+  });
+
+  test('a lease that took too long to be had is not worked under', async () => {
+    const tunnel = await startTunnel(database.url);
+    const slow = connectDatabase({ url: tunnel.url, schema: database.schema, poolSize: 1, applicationName: 'slow' });
+    const running = new Set<string>();
+    const stop = new AbortController();
+    await sql`select 1`.execute(slow.db);
+    tunnel.setHeld(true);
+    const holding = holdLease({ ...options('slow'), db: slow.db }, steadyWork(running, 'slow'), stop.signal);
+    const released = new AbortController();
+    await pause(600, released.signal);
+    tunnel.setHeld(false);
+    await waitFor('the lease', async () => (await holder()) !== undefined);
+    expect(running.size).toBe(0);
+    await waitFor('the work', () => running.has('slow'));
+    expect((await holder())?.fence).toBeGreaterThan(1);
+    stop.abort();
+    await holding;
+    await slow.close();
+    await tunnel.cut();
   });
 
   test('work that fails gives the lease back, is told, and is taken up again', async () => {

@@ -1,0 +1,66 @@
+import pg from 'pg';
+import type { ConnectionConfig } from './connect.ts';
+import { PreferringClient } from './prefer-tls.ts';
+import { prepareMarked } from './prepared.ts';
+import { beginSession } from './session.ts';
+import { cutSilent, DroppedConnection, type SilenceWatch } from './silence.ts';
+
+export interface OpenPool {
+  readonly pool: pg.Pool;
+  readonly watch: SilenceWatch;
+}
+
+/**
+ * A connection in reserve is kept this long. node-postgres' own 10 s are shorter than the pauses between deliveries at night, and a new
+ * connection has to sign in and have all its statements parsed and planned before it answers.
+ */
+const KEEP_IDLE_MS = 300_000;
+
+/** A pool whose sessions are what our statements are written for, and which gives up connections on which PostgreSQL has gone silent. */
+export function openPool(config: ConnectionConfig, max: number): OpenPool {
+  const pids = new WeakMap<pg.ClientBase, number>();
+  const failed = (error: unknown) => {
+    if (!(error instanceof DroppedConnection)) config.outage?.failed(error, config);
+  };
+  const pool = new pg.Pool({
+    ...config,
+    Client: PreferringClient,
+    max,
+    idleTimeoutMillis: KEEP_IDLE_MS,
+    onConnect: async (client) => {
+      client.on('error', failed);
+      const { pid } = await beginSession(client, config.connectionTimeoutMillis);
+      pids.set(client, pid);
+    },
+  });
+  // An idle connection that breaks is replaced by the pool.
+  pool.on('error', failed);
+  pool.on('connect', (client) => {
+    prepareMarked(client);
+    tellFailures(client, failed);
+  });
+  const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
+  // Kysely, the only one who asks this pool for connections, asks for a promise.
+  pool.connect = (async () => {
+    try {
+      return await connect();
+    } catch (error) {
+      failed(error);
+      throw error;
+    }
+  }) as typeof pool.connect;
+  const watch = cutSilent({ pool, config, pidOf: (client) => pids.get(client), onCut: (error) => config.onCut?.(error) });
+  config.outage?.onFailure(watch.dropIdle);
+  return { pool, watch };
+}
+
+/** A statement fails in words of its own when its connection breaks. */
+function tellFailures(client: pg.ClientBase, failed: (error: unknown) => void): void {
+  const query = client.query.bind(client) as (...given: unknown[]) => unknown;
+  const telling = (...given: unknown[]) => {
+    const answer = query(...given);
+    if (answer instanceof Promise) answer.catch(failed);
+    return answer;
+  };
+  client.query = telling as typeof client.query;
+}

@@ -1,0 +1,87 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Logger } from '@paddock/runtime/logger';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
+import { waitFor } from '@paddock/testing/wait-for';
+import { sql } from 'kysely';
+import { clientConfig, connectDatabase, type DatabaseConnection } from './connect.ts';
+import { listen } from './listen.ts';
+import { watchOutages } from './outage.ts';
+
+let database: TestDatabase;
+let tunnel: Tunnel;
+let connection: DatabaseConnection;
+let lines: { level: string; message: string; fields?: { reason?: string; cost?: Record<string, number> } }[];
+let log: Logger;
+let listening: Promise<void>;
+let stop: AbortController;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  tunnel = await startTunnel(database.url);
+  lines = [];
+  const write = (level: string) => (message: string, fields: object) => void lines.push({ level, message, fields });
+  const raw = { error: write('error'), warn: write('warn'), info: write('info'), debug: () => undefined } as unknown as Logger;
+  const watched = watchOutages(raw);
+  ({ log } = watched);
+  const options = { url: tunnel.url, schema: database.schema, applicationName: 'outage', outage: watched.outage };
+  connection = connectDatabase({ ...options, poolSize: 4 });
+  stop = new AbortController();
+  const onError = (error: unknown) => log.warn('the listener lost its connection', { error });
+  listening = listen({ config: clientConfig(options), channels: ['any'], onWake: () => undefined, onError }, stop.signal);
+});
+afterEach(async () => {
+  stop.abort();
+  await listening;
+  await connection.close();
+  await tunnel.cut();
+});
+
+const work = () => sql`select 1`.execute(connection.db).then(undefined, (error: unknown) => void log.error('the work failed', { error }));
+const messages = () => lines.map(({ level, message }) => `${level}: ${message}`);
+const GONE = expect.stringContaining('error: PostgreSQL cannot be reached');
+const BACK = 'warn: PostgreSQL answers again';
+
+describe('an outage of PostgreSQL (H1)', () => {
+  test('is told in two lines, however much fails: when it goes, and when it is back, with what it cost', async () => {
+    await Promise.all([work(), work(), work()]);
+    await tunnel.cut();
+    for (let time = 1; time <= 5; time++) await work();
+    await waitFor('the line of its beginning', () => lines.length > 0);
+    expect(messages()).toEqual([GONE]);
+    await tunnel.mend();
+    await waitFor('the line of its end', () => lines.length > 1);
+    expect(messages()).toEqual([GONE, BACK]);
+    expect(lines[0]?.fields?.reason).toEqual(expect.any(String));
+    expect(lines[1]?.fields).toEqual({
+      afterMs: expect.any(Number),
+      cost: { 'the work failed': expect.any(Number), 'the listener lost its connection': expect.any(Number) },
+    });
+    await work();
+    expect(lines).toHaveLength(2);
+  });
+
+  test('hides nothing else: not what PostgreSQL has refused, nor what another has, nor what comes after it', async () => {
+    await work();
+    await tunnel.cut();
+    await work();
+    log.error('GitHub failed', { error: new Error('connect ECONNREFUSED') });
+    log.info('something else');
+    await tunnel.mend();
+    await waitFor('the line of its end', () => messages().includes(BACK));
+    await sql`select 1/0`.execute(connection.db).catch((error: unknown) => log.error('the work failed', { error }));
+    expect(messages()).toEqual([GONE, 'error: GitHub failed', 'info: something else', BACK, 'error: the work failed']);
+  });
+
+  test('counts what says the same in other words, by its cause', async () => {
+    await tunnel.cut();
+    const error = await sql`select 1`.execute(connection.db).catch((cause: unknown) => new Error('the pass failed', { cause }));
+    log.error('the pass failed', { error });
+    await tunnel.mend();
+    await waitFor('the line of its end', () => messages().includes(BACK));
+    expect(lines.at(-1)?.fields?.cost).toMatchObject({ 'the pass failed': 1 });
+  });
+});

@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '@paddock/runtime/logger';
+import type pg from 'pg';
+import { saysAway } from './errors.ts';
+import { PreferringClient } from './prefer-tls.ts';
+import { endClient } from './silence.ts';
+
+/** What connections tell when they break, cannot be opened, or are cut. */
+export interface Outage {
+  /** `config` is how PostgreSQL is tried until it answers again. */
+  failed(error: unknown, config: pg.ClientConfig): void;
+  /** Has this done with each failure: what one connection has found out, the others of the process need not find out again. */
+  onFailure(act: () => void): void;
+}
+
+const TRY_EVERY_MS = 500;
+const TRY_LIMIT_MS = 2_000;
+/** An outage is over once so much time has passed without a further failure; some connections break later than others. */
+const CALM_MS = 1_000;
+const DEEPEST_CAUSE = 3;
+
+interface Failing {
+  failedAt: number;
+  /** Lines that were not written, by message. */
+  readonly cost: Record<string, number>;
+}
+
+/**
+ * Tells an outage of PostgreSQL in two lines: one when it begins, one when PostgreSQL answers again, with how long that took and what it
+ * cost. The logger that comes back writes lines whose error only says the same at level `debug`, and counts them for the second line.
+ */
+export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
+  const told = new WeakSet<object>();
+  const acts: (() => void)[] = [];
+  let failing: Failing | undefined;
+
+  async function untilCalm(now: Failing, config: pg.ClientConfig): Promise<number> {
+    for (;;) {
+      if (await answers(config)) {
+        const answeredAt = performance.now();
+        await sleep(CALM_MS, undefined, { ref: false });
+        if (now.failedAt < answeredAt) return answeredAt;
+      } else await sleep(TRY_EVERY_MS, undefined, { ref: false });
+    }
+  }
+
+  async function watch(error: unknown, config: pg.ClientConfig): Promise<void> {
+    const began = performance.now();
+    failing = { failedAt: began, cost: {} };
+    log.error('PostgreSQL cannot be reached: lines that say no more than this follow as a sum, when it answers again', {
+      reason: reasonOf(error),
+    });
+    const answeredAt = await untilCalm(failing, config);
+    log.warn('PostgreSQL answers again', { afterMs: Math.round(answeredAt - began), cost: failing.cost });
+    failing = undefined;
+  }
+
+  const outage: Outage = {
+    failed(error, config) {
+      if (!saysAway(error)) return;
+      if (typeof error === 'object' && error !== null) told.add(error);
+      if (failing === undefined) void watch(error, config);
+      else failing.failedAt = performance.now();
+      for (const act of acts) act();
+    },
+    onFailure: (act) => void acts.push(act),
+  };
+
+  const isTold = (error: unknown, depth = 0): boolean =>
+    typeof error === 'object' &&
+    error !== null &&
+    (told.has(error) || ('cause' in error && depth < DEEPEST_CAUSE && isTold(error.cause, depth + 1)));
+  const writeUnlessTold =
+    (level: 'error' | 'warn' | 'info') =>
+    (message: string, fields?: { readonly error?: unknown }): Logger => {
+      if (failing === undefined || !isTold(fields?.error)) {
+        log[level](message, fields);
+        return quiet;
+      }
+      failing.cost[message] = (failing.cost[message] ?? 0) + 1;
+      log.debug(message, fields);
+      return quiet;
+    };
+  const quiet = {
+    error: writeUnlessTold('error'),
+    warn: writeUnlessTold('warn'),
+    info: writeUnlessTold('info'),
+    debug: log.debug,
+  } as Logger;
+  return { outage, log: quiet };
+}
+
+/** A refusal by several addresses of one host has no message of its own. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ');
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function answers(config: pg.ClientConfig): Promise<boolean> {
+  const client = new PreferringClient({ ...config, connectionTimeoutMillis: TRY_LIMIT_MS, query_timeout: TRY_LIMIT_MS });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return true;
+  } catch (error) {
+    // Refused for a reason of its own, such as a password: that is no outage, and is said by whoever connects.
+    return !saysAway(error);
+  } finally {
+    await endClient(client);
+  }
+}

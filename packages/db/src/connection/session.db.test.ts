@@ -1,0 +1,65 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { sql } from 'kysely';
+import { clientConfig, connectDatabase, type DatabaseConnection } from './connect.ts';
+import { createFitness } from './wait-until-fit.ts';
+
+let database: TestDatabase;
+const opened: DatabaseConnection[] = [];
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map(({ close }) => close()));
+  await sql`alter database ${name()} reset all`.execute(database.db);
+});
+afterAll(() => database.drop());
+
+const name = () => sql.id(new URL(database.url).pathname.slice(1));
+const setForAll = (setting: string, value: string) =>
+  sql`alter database ${name()} set ${sql.id(setting)} = ${sql.lit(value)}`.execute(database.db);
+const place = (parameters = '') => ({ url: `${database.url}${parameters}`, schema: database.schema, applicationName: 'session' });
+function open(parameters?: string) {
+  const connection = connectDatabase({ ...place(parameters), poolSize: 1 });
+  opened.push(connection);
+  return connection.db;
+}
+const inForce = async (setting: string, parameters?: string) =>
+  (await sql<{ value: string }>`select current_setting(${setting}) as value`.execute(open(parameters))).rows[0]?.value;
+
+describe('a session is what our statements are written for, whatever is set for role and database (A11)', () => {
+  test.each([
+    ['synchronous_commit', 'off', 'on'],
+    ['default_transaction_isolation', 'serializable', 'read committed'],
+    ['DateStyle', 'German, DMY', 'ISO, MDY'],
+    ['IntervalStyle', 'sql_standard', 'postgres'],
+    ['TimeZone', 'Asia/Tokyo', 'UTC'],
+    ['bytea_output', 'escape', 'hex'],
+    ['extra_float_digits', '-5', '1'],
+    ['standard_conforming_strings', 'off', 'on'],
+    ['search_path', 'pg_catalog', 'paddock'],
+    ['statement_timeout', '5', '30s'],
+    ['transaction_timeout', '50', '0'],
+    ['idle_session_timeout', '50', '0'],
+  ])('%s = %s becomes %s', async (setting, value, expected) => {
+    await setForAll(setting, value);
+    expect(await inForce(setting)).toBe(expected);
+  });
+
+  test.each(['remote_apply', 'remote_write', 'local', 'on'])('synchronous_commit = %s stays: a commit waits for a disk', async (value) => {
+    await setForAll('synchronous_commit', value);
+    expect(await inForce('synchronous_commit')).toBe(value);
+  });
+
+  test('triggers that do not fire cannot be helped by us, and keep a service from being ready', async () => {
+    await setForAll('session_replication_role', 'replica');
+    const whyNotReady = createFitness({ db: open(), schema: database.schema, config: clientConfig(place()) });
+    expect(await whyNotReady()).toMatch(/^PostgreSQL cannot be asked: session_replication_role is replica.*reset/);
+  });
+
+  test('start-up options of the DSN hold beside ours, and replace none of them', async () => {
+    const parameters = `?options=${encodeURIComponent('-c work_mem=7MB -c search_path=public')}`;
+    expect(await inForce('work_mem', parameters)).toBe('7MB');
+    expect(await inForce('search_path', parameters)).toBe(database.schema);
+  });
+});

@@ -1,0 +1,107 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
+import { waitFor } from '@paddock/testing/wait-for';
+import { sql } from 'kysely';
+import { connectDatabase, clientConfig, type DatabaseConnection } from './connect.ts';
+import { isUnavailable } from './errors.ts';
+import { ownConnection } from './own-connection.ts';
+
+let database: TestDatabase;
+let tunnel: Tunnel;
+let connection: DatabaseConnection;
+let cuts: string[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  tunnel = await startTunnel(database.url);
+  cuts = [];
+  connection = connectDatabase({ ...place(), poolSize: 4, onCut: ({ message }) => void cuts.push(message) });
+});
+afterEach(async () => {
+  await connection.close();
+  await tunnel.cut();
+});
+
+/** As a migration has it: no limit of its own would ever end a statement. */
+const place = () => ({ url: tunnel.url, schema: database.schema, applicationName: 'silence', statementTimeoutMs: 0 });
+const sleeping = (seconds: number) => sql`select pg_sleep(${seconds})`.execute(connection.db);
+const one = () => sql<{ one: number }>`select 1 as one`.execute(connection.db);
+const openFour = () => Promise.all([1, 2, 3, 4].map(() => sleeping(0.1)));
+const sessions = async () =>
+  (await sql<{ state: string }>`select state from pg_stat_activity where application_name = 'silence'`.execute(database.db)).rows.length;
+
+describe('PostgreSQL goes silent (A11)', () => {
+  test('and another answers at its address: what hangs fails, what is idle goes with it, and the next statements are answered', async () => {
+    await openFour();
+    const hanging = [sleeping(0.3).catch((error: unknown) => error), one().catch((error: unknown) => error)];
+    tunnel.replaceServer();
+    expect(tunnel.silenced()).toBe(4);
+    for (const error of await Promise.all(hanging)) expect(isUnavailable(error)).toBe(true);
+    expect(cuts).toEqual(['PostgreSQL knows nothing of what we wait for: closed 2 connections in use and 2 idle ones']);
+    for (let time = 1; time <= 4; time++) expect((await one()).rows).toEqual([{ one: 1 }]);
+    expect(cuts).toHaveLength(1);
+  });
+
+  test('for a while, and what was sent is lost: it fails although its session is still there', async () => {
+    await openFour();
+    tunnel.setSilent(true);
+    const lost = one().catch((error: unknown) => error);
+    await waitFor('a look in vain', async () => (await sessions()) === 4);
+    tunnel.setSilent(false);
+    expect(isUnavailable(await lost)).toBe(true);
+    expect((await one()).rows).toEqual([{ one: 1 }]);
+  });
+
+  test('what is slow is left alone, however short the patience: its session is at work', async () => {
+    await expect(sleeping(5)).resolves.toBeDefined();
+    const waiting = await database.db.transaction().execute(async (trx) => {
+      await sql`lock table leases in access exclusive mode`.execute(trx);
+      const counted = connection.db.selectFrom('leases').selectAll().execute();
+      await sql`select pg_sleep(4)`.execute(trx);
+      return { counted };
+    });
+    await expect(waiting.counted).resolves.toBeDefined();
+    expect(cuts).toEqual([]);
+  });
+
+  test('a transaction fails as a whole, and its locks are free', async () => {
+    const began = Promise.withResolvers<unknown>();
+    const broken = Promise.withResolvers<unknown>();
+    const failed = connection.db
+      .transaction()
+      .execute(async (trx) => {
+        await sql`lock table leases in access exclusive mode`.execute(trx);
+        began.resolve(undefined);
+        await broken.promise;
+        await sql`select 1`.execute(trx);
+      })
+      .catch((error: unknown) => error);
+    await began.promise;
+    tunnel.replaceServer();
+    broken.resolve(undefined);
+    expect(isUnavailable(await failed)).toBe(true);
+    await expect(database.db.selectFrom('leases').selectAll().execute()).resolves.toBeDefined();
+  });
+
+  test('a pool is closed although nothing answers its farewell', async () => {
+    await openFour();
+    tunnel.replaceServer();
+    await connection.close();
+    connection = connectDatabase({ ...place(), poolSize: 1 });
+  });
+
+  test('a connection of its own that is thrown away is opened again by the next statement', async () => {
+    const own = ownConnection(clientConfig(place()), 60_000);
+    await own.query('select 1', []);
+    tunnel.replaceServer();
+    const hanging = own.query('select 1', []).catch((error: unknown) => error);
+    own.renew();
+    expect(await own.query('select 1 as one', [])).toEqual([{ one: 1 }]);
+    expect(isUnavailable(await hanging)).toBe(true);
+    await own.close();
+  });
+});

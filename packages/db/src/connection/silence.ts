@@ -1,0 +1,159 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { sqlStateOf } from './errors.ts';
+import { PreferringClient } from './prefer-tls.ts';
+
+/** A statement that has not been answered for so long is asked after; nearly all of ours are answered within milliseconds. */
+const SUSPECT_AFTER_MS = 2_000;
+const TICK_MS = 500;
+/** For connecting and asking. */
+const LOOK_LIMIT_MS = 2_000;
+/** Above the longest statement that PostgreSQL lets a service run: if nothing has answered for so long, there is nothing to wait for. */
+const NOTHING_ANSWERS_MS = 35_000;
+
+/** How long the other end may take to close a connection that we have closed. */
+const FAREWELL_MS = 1_000;
+
+/** A connection was closed by us because PostgreSQL had gone silent on it. */
+export class SilentConnection extends Error {
+  override readonly name = 'SilentConnection';
+}
+
+/** A connection was closed by us while nobody used it, for signs that PostgreSQL is not at its other end any more. */
+export class DroppedConnection extends Error {
+  override readonly name = 'DroppedConnection';
+}
+
+export interface SilenceOptions {
+  readonly pool: pg.Pool;
+  /** To ask PostgreSQL over a new connection. */
+  readonly config: pg.ClientConfig;
+  readonly pidOf: (client: pg.PoolClient) => number | undefined;
+  /** Told once of each time that connections were cut. */
+  readonly onCut: (error: SilentConnection) => void;
+}
+
+export interface SilenceWatch {
+  /** Closes what is idle: there are signs that PostgreSQL is not at the other end any more. Says how many there were. */
+  dropIdle(): number;
+  /** Closes the pool by `end`: what is idle and does not answer to that is broken off. */
+  close(end: () => Promise<void>): Promise<void>;
+}
+
+interface Use {
+  statement: unknown;
+  since: number;
+}
+
+/**
+ * Cuts connections of a pool on which PostgreSQL has gone silent: a host that is gone sends no farewell, and the system waits for a
+ * quarter of an hour. A limit of time would also end what is rightly long, so PostgreSQL is asked, over a new connection, whether the session
+ * is still at work. If it is not, the statement fails, and what is idle goes as well: the pool would hand it out as the next connection.
+ * */
+export function cutSilent({ pool, config, pidOf, onCut }: SilenceOptions): SilenceWatch {
+  const open = new Set<pg.PoolClient>();
+  const used = new Map<pg.PoolClient, Use>();
+  let isLooking = false;
+  let answeredAt = Number.NEGATIVE_INFINITY;
+  pool.on('connect', (client) => open.add(client));
+  pool.on('acquire', (client) => used.set(client, { statement: undefined, since: performance.now() }));
+  pool.on('release', (_error, client) => used.delete(client));
+  pool.on('remove', (client) => open.delete(client));
+
+  const findIdle = () => [...open].filter((client) => !used.has(client));
+  const dropIdle = () => {
+    const idle = findIdle();
+    for (const client of idle) {
+      open.delete(client);
+      // The pool forgets it at once, where it would learn of the end of the socket only later.
+      client.emit('error', new DroppedConnection('closed while idle'));
+      client.connection.stream.destroy();
+    }
+    return idle.length;
+  };
+  const cut = (silent: readonly pg.PoolClient[], reason: string) => {
+    const error = new SilentConnection(`${reason}: closed ${silent.length} connections in use and ${dropIdle()} idle ones`);
+    onCut(error);
+    for (const client of silent) client.connection.stream.destroy(error);
+  };
+
+  async function look(suspects: readonly (readonly [pg.PoolClient, Use])[]): Promise<void> {
+    const asked = suspects.map(([client, { statement, since }]) => ({ client, statement, since }));
+    const working = await findWorking(
+      config,
+      asked.map(({ client }) => pidOf(client) ?? 0),
+    );
+    const now = performance.now();
+    if (working !== undefined) answeredAt = now;
+    // What has been answered meanwhile was only slow.
+    const still = asked.filter(({ client, statement }) => used.has(client) && statementOf(client) === statement);
+    const silent = still.filter(({ client, since }) =>
+      working === undefined ? now - Math.max(since, answeredAt) > NOTHING_ANSWERS_MS : !working.has(pidOf(client) ?? 0),
+    );
+    if (silent.length === 0) return;
+    cut(
+      silent.map(({ client }) => client),
+      working === undefined ? 'PostgreSQL has gone silent' : 'PostgreSQL knows nothing of what we wait for',
+    );
+  }
+
+  function tick(): void {
+    const now = performance.now();
+    for (const [client, use] of used) {
+      const statement = statementOf(client);
+      if (statement !== use.statement) Object.assign(use, { statement, since: now });
+    }
+    const suspects = [...used].filter(([, { statement, since }]) => statement !== undefined && now - since >= SUSPECT_AFTER_MS);
+    if (isLooking || suspects.length === 0) return;
+    isLooking = true;
+    void look(suspects).finally(() => {
+      isLooking = false;
+    });
+  }
+
+  const ticking = setInterval(tick, TICK_MS).unref();
+  return {
+    dropIdle,
+    async close(end) {
+      const breaking = setTimeout(() => {
+        for (const client of findIdle()) client.connection.stream.destroy();
+      }, FAREWELL_MS);
+      await end();
+      clearTimeout(breaking);
+      clearInterval(ticking);
+    },
+  };
+}
+
+/** The statement that the connection waits for, by identity. node-postgres tells it under a name that its types leave out. */
+function statementOf(client: pg.PoolClient): unknown {
+  const { _getActiveQuery: active } = client as unknown as { _getActiveQuery(): unknown };
+  return active.call(client) ?? undefined;
+}
+
+/** Those of the sessions that are at work, or undefined if nobody could be asked. Never rejects. */
+async function findWorking(config: pg.ClientConfig, pids: readonly number[]): Promise<ReadonlySet<number> | undefined> {
+  const limits = { connectionTimeoutMillis: LOOK_LIMIT_MS, query_timeout: LOOK_LIMIT_MS };
+  const client = new PreferringClient({ ...config, ...limits });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>(WORKING, [pids]);
+    return new Set(rows.map(({ pid }) => pid));
+  } catch (error) {
+    // PostgreSQL itself has refused, for it has no connection left, say: it is there, and what it works on is not known.
+    return sqlStateOf(error) === undefined ? undefined : new Set(pids);
+  } finally {
+    await endClient(client);
+  }
+}
+
+/** What a session does is hidden from other roles, and told by none if PostgreSQL does not keep it: then it counts as working. */
+const WORKING = `select pid from pg_stat_activity where pid = any ($1::integer[]) and (state is null or state not like 'idle%')`;
+
+/** Closes a connection; one whose other end does not answer to that is broken off. Never rejects. */
+export async function endClient(client: pg.Client): Promise<void> {
+  const ended = client.end().catch(() => undefined);
+  const isEnded = await Promise.race([ended.then(() => true), sleep(FAREWELL_MS, false, { ref: false })]);
+  if (!isEnded) client.connection.stream.destroy();
+}

@@ -1,0 +1,23 @@
+import type { Database } from '@paddock/db/schema/tables';
+import type { Kysely } from 'kysely';
+import type { Claim } from './end-tasks.ts';
+import { type HeldTasks, keyOf } from './held-tasks.ts';
+import { requeueTasks } from './requeue-tasks.ts';
+import { repeated } from './settle.ts';
+
+/**
+ * Gives back the tasks that carry this holder's name and that it does not hold: claims that were committed, and whose answer was lost with
+ * the connection. They would wait for the whole lease otherwise. To be called between two claims only. Answers how many there were.
+ */
+export async function giveBackLostClaims(db: Kysely<Database>, holder: string, held: HeldTasks, keepOkMs: number): Promise<number> {
+  const carried = await db
+    .selectFrom('tasks')
+    .select(['id', 'fence'])
+    .where('status', '=', 'running')
+    .where('locked_by', '=', holder)
+    .execute();
+  const known = new Set(held.all().map(({ claim }) => keyOf(claim)));
+  const lost = carried.filter((claim) => !known.has(keyOf(claim))).map((claim): Claim => ({ ...claim, holder }));
+  for (const claim of lost) await repeated(() => requeueTasks(db, [{ ...claim, delayMs: 0, giveBack: true }], keepOkMs));
+  return lost.length;
+}

@@ -1,0 +1,71 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
+import { watchOutages } from '@paddock/db/connection/outage';
+import type { Logger } from '@paddock/runtime/logger';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { startTunnel } from '@paddock/testing/tunnel';
+import { waitFor } from '@paddock/testing/wait-for';
+import { sql } from 'kysely';
+import { enqueueNow, executorsOf, task } from './executor-under-test.ts';
+import { done } from './outcome.ts';
+
+const SILENT = { error: () => SILENT, warn: () => SILENT, info: () => SILENT, debug: () => SILENT } as unknown as Logger;
+
+let database: TestDatabase;
+const executors = executorsOf();
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterEach(() => executors.stopAll());
+afterAll(() => database.drop());
+
+test('PostgreSQL goes silent and another answers at its address: an executor goes on, and its run keeps its task (D5)', async () => {
+  const { db, schema } = database;
+  const tunnel = await startTunnel(database.url);
+  const { outage } = watchOutages(SILENT);
+  const place = { url: tunnel.url, schema, outage };
+  const connection = connectDatabase({ ...place, poolSize: 8, applicationName: 'silent' });
+  const ran: string[] = [];
+  const finish = Promise.withResolvers<unknown>();
+  const kinds = {
+    probe: {
+      slots: 4,
+      handler: async ({ subject }: { subject: { id: string } }) => {
+        if (subject.id === 'lasting') await finish.promise;
+        ran.push(subject.id);
+        return done();
+      },
+    },
+  };
+  const { told } = executors.start({ ...place, db: connection.db }, kinds, {
+    config: clientConfig({ ...place, applicationName: 'silent-own' }),
+    holder: 'silent',
+    leaseMs: 300_000,
+    pollMs: 5_000,
+  });
+  await enqueueNow(db, task('probe', 'before'), task('probe', 'lasting'));
+  await waitFor('the first run', () => ran.includes('before'));
+  await waitFor('its settlement', async () => (await db.selectFrom('operations').select('id').execute()).length === 1);
+  // The pool's connection, the heartbeat's if it has one yet, and the listener's.
+  tunnel.replaceServer();
+  expect(tunnel.silenced()).toBeGreaterThanOrEqual(2);
+  await enqueueNow(db, task('probe', 'after'), task('probe', 'claimed'));
+  // A claim that was committed, and whose answer was lost with the connection.
+  await sql`update tasks set status = 'running', locked_by = 'silent', locked_at = now(), started_at = now(), fence = 1, attempt = 1
+    where subject_id = 'claimed'`.execute(db);
+  await waitFor('the runs after it', () => ran.includes('after') && ran.includes('claimed'));
+  finish.resolve(undefined);
+  await waitFor('an empty queue', async () => (await db.selectFrom('tasks').select('id').execute()).length === 0);
+  expect(ran.toSorted()).toEqual(['after', 'before', 'claimed', 'lasting']);
+  expect({ ...told, processed: [], failed: [] }).toEqual({
+    processed: [],
+    failed: [],
+    lost: [],
+    released: [],
+    takenOver: [],
+    endedByCrashes: [],
+  });
+  await executors.stopAll();
+  await connection.close();
+  await tunnel.cut();
+});

@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+export type Tunnel = Awaited<ReturnType<typeof startTunnel>>;
+
+interface Passage {
+  readonly inbound: Socket;
+  readonly outbound: Socket;
+  /** The server at its end is gone without a farewell, and another one has its address. */
+  isOrphan: boolean;
+}
+
+/** A way to PostgreSQL that can be cut, can swallow everything as a dead host does, or hold everything back as a broken network does. */
+export async function startTunnel(url: string) {
+  const target = new URL(url);
+  const passages = new Set<Passage>();
+  let isSilent = false;
+  let isHeld = false;
+  let silenced = 0;
+  const server = createServer((inbound) => {
+    const outbound = connect(Number(target.port), target.hostname);
+    const passage = { inbound, outbound, isOrphan: false };
+    passages.add(passage);
+    for (const [socket, other] of [
+      [inbound, outbound],
+      [outbound, inbound],
+    ] as const) {
+      socket.on('data', (data) => {
+        if (!isSilent && !passage.isOrphan) other.write(data);
+      });
+      if (isHeld) socket.pause();
+      socket.on('error', () => socket.destroy());
+      socket.on('close', () => {
+        if (socket === inbound) passages.delete(passage);
+        if (socket === inbound || !passage.isOrphan) other.destroy();
+      });
+    }
+  });
+  const listen = async (port: number) => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+  };
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const through = new URL(url);
+  through.hostname = '127.0.0.1';
+  through.port = String(port);
+  return {
+    url: through.href,
+    /** Ends all connections and accepts no more. */
+    cut: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      for (const { inbound, outbound } of passages) for (const socket of [inbound, outbound]) socket.destroy();
+      await closed;
+    },
+    mend: () => listen(port),
+    /** Connections are accepted, and nothing is passed on any more, in either direction. */
+    setSilent: (silent: boolean) => {
+      isSilent = silent;
+    },
+    /** The same, but what was sent arrives once it is over, however long ago its sender has given up. */
+    setHeld: (held: boolean) => {
+      isHeld = held;
+      if (held) silenced += passages.size;
+      for (const { inbound, outbound } of passages)
+        for (const socket of [inbound, outbound]) void (held ? socket.pause() : socket.resume());
+    },
+    /** How many connections were held back or left silent so far. */
+    silenced: () => silenced,
+    /**
+     * What is open now is silent for ever, and its server has nobody at the other end; what is opened from now on is as ever. So it is after
+     * another server has taken over the address of one whose host died.
+     */
+    replaceServer: () => {
+      const left = [...passages].filter(({ isOrphan }) => !isOrphan);
+      for (const passage of left) {
+        passage.isOrphan = true;
+        passage.outbound.destroy();
+      }
+      silenced += left.length;
+    },
+  };
+}
