@@ -32,8 +32,8 @@ export const settings = {
   }),
   poolSize: integer({
     env: 'PADDOCK_RECONCILER_POOL_SIZE',
-    doc: 'Pooled connections to PostgreSQL, beside one for the heartbeat and one for LISTEN',
-    default: 10,
+    doc: 'Pooled connections to PostgreSQL: one for each task that may run at once, and a few more; beside them there are two of their own',
+    default: 24,
     min: 2,
     max: 1000,
   }),

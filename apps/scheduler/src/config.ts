@@ -19,8 +19,8 @@ export const settings = {
   }),
   poolSize: integer({
     env: 'PADDOCK_SCHEDULER_POOL_SIZE',
-    doc: 'Pooled connections to PostgreSQL: the tasks that run at once and a few more; beside them there are three of their own',
-    default: 28,
+    doc: 'Pooled connections to PostgreSQL: one for each task that may run at once, and two more; beside them there are three of their own',
+    default: 32,
     min: 4,
     max: 1_000,
   }),

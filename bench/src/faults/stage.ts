@@ -43,7 +43,7 @@ export interface StageOptions {
 
 /** Starts everything, in a database of its own on this PostgreSQL. */
 export async function startStage(postgres: Postgres, options: StageOptions = {}): Promise<Stage> {
-  const environmentCount = options.environments ?? 1;
+  const { environments: environmentCount = 1, seed = 1 } = options;
   const undo: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (const step of undo.splice(0).toReversed()) await step();
@@ -110,7 +110,7 @@ export async function startStage(postgres: Postgres, options: StageOptions = {})
       postgres,
       tunnel,
       environments,
-      random: seededRandom(options.seed ?? 1),
+      random: seededRandom(seed),
       broken: broken.promise,
       close,
     };

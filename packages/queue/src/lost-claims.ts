@@ -1,6 +1,5 @@
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
-import type { Claim } from './end-tasks.ts';
 import { type HeldTasks, keyOf } from './held-tasks.ts';
 import { requeueTasks } from './requeue-tasks.ts';
 import { repeated } from './settle.ts';
@@ -17,7 +16,7 @@ export async function giveBackLostClaims(db: Kysely<Database>, holder: string, h
     .where('locked_by', '=', holder)
     .execute();
   const known = new Set(held.all().map(({ claim }) => keyOf(claim)));
-  const lost = carried.filter((claim) => !known.has(keyOf(claim))).map((claim): Claim => ({ ...claim, holder }));
-  for (const claim of lost) await repeated(() => requeueTasks(db, [{ ...claim, delayMs: 0, giveBack: true }], keepOkMs));
+  const lost = carried.filter((claim) => !known.has(keyOf(claim)));
+  for (const { id, fence } of lost) await repeated(() => requeueTasks(db, [{ id, fence, holder, delayMs: 0, giveBack: true }], keepOkMs));
   return lost.length;
 }

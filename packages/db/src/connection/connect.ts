@@ -72,9 +72,9 @@ export function clientConfig(options: Omit<DatabaseOptions, 'poolSize'>): Connec
     application_name: options.applicationName,
     options: `${further} ${startupOptions({
       search_path: options.schema,
-      statement_timeout: options.statementTimeoutMs ?? 30_000,
-      lock_timeout: options.lockTimeoutMs ?? 10_000,
-      idle_in_transaction_session_timeout: options.idleTransactionMs ?? 60_000,
+      statement_timeout: `${options.statementTimeoutMs ?? 30_000}`,
+      lock_timeout: `${options.lockTimeoutMs ?? 10_000}`,
+      idle_in_transaction_session_timeout: `${options.idleTransactionMs ?? 60_000}`,
       // Our statements are short: compiling one costs more than running it, and the planner's guess of the cost can be far off.
       jit: 'off',
       // Plans of prepared statements are kept, and the first ones are made while tables are empty and reading all of them looks cheapest.

@@ -22,16 +22,18 @@ export function openPool(config: ConnectionConfig, max: number): OpenPool {
   const failed = (error: unknown) => {
     if (!(error instanceof DroppedConnection)) config.outage?.failed(error, config);
   };
+  const begin = async (client: pg.ClientBase): Promise<void> => {
+    client.on('error', failed);
+    const { pid } = await beginSession(client, config.connectionTimeoutMillis);
+    pids.set(client, pid);
+  };
   const pool = new pg.Pool({
     ...config,
     Client: PreferringClient,
     max,
     idleTimeoutMillis: KEEP_IDLE_MS,
-    onConnect: async (client) => {
-      client.on('error', failed);
-      const { pid } = await beginSession(client, config.connectionTimeoutMillis);
-      pids.set(client, pid);
-    },
+    // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not say
+    onConnect: begin,
   });
   // An idle connection that breaks is replaced by the pool.
   pool.on('error', failed);

@@ -15,9 +15,9 @@ const PINNED = {
 } as const;
 
 /** Settings as the start-up option that PostgreSQL reads them from. */
-export const startupOptions = (settings: Readonly<Record<string, string | number>>): string =>
+export const startupOptions = (settings: Readonly<Record<string, string>>): string =>
   Object.entries({ ...settings, ...PINNED })
-    .map(([name, value]) => `-c ${name}=${String(value).replaceAll(/[\\\s]/g, String.raw`\$&`)}`)
+    .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\\s]/g, String.raw`\$&`)}`)
     .join(' ');
 
 /**
