@@ -106,7 +106,7 @@ create table breakers (
   message text not null,
   failed_at timestamp with time zone default now() not null,
   constraint breakers_pkey PRIMARY KEY (subject_type, subject_id, failure_class),
-  constraint breakers_subject_type_check CHECK ((subject_type = ANY (ARRAY['pool'::text, 'installation'::text, 'repository'::text, 'github'::text, 'cluster'::text])))
+  constraint breakers_subject_type_check CHECK ((subject_type = ANY (ARRAY['pool'::text, 'app'::text, 'installation'::text, 'repository'::text, 'github'::text, 'cluster'::text])))
 );
 
 create table delivery_listings (

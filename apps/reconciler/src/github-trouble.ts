@@ -1,37 +1,57 @@
+import { type RefusedSubject, refusedSubject } from '@paddock/domain/accounts/refused-subject';
 import type { GitHubFailure } from '@paddock/github/errors';
 
 /** So many objects in a row without a usable answer, and GitHub is taken to be away. */
 export const OUTAGES_AT_MOST = 3;
 
+/** What a call depends on. `repoId` 0 or undefined: it is about no repository. */
+export interface Dependencies {
+  readonly appId: number;
+  readonly installationId: number;
+  readonly repoId?: number;
+}
+
 /** What a pass has seen of GitHub's failures: it asks no more where it would only be refused again. */
 export interface GitHubTrouble {
   /** True where another call is of no use in this pass. */
-  isPointless(installationId: number): boolean;
+  isPointless(asked: Dependencies): boolean;
   /**
-   * True if the failure is one of the installation itself, so that all of its objects share it. Failures `about` the same object count as one
-   * outage; without it each is one.
+   * What the failure speaks of, if it is a refusal that others share; the rest of the pass leaves that alone. Failures `about` the same object
+   * count as one outage; without it each is one.
    */
-  note(installationId: number, failure: GitHubFailure, about?: string): boolean;
+  note(asked: Dependencies, failure: GitHubFailure, about?: string): RefusedSubject | undefined;
   answered(): void;
 }
 
 export function createGitHubTrouble(): GitHubTrouble {
-  const refused = new Set<number>();
+  const refused = new Set<string>();
   const withoutAnswer = new Set<string | symbol>();
   return {
-    isPointless: (installationId) => withoutAnswer.size >= OUTAGES_AT_MOST || refused.has(installationId),
-    note(installationId, { kind, operation }, about) {
+    isPointless: (asked) =>
+      withoutAnswer.size >= OUTAGES_AT_MOST || SUBJECTS.some((subject) => refused.has(`${subject} ${idsOf(asked)[subject]}`)),
+    note(asked, failure, about) {
+      const { kind } = failure;
       const isOutage = kind === 'unavailable' || kind === 'timeout' || kind === 'network';
       if (isOutage) withoutAnswer.add(about ?? Symbol('an object of its own'));
       else withoutAnswer.clear();
-      // Where no token is to be had the installation is gone; any other 404 is of the object.
-      const isGone = kind === 'not_found' && operation.endsWith('/access_tokens');
-      const isRefusal = isGone || kind === 'unauthorized' || kind === 'forbidden' || kind === 'rate_limited';
-      if (isRefusal) refused.add(installationId);
-      return isRefusal && kind !== 'rate_limited';
+      const ids = idsOf(asked);
+      if (kind === 'rate_limited') refused.add(`account ${ids.account}`);
+      const subject = refusedSubject(failure);
+      // What a repository does not have says nothing of its other objects.
+      if (subject === undefined || (subject === 'repository' && kind === 'not_found')) return undefined;
+      if (ids[subject] !== 0) refused.add(`${subject} ${ids[subject]}`);
+      return subject;
     },
     answered() {
       withoutAnswer.clear();
     },
   };
 }
+
+const SUBJECTS: readonly RefusedSubject[] = ['app', 'account', 'repository'];
+
+const idsOf = ({ appId, installationId, repoId = 0 }: Dependencies): Record<RefusedSubject, number> => ({
+  app: appId,
+  account: installationId,
+  repository: repoId,
+});

@@ -194,6 +194,7 @@ export function readSchedulerConfig(environment: Environment): SchedulerConfig {
 
 /** The settings by which the matcher decides. */
 export const matchingSettings = (config: SchedulerConfig): MatchingSettings => ({
+  appIds: config.github.apps.map(({ appId }) => appId),
   unschedulableLimit: config.unschedulableLimit,
   trialEveryMs: config.unschedulableTrialMs,
   registrationsPerMinute: config.registrationsPerMinute,

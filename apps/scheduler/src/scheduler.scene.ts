@@ -28,6 +28,7 @@ export const APP_ID = 1001;
 export const NAMESPACE = 'runners';
 /** As the settings have it by default, but for the limit of registrations, which most tests are not about, and for the age of a surplus. */
 export const GATE = {
+  appIds: [APP_ID],
   unschedulableLimit: 2,
   trialEveryMs: 60_000,
   registrationsPerMinute: 1_000_000,

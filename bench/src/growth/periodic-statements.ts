@@ -48,6 +48,7 @@ const HOUR = 60 * MINUTE;
 const APP = 1;
 
 const SETTINGS: MatchingSettings = {
+  appIds: [APP],
   unschedulableLimit: 5,
   trialEveryMs: MINUTE,
   registrationsPerMinute: 150,
@@ -80,11 +81,11 @@ const guid = (n: number): string => `00000000-0000-0000-0000-${String(n).padStar
 export const periodicStatements = {
   // The matcher, every few seconds
   sumUpDemand,
-  findDemand,
+  findDemand: (trx) => findDemand(trx, [APP]),
   countLiveWorkers,
   findMatchingRules: (trx) => findMatchingRules(trx, SETTINGS),
   findJobTimes: (trx, { demandKeys }) => findJobTimes(trx, ofEach(demandKeys, 10)),
-  reserveWorkers: (trx, { demandKeys }) => reserveWorkers(trx, ofEach(demandKeys, 1)),
+  reserveWorkers: (trx, { demandKeys }) => reserveWorkers(trx, ofEach(demandKeys, 1), [APP]),
   findSpareKeys: spare.findSpareKeys,
   countStoppingWorkers: spare.countStoppingWorkers,
   takeBackWorkers: spare.takeBackWorkers,
@@ -100,8 +101,8 @@ export const periodicStatements = {
   noteUnservedKeys: (trx) => noteUnservedKeys(trx, SETTINGS.unservedPauses),
   forgetServedKeys,
   learnWarmRepositories: warm.learnWarmRepositories,
-  findWarmKeys: (trx) => warm.findWarmKeys(trx, { lifetimeMs: HOUR }),
-  findUnknownWarmScopes: warm.findUnknownWarmScopes,
+  findWarmKeys: (trx) => warm.findWarmKeys(trx, { lifetimeMs: HOUR, appIds: [APP] }),
+  findUnknownWarmScopes: (trx) => warm.findUnknownWarmScopes(trx, [APP]),
   markWarm: (trx, { demandKeys }) => warm.markWarm(trx, ofEach(demandKeys, 1)),
   forgetRestingKeys,
   countWaitingByReason,
@@ -135,26 +136,25 @@ export const periodicStatements = {
   findInstance,
   findDoubtfulJobs: (trx) => stuckJobs.findDoubtfulJobs(trx, DOUBTS),
   countTroubledJobs: (trx) => stuckJobs.countTroubledJobs(trx, 3),
-  findJobsToLookUp: (trx) => lookUps.findJobsToLookUp(trx, { batch: 250, perKey: 10, secondLookMs: MINUTE, refusedPauseMs: HOUR }),
+  findJobsToLookUp: (trx) => lookUps.findJobsToLookUp(trx, { batch: 250, perKey: 10, secondLookMs: MINUTE, appIds: [APP] }),
   endAnsweredGraces: (trx) => lookUps.endAnsweredGraces(trx, 10),
   noteActiveRepositories: (trx) => repositories.noteActiveRepositories(trx, { activeMs: 24 * HOUR, everyMs: 15 * MINUTE }),
   forgetRepositories: repositories.forgetRepositories,
   findDueRepositories: async (trx) => {
-    const due = { most: 50, activeMs: 24 * HOUR, appIds: [APP], refusedPauseMs: HOUR };
+    const due = { most: 50, activeMs: 24 * HOUR, appIds: [APP] };
     await repositories.findDueRepositories(trx, { ...due, isActive: true });
     await repositories.findDueRepositories(trx, { ...due, isActive: false });
   },
-  findUnlistedInstallations: (trx) => findUnlistedInstallations(trx, { everyMs: 6 * HOUR, appIds: [APP], most: 20, refusedPauseMs: HOUR }),
-  findOverdueWorkers: (trx) =>
-    findOverdueWorkers(trx, { readingsApartMs: MINUTE, leniencyMs: 6 * HOUR, refusedPauseMs: HOUR, limit: 1_000 }),
+  findUnlistedInstallations: (trx) => findUnlistedInstallations(trx, { everyMs: 6 * HOUR, appIds: [APP], most: 20 }),
+  findOverdueWorkers: (trx) => findOverdueWorkers(trx, { readingsApartMs: MINUTE, leniencyMs: 6 * HOUR, appIds: [APP], limit: 1_000 }),
   findForgottenStops: (trx) => stops.findForgottenStops(trx, { kind: 'stop-worker', olderThanMs: 2 * MINUTE, limit: 1_000 }),
   findHeldStops: (trx) => stops.findHeldStops(trx, HOUR),
   countListable: (trx) => stops.countListable(trx, { entityId: 1, scopeRepoId: 0 }),
   findEndedPods: (trx) => endedPods.findEndedPods(trx, { ...GRACES, limit: BATCH }),
   findSurplusPods: (trx) => endedPods.findSurplusPods(trx, { ...GRACES, kept: 2_000, limit: 10_000 }),
   markPodsDeleted: (trx, { endedNames }) => endedPods.markPodsDeleted(trx, endedNames),
-  findLeftRegistrations: (trx) => findLeftRegistrations(trx, { graceMs: 10 * MINUTE, refusedPauseMs: HOUR, limit: BATCH }),
-  findKnownScopes: (trx) => strays.findKnownScopes(trx, { madeWithinMs: 24 * HOUR, refusedPauseMs: HOUR }),
+  findLeftRegistrations: (trx) => findLeftRegistrations(trx, { graceMs: 10 * MINUTE, appIds: [APP], limit: BATCH }),
+  findKnownScopes: (trx) => strays.findKnownScopes(trx, { madeWithinMs: 24 * HOUR, appIds: [APP] }),
   findNamesWithoutWorker: (trx, { podNames, endedNames }) => strays.findNamesWithoutWorker(trx, [...podNames, ...endedNames]),
   noteStrayRegistrations: (trx) =>
     strays.noteStrayRegistrations(trx, { entityId: 1, scopeRepoId: 0 }, [{ runnerId: 1, name: 'stray' }], HOUR),

@@ -114,12 +114,18 @@ async function putCounts(db: Kysely<Database>): Promise<void> {
   );
 }
 
-/** What has failed lately: pools, accounts that get no job, deliveries that never came through. */
+/** What has failed lately: pools, accounts and repositories that refuse us or get no job, deliveries that never came through. */
 async function putTroubles(db: Kysely<Database>, accounts: number): Promise<void> {
   await sql`
     insert into breakers (subject_type, subject_id, failure_class, failures, pauses, paused_until, message, failed_at)
     select 'pool', 'pool-' || n, 'unexplained_end', 0, n % 2, now() + interval '1 minute', 'failed', now() - n * interval '7 hours'
-    from ${numbers(0, 4)}`.execute(db);
+    from ${numbers(0, 4)}
+    union all
+    select 'repository', n::text, 'refused', 1, 0, now() + n % 120 * interval '1 minute' - interval '1 hour', 'refused', now() - interval '1 minute'
+    from ${numbers(1, 400)}
+    union all
+    select 'installation', n::text, 'refused', 1, 0, now() + n % 120 * interval '1 minute' - interval '1 hour', 'refused', now() - interval '1 minute'
+    from ${numbers(1, Math.ceil(accounts / 10))}`.execute(db);
   await sql`
     insert into unserved_keys (demand_key, entity_id, scope_repo_id, k8s_pool, rounds, worker_created_at, noted_at, paused_until)
     select demand_key_of(n, 0, 'pool-' || n % 20), n, 0, 'pool-' || n % 20, n % 3, now(), now() - interval '1 hour', now() + interval '1 minute'

@@ -9,6 +9,7 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 
 const LIMITS = { lockTimeoutMs: 10_000, statementTimeoutMs: 60_000, idleTimeoutMs: 60_000 };
 const GATE = {
+  appIds: [1],
   unschedulableLimit: 2,
   trialEveryMs: 60_000,
   registrationsPerMinute: 1_000_000,

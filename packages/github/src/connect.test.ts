@@ -125,8 +125,12 @@ describe('an App', () => {
     expect(() => connect({ apps: [{ appId: 7, privateKey: 'no key at all' }] })).not.toThrow('no key at all');
   });
 
-  test('that is not configured is named', () => {
-    expect(() => connect().asApp(99)).toThrow('GitHub App 99');
+  test('that is not configured is refused by name, without a call, as one with another key is (C9)', async () => {
+    const refused = { kind: 'unauthorized', message: expect.stringContaining('GitHub App 99') };
+    expect(await failureOf(getApp(connect().asApp(99)))).toMatchObject(refused);
+    const operation = 'POST /app/installations/5/access_tokens';
+    expect(await failureOf(listRunners(connect().asInstallation(99, 5), ACME))).toMatchObject({ ...refused, operation });
+    expect(await calls()).toEqual({});
   });
 
   test('whose clock is an hour off learns it from the first refusal', async () => {

@@ -2,7 +2,7 @@ import { RequestError } from '@octokit/request-error';
 import { Octokit } from '@octokit/rest';
 import { boundedFetch, type Fetch } from './bounded-fetch.ts';
 import { createRateBudgets, type RateBudget, type RateBudgets, type RateCaller, type RateResource } from './budget.ts';
-import { openCredentials, type Credentials } from './credentials.ts';
+import { type Credentials, openCredentials, withoutCredentials } from './credentials.ts';
 import { OutdatedCredentialsError } from './errors.ts';
 
 /** A client that speaks for an App itself: installations, tokens, webhook deliveries. */
@@ -24,6 +24,8 @@ export type CallOptions = {
 };
 
 export type GitHub = {
+  /** The Apps that are configured. Calls of any other fail, as GitHub refuses a wrong key. */
+  readonly appIds: readonly number[];
   readonly asApp: (appId: number, options?: CallOptions) => AppClient;
   readonly asInstallation: (appId: number, installationId: number, options?: CallOptions) => InstallationClient;
   /** What the newest answer said of an installation's budget; undefined before the first. */
@@ -63,13 +65,10 @@ export function connectGitHub(options: GitHubOptions): GitHub {
     return octokit;
   };
   const credentials = new Map(options.apps.map((app) => [app.appId, openCredentials(app, open({}), now)]));
-  const credentialsOf = (appId: number): Credentials => {
-    const found = credentials.get(appId);
-    if (found === undefined) throw new Error(`GitHub App ${appId} is not among the configured Apps: add its id and private key.`);
-    return found;
-  };
+  const credentialsOf = (appId: number): Credentials => credentials.get(appId) ?? withoutCredentials(appId);
 
   return {
+    appIds: [...credentials.keys()],
     asApp(appId, callOptions = {}) {
       const { appToken, clockReadings, noteClock } = credentialsOf(appId);
       const octokit = open(callOptions);

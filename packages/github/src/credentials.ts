@@ -24,15 +24,29 @@ type App = { readonly appId: number; readonly privateKey: string };
 
 /** What stands for an installation of which no delivery has told. */
 const UNKNOWN_INSTALLATION = 0;
+const NOWHERE_INSTALLED = 'No delivery has told an installation of the App for this account';
 
-/** Fails as GitHub does for an installation that is gone, so that it is looked up in the same way; there is nothing to ask GitHub for. */
-function nowhereInstalled(): RequestError {
-  const url = `/app/installations/${UNKNOWN_INSTALLATION}/access_tokens`;
-  const message = 'No delivery has told an installation of the App for this account';
-  return new RequestError(message, 404, {
+/** A call that is not made fails as GitHub would refuse it, so that whoever makes it deals with both alike. */
+function refuseToken(installationId: number, status: 401 | 404, message: string): RequestError {
+  const url = `/app/installations/${installationId}/access_tokens`;
+  return new RequestError(message, status, {
     request: { method: 'POST', url, headers: {} },
-    response: { status: 404, url, headers: {}, data: {} },
+    response: { status, url, headers: {}, data: {} },
   });
+}
+
+/** Of an App that is not configured here: all of its calls are refused, as those of an App with a wrong key are. */
+export function withoutCredentials(appId: number): Credentials {
+  const refuse = (installationId: number) =>
+    Promise.reject(refuseToken(installationId, 401, `GitHub App ${appId} is not among the configured Apps: add its id and private key.`));
+  return {
+    appToken: () => refuse(UNKNOWN_INSTALLATION),
+    installationToken: refuse,
+    noteAccepted: () => undefined,
+    drop: () => false,
+    clockReadings: () => 0,
+    noteClock: () => false,
+  };
 }
 
 /** Less than this is the network's delay, and the Date header's whole seconds. */
@@ -78,7 +92,7 @@ export function openCredentials({ appId, privateKey }: App, octokit: Octokit, no
   });
 
   const tokenOf = async (installationId: number): Promise<string> => {
-    if (installationId === UNKNOWN_INSTALLATION) throw nowhereInstalled();
+    if (installationId === UNKNOWN_INSTALLATION) throw refuseToken(installationId, 404, NOWHERE_INSTALLED);
     const { token } = await auth({ type: 'installation', installationId });
     if (token !== dropped.get(installationId)) return token;
     dropped.delete(installationId);

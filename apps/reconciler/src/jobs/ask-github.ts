@@ -1,8 +1,7 @@
-import { recordAuthFailure } from '@paddock/db/accounts/auth-failures';
+import { endRefusals, recordRefusal } from '@paddock/db/accounts/refusals';
 import type { InstallationToAsk } from '@paddock/db/jobs/repositories';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Noting } from '@paddock/db/matching/breakers';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
-import type { Kysely } from 'kysely';
 import { createGitHubTrouble } from '../github-trouble.ts';
 
 /** Something that GitHub was asked about, and through which installation. */
@@ -11,8 +10,7 @@ export interface Unanswered {
   readonly installationId: number;
 }
 
-export interface AskingOptions {
-  db: Kysely<Database>;
+export interface AskingOptions extends Noting {
   /** Nothing is written. */
   dryRun: boolean;
   /** Told of everything that GitHub did not answer; without a failure it was not shown to us. */
@@ -29,42 +27,33 @@ export const isHidden = (failure: GitHubFailure | undefined): boolean =>
  * `what` is a part: failing parts of one object do not say that GitHub is away.
  */
 export type AskGitHub = <T>(
-  whom: InstallationToAsk,
+  whom: InstallationToAsk & { readonly repoId?: number },
   what: string,
   ask: () => Promise<T | undefined>,
   about?: string,
 ) => Promise<T | undefined>;
 
-/** For one pass over many objects at GitHub, of which each is asked about alone. A refusal is written down, for the "why" (C9). */
-export function createAskGitHub({ db, dryRun, onUnanswered, signal }: AskingOptions): AskGitHub {
+/** For one pass over many objects at GitHub, of which each is asked about alone. A refusal is written down (C9), and ended by an answer. */
+export function createAskGitHub({ db, breakerRules, dryRun, onUnanswered, signal }: AskingOptions): AskGitHub {
   const trouble = createGitHubTrouble();
   return async (whom, what, ask, about) => {
     const { installationId } = whom;
-    if (signal.aborted || trouble.isPointless(installationId)) return undefined;
+    if (signal.aborted || trouble.isPointless(whom)) return undefined;
+    let answer: Awaited<ReturnType<typeof ask>>;
     try {
-      const answer = await ask();
-      trouble.answered();
-      if (answer === undefined) onUnanswered({ what, installationId }, undefined);
-      return answer;
+      answer = await ask();
     } catch (error) {
       if (signal.aborted) return undefined;
       const failure = classifyGitHubError(error);
       onUnanswered({ what, installationId }, failure);
-      if (trouble.note(installationId, failure, about) && !dryRun) await recordAuthFailure(db, 'reconciler', refusalOf(whom, failure));
+      const isRefusal = trouble.note(whom, failure, about) !== undefined;
+      if (isRefusal && !dryRun) await recordRefusal({ db, breakerRules }, 'reconciler', { call: whom, refusal: failure });
       return undefined;
     }
+    trouble.answered();
+    // That a repository is not shown proves that the App and its installation are in order, and no more.
+    if (!dryRun) await endRefusals(db, answer === undefined ? { ...whom, repoId: 0 } : whom);
+    if (answer === undefined) onUnanswered({ what, installationId }, undefined);
+    return answer;
   };
 }
-
-const refusalOf = (whom: InstallationToAsk, { operation, status = 0, message }: GitHubFailure) => ({
-  operation,
-  httpStatus: status,
-  message,
-  appId: whom.appId,
-  installationId: whom.installationId,
-  entityId: whom.entityId,
-  entityType: whom.entityType,
-  entityName: whom.login,
-  jobId: null,
-  deliveryGuid: null,
-});

@@ -1,6 +1,7 @@
 import { currentPoolsDocument } from '@paddock/db/jobs/pools-documents';
 import { findDueRepositories, forgetRepositories, noteActiveRepositories, postponeRepository } from '@paddock/db/jobs/repositories';
 import { findUnlistedInstallations, noteListedRepositories, type UnlistedInstallation } from '@paddock/db/accounts/unlisted-installations';
+import type { BreakerRules } from '@paddock/db/matching/breakers';
 import type { GitHub } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { listRepositories } from '@paddock/github/repositories';
@@ -19,8 +20,7 @@ export interface DiscoverJobsOptions extends Pick<DiscoverRepositoryOptions, 'db
   most: number;
   /** The share of an installation's remaining budget that one pass may use. */
   budgetPercent: number;
-  /** For how long an account is left alone after GitHub refused us there. */
-  refusedPauseMs: number;
+  breakerRules: BreakerRules;
   /** How often an installation's repositories are listed. */
   listEveryMs: number;
 }
@@ -49,7 +49,7 @@ const RESTING_PART = 0.5;
  * is used up, the rest of it has to wait.
  */
 export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSignal): Promise<DiscoverJobsCounts> {
-  const { db, appIds, most, turns, budgetPercent, refusedPauseMs, github, dryRun } = options;
+  const { db, appIds, most, turns, budgetPercent, breakerRules, github, dryRun } = options;
   const counts = { runs: 0, jobs: 0, unchanged: 0, found: 0, doubted: 0 };
   const all: DiscoverJobsCounts = {
     listed: 0,
@@ -68,19 +68,19 @@ export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSi
     if (isHidden(failure)) hidden++;
     options.events.notAnswered('discover-jobs', asked, failure);
   };
-  const ask = createAskGitHub({ db, dryRun, onUnanswered, signal });
+  const ask = createAskGitHub({ db, breakerRules, dryRun, onUnanswered, signal });
   const allowanceOf = createAllowances(github.budgetOf, budgetPercent);
   if (!dryRun) {
     await noteActiveRepositories(db, turns);
     await forgetRepositories(db);
   }
-  for (const installation of await findUnlistedInstallations(db, { everyMs: options.listEveryMs, appIds, most, refusedPauseMs })) {
+  for (const installation of await findUnlistedInstallations(db, { everyMs: options.listEveryMs, appIds, most })) {
     if (signal.aborted) break;
     const allowance = allowanceOf(installation.installationId);
     const isListed = await listInstallation(options, installation, { ask, allowance }, signal);
     all[isListed ? 'listed' : 'unanswered']++;
   }
-  const which = { most, activeMs: turns.activeMs, appIds, refusedPauseMs };
+  const which = { most, activeMs: turns.activeMs, appIds };
   const resting = await findDueRepositories(db, { ...which, isActive: false });
   const active = await findDueRepositories(db, { ...which, isActive: true });
   for (const [index, repository] of [...resting, ...active].entries()) {

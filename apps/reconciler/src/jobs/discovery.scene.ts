@@ -1,3 +1,4 @@
+import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { sql } from 'kysely';
 import { discoverJobs, type DiscoverJobsCounts, type DiscoverJobsOptions } from './discover-jobs.ts';
 import { resyncRepository } from './resync-repository.ts';
@@ -38,7 +39,7 @@ export async function startDiscoveryScene(db: JobsScene['db']): Promise<Discover
     notAnswered: (_sweep, _asked, failure) => void scene.unanswered.push(failure?.kind ?? 'invisible'),
   };
   const common = { db, github, events, appIds: [appId], turns: { everyMs: 300_000, activeMs: 86_400_000 }, dryRun: false };
-  const rules = { most: 20, budgetPercent: 10, listEveryMs: 21_600_000, refusedPauseMs: 3_600_000 };
+  const rules = { most: 20, budgetPercent: 10, listEveryMs: 21_600_000, breakerRules: BREAKER_RULES };
   const { signal } = new AbortController();
   return {
     ...scene,

@@ -122,7 +122,6 @@ export async function startJobsScene(db: Kysely<Database>): Promise<JobsScene> {
           perKey: 10,
           breakerRules: BREAKER_RULES,
           budgetPercent: 25,
-          refusedPauseMs: 3_600_000,
           secondLookMs: 60_000,
           retryMs: 300_000,
           dryRun: false,

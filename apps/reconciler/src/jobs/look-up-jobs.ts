@@ -28,8 +28,6 @@ export interface LookUpJobsOptions {
   secondLookMs: number;
   /** The share of an installation's remaining budget that one pass may use. */
   budgetPercent: number;
-  /** For how long an account is left alone after GitHub refused us there. */
-  refusedPauseMs: number;
   /** How long a job waits for its next turn after GitHub did not answer. */
   retryMs: number;
   /** Asks GitHub, and writes nothing. */
@@ -53,18 +51,18 @@ export interface LookUpCounts extends Record<JobVerdict['kind'], number> {
  * deliveries. What fails for one run leaves the others alone; where GitHub refuses an installation, its other runs wait for the next pass.
  */
 export async function lookUpJobs(options: LookUpJobsOptions, signal: AbortSignal): Promise<LookUpCounts> {
-  const { db, batch, perKey, secondLookMs, refusedPauseMs, retryMs, dryRun } = options;
+  const { db, batch, perKey, secondLookMs, retryMs, dryRun, breakerRules } = options;
   const verdicts = { stated: 0, queued: 0, requeued: 0, answered: 0, gone: 0, failed: 0 };
   const counts: LookUpCounts = { ...verdicts, jobs: 0, runs: 0, unanswered: 0, hidden: 0, graces: 0, full: false };
   const pools = await currentPoolsDocument(db);
   if (pools === undefined) return counts;
-  const jobs = await findJobsToLookUp(db, { batch, perKey, secondLookMs, refusedPauseMs });
+  const jobs = await findJobsToLookUp(db, { batch, perKey, secondLookMs, appIds: options.github.appIds });
   let hidden = 0;
   const onUnanswered = (asked: Unanswered, failure: GitHubFailure | undefined) => {
     if (isHidden(failure)) hidden++;
     options.events.notAnswered('look-up-jobs', asked, failure);
   };
-  const ask = createAskGitHub({ db, dryRun, onUnanswered, signal });
+  const ask = createAskGitHub({ db, breakerRules, dryRun, onUnanswered, signal });
   const allowanceOf = createAllowances(options.github.budgetOf, options.budgetPercent);
   const unanswered: number[] = [];
   for (const ofRun of Map.groupBy(jobs, ({ repoId, runId }) => `${repoId} ${runId}`).values()) {

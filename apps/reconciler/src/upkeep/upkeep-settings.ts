@@ -1,5 +1,5 @@
 import { integer } from '@paddock/runtime/settings';
-import { cadence, DAY_MS, duration } from '../duration-settings.ts';
+import { cadence, duration } from '../duration-settings.ts';
 
 /** How often what nobody needs any more is removed. */
 export const upkeepCadences = {
@@ -45,12 +45,6 @@ export const upkeepSettings = {
     min: 0,
     max: 10_000,
   }),
-  refusedAccountPauseMs: duration(
-    'PADDOCK_REFUSED_ACCOUNT_PAUSE_MS',
-    'How long an account’s runners, registrations, jobs and repositories are left alone after GitHub refused us there',
-    3_600_000,
-    7 * DAY_MS,
-  ),
   strayRegistrationGraceMs: duration(
     'PADDOCK_STRAY_REGISTRATION_GRACE_MS',
     'How long a runner of ours without a worker must have been offline before its registration is removed',

@@ -1,3 +1,4 @@
+import { breakerRules } from '@paddock/db/matching/breaker-settings';
 import type { Database } from '@paddock/db/schema/tables';
 import { done } from '@paddock/queue/outcome';
 import { countExpiredOperations, purgeOperations } from '@paddock/queue/purge-operations';
@@ -43,7 +44,7 @@ export function upkeepSweeps({ db, github, cluster, config, events }: SweepConte
           github,
           events,
           graceMs: config.registrationGraceMs,
-          refusedPauseMs: config.refusedAccountPauseMs,
+          breakerRules: breakerRules(config),
           cap: config.registrationCap,
           dryRun,
         },
@@ -58,7 +59,7 @@ export function upkeepSweeps({ db, github, cluster, config, events }: SweepConte
           events,
           madeWithinMs: config.strayScopesHours * 3_600_000,
           graceMs: config.strayRegistrationGraceMs,
-          refusedPauseMs: config.refusedAccountPauseMs,
+          breakerRules: breakerRules(config),
           cap: config.strayRegistrationCap,
           dryRun,
         },

@@ -1,3 +1,4 @@
+import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { connectGitHub } from '@paddock/github/connect';
 import { createJitConfig } from '@paddock/github/runners';
 import { playRunner } from '@paddock/simulators/github/play-runner';
@@ -54,6 +55,7 @@ export async function startCheckScene() {
             runnersMissing: tell('missing'),
           },
           query: QUERY,
+          breakerRules: BREAKER_RULES,
           cap: 100,
           offlineMs: 600_000,
           forgottenAfterMs: 120_000,
@@ -110,7 +112,7 @@ export async function startCheckScene() {
       told = [];
       await world.github.clearFaults();
       await removeRunners();
-      for (const table of ['tasks', 'workers', 'jobs', 'installation_events', 'pools_documents'] as const)
+      for (const table of ['tasks', 'workers', 'jobs', 'installation_events', 'installations', 'breakers', 'pools_documents'] as const)
         await db.deleteFrom(table).execute();
     },
     async stop(): Promise<void> {

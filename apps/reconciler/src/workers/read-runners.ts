@@ -1,18 +1,17 @@
-import { recordAuthFailure } from '@paddock/db/accounts/auth-failures';
+import { endRefusals, recordRefusal } from '@paddock/db/accounts/refusals';
+import type { Noting } from '@paddock/db/matching/breakers';
 import type { OverdueWorker } from '@paddock/db/workers/overdue-workers';
 import type { RunnerReading } from '@paddock/db/workers/runner-readings';
-import type { Database } from '@paddock/db/schema/tables';
 import { countListable } from '@paddock/db/workers/worker-stops';
+import { refusedSubject } from '@paddock/domain/accounts/refused-subject';
 import type { GitHub } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { findRunner, type GitHubRunner, listRunners } from '@paddock/github/runners';
-import type { Kysely } from 'kysely';
 import type { ReconcilerEvents } from '../events.ts';
 import type { GitHubTrouble } from '../github-trouble.ts';
 import { scopeToday } from '../scope-today.ts';
 
-export interface ReadingRunners {
-  readonly db: Kysely<Database>;
+export interface ReadingRunners extends Noting {
   readonly github: GitHub;
   readonly events: Pick<ReconcilerEvents, 'runnersNotRead' | 'runnersMissing'>;
   readonly dryRun: boolean;
@@ -27,51 +26,71 @@ const isOurs = (podName: string) => {
   return ({ name }: GitHubRunner): boolean => name.startsWith(`${prefix}-${instance}-`);
 };
 
+interface Pass {
+  readonly trouble: GitHubTrouble;
+  readonly signal: AbortSignal;
+}
+
 /**
  * What GitHub says of the runners of one scope's workers, in one call where only one is asked for, else in one list. Undefined where it could
- * not be asked, or where its list has none of ours although several should be in it: then nothing
- * follows.
+ * not be asked, where nobody can read its answer, or where its list has none of ours although several should be in it: then nothing follows,
+ * for this scope.
  */
 export async function readRunners(
   parts: ReadingRunners,
   workers: readonly [OverdueWorker, ...OverdueWorker[]],
-  { trouble, signal }: { trouble: GitHubTrouble; signal: AbortSignal },
+  { trouble, signal }: Pass,
 ): Promise<RunnerReading[] | undefined> {
-  const { db, github, events, dryRun } = parts;
-  const [{ appId, installationId, entityId, entityType, login, scopeRepoId, podName }] = workers;
-  if (trouble.isPointless(installationId)) return undefined;
+  const { db, breakerRules, events, dryRun } = parts;
+  const [first] = workers;
+  const call = { ...first, repoId: first.scopeRepoId };
+  if (trouble.isPointless(call)) return undefined;
+  const registered = await countListable(db, first);
+  let answer: Answer | undefined;
   try {
-    const client = github.asInstallation(appId, installationId, { signal });
-    const scope = await scopeToday(client, { scopeRepoId, login });
-    if (scope === undefined) {
-      events.runnersNotRead(login, { repositoryId: scopeRepoId, message: 'GitHub does not show us the repository' });
-      return undefined;
-    }
-    const listed = workers.length > 1 ? await listRunners(client, scope) : undefined;
-    const runners = listed ?? [await findRunner(client, scope, podName)].filter((runner) => runner !== undefined);
-    trouble.answered();
-    if (!runners.some(isOurs(podName))) {
-      const registered = await countListable(db, { entityId, scopeRepoId });
-      // The one that is asked for by name may well be gone; a list without any of ours is not to be believed.
-      if (registered > FEW && !(listed ?? (await listRunners(client, scope))).some(isOurs(podName))) {
-        events.runnersMissing(login, registered);
-        return undefined;
-      }
-    }
-    return readings(workers, runners);
+    answer = await ask(parts.github, workers, { registered, signal });
   } catch (error) {
     signal.throwIfAborted();
     const failure = classifyGitHubError(error);
-    if (failure.operation === 'unknown') throw error;
-    events.runnersNotRead(login, failure);
-    const isRefusal = trouble.note(installationId, failure) || failure.kind === 'not_found';
-    if (isRefusal && !dryRun) {
-      const { operation, status: httpStatus = 0, message } = failure;
-      const account = { appId, installationId, entityId, entityType, entityName: login };
-      await recordAuthFailure(db, 'reconciler', { operation, httpStatus, message, ...account, jobId: null, deliveryGuid: null });
+    events.runnersNotRead(first.login, failure);
+    trouble.note(call, failure);
+    if (refusedSubject(failure) !== undefined && !dryRun) {
+      await recordRefusal({ db, breakerRules }, 'reconciler', { call, refusal: failure });
     }
     return undefined;
   }
+  trouble.answered();
+  if (answer === undefined) {
+    events.runnersNotRead(first.login, { repositoryId: first.scopeRepoId, message: 'GitHub does not show us the repository' });
+    return undefined;
+  }
+  if (!dryRun) await endRefusals(db, call);
+  if (answer.isComplete) return readings(workers, answer.runners);
+  events.runnersMissing(first.login, registered);
+  return undefined;
+}
+
+interface Answer {
+  readonly runners: readonly GitHubRunner[];
+  /** False: a list without any of ours is not to be believed. */
+  readonly isComplete: boolean;
+}
+
+/** Undefined: GitHub does not show us the repository. Throws what Octokit throws, and what makes of an answer none. */
+async function ask(
+  github: GitHub,
+  workers: readonly [OverdueWorker, ...OverdueWorker[]],
+  { registered, signal }: { registered: number; signal: AbortSignal },
+): Promise<Answer | undefined> {
+  const [{ appId, installationId, podName, ...place }] = workers;
+  const client = github.asInstallation(appId, installationId, { signal });
+  const scope = await scopeToday(client, place);
+  if (scope === undefined) return undefined;
+  const listed = workers.length > 1 ? await listRunners(client, scope) : undefined;
+  const runners = listed ?? [await findRunner(client, scope, podName)].filter((runner) => runner !== undefined);
+  if (runners.some(isOurs(podName)) || registered <= FEW) return { runners, isComplete: true };
+  // The one that is asked for by name may well be gone.
+  return { runners, isComplete: (listed ?? (await listRunners(client, scope))).some(isOurs(podName)) };
 }
 
 function readings(workers: readonly OverdueWorker[], runners: readonly GitHubRunner[]): RunnerReading[] {

@@ -1,3 +1,4 @@
+import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { connectGitHub, type GitHub } from '@paddock/github/connect';
 import { createJitConfig } from '@paddock/github/runners';
 import type { RegistrationScope } from '@paddock/github/scope';
@@ -20,7 +21,8 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  for (const table of ['workers', 'installation_events', 'installations'] as const) await database.db.deleteFrom(table).execute();
+  for (const table of ['workers', 'installation_events', 'installations', 'breakers'] as const)
+    await database.db.deleteFrom(table).execute();
   world = await startSmallWorld();
   const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
   github = connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 5_000 });
@@ -40,7 +42,7 @@ const sweep = (more: Partial<RemoveRegistrationsOptions> = {}): Promise<RemovedR
         registrationNotChecked: (_name, { kind }) => void failures.push(kind),
       },
       graceMs: 600_000,
-      refusedPauseMs: 3_600_000,
+      breakerRules: BREAKER_RULES,
       cap: 50,
       dryRun: false,
       ...more,

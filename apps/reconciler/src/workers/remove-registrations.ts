@@ -1,22 +1,22 @@
-import { recordAuthFailure } from '@paddock/db/accounts/auth-failures';
+import { endRefusals, recordRefusal } from '@paddock/db/accounts/refusals';
+import type { Noting } from '@paddock/db/matching/breakers';
 import { findLeftRegistrations, type LeftRegistration, markRegistrationsGone } from '@paddock/db/workers/registrations';
 import type { Database } from '@paddock/db/schema/tables';
 import { countListable } from '@paddock/db/workers/worker-stops';
+import { refusedSubject } from '@paddock/domain/accounts/refused-subject';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
-import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
+import { classifyGitHubError } from '@paddock/github/errors';
 import { deleteRunner, findRunner, getRunner, listRunners } from '@paddock/github/runners';
 import type { RegistrationScope } from '@paddock/github/scope';
 import type { Kysely } from 'kysely';
 import type { ReconcilerEvents } from '../events.ts';
+import { createGitHubTrouble, type GitHubTrouble } from '../github-trouble.ts';
 import { scopeToday } from '../scope-today.ts';
 
-export interface RemoveRegistrationsOptions {
-  db: Kysely<Database>;
+export interface RemoveRegistrationsOptions extends Noting {
   github: GitHub;
   events: Pick<ReconcilerEvents, 'registrationRemoved' | 'registrationLeft' | 'registrationNotChecked'>;
   graceMs: number;
-  /** How long an account is left alone at which GitHub refused us. */
-  refusedPauseMs: number;
   /** The most registrations that one pass removes. */
   cap: number;
   /** Only looks the runners up: `removed` counts those that would go. */
@@ -39,16 +39,16 @@ const BATCH = 100;
  * offline, idle, and older than the grace. An account that GitHub refuses us is left alone for the rest of the pass; others go on.
  */
 export async function removeRegistrations(options: RemoveRegistrationsOptions, signal: AbortSignal): Promise<RemovedRegistrationsCounts> {
-  const { db, graceMs, refusedPauseMs, cap, dryRun } = options;
+  const { db, github, graceMs, cap, dryRun } = options;
   const counts: RemovedRegistrationsCounts = { removed: 0, absent: 0, left: 0, failed: 0 };
-  const seen: Seen = { refused: new Set(), believable: new Map() };
+  const seen: Seen = { trouble: createGitHubTrouble(), believable: new Map() };
   let after: LeftRegistration | undefined;
   while (!signal.aborted && counts.removed < cap) {
-    const batch = await findLeftRegistrations(db, { graceMs, refusedPauseMs, limit: BATCH, after });
+    const batch = await findLeftRegistrations(db, { graceMs, appIds: github.appIds, limit: BATCH, after });
     const gone: string[] = [];
     for (const registration of batch) {
       if (signal.aborted || counts.removed >= cap) break;
-      if (seen.refused.has(registration.entityId)) continue;
+      if (seen.trouble.isPointless(dependenciesOf(registration))) continue;
       const result = await removeOne(options, registration, seen, signal);
       counts[result]++;
       if (result === 'removed' || result === 'absent') gone.push(registration.podName);
@@ -60,15 +60,15 @@ export async function removeRegistrations(options: RemoveRegistrationsOptions, s
   return counts;
 }
 
-/** What this pass has learnt of accounts. */
+/** What this pass has learnt of GitHub and of accounts. */
 interface Seen {
-  readonly refused: Set<number>;
+  readonly trouble: GitHubTrouble;
   /** By account and repository: whether what GitHub lists there can be. */
   readonly believable: Map<string, boolean>;
 }
 
 async function removeOne(
-  { db, github, events, dryRun }: RemoveRegistrationsOptions,
+  { db, breakerRules, github, events, dryRun }: RemoveRegistrationsOptions,
   registration: LeftRegistration,
   seen: Seen,
   signal: AbortSignal,
@@ -80,6 +80,8 @@ async function removeOne(
       ...(deliveryGuid === null ? {} : { correlationId: deliveryGuid }),
     });
     const why = await removeIfIdle(client, registration, dryRun, (scope) => isBelievable(db, client, scope, registration, seen));
+    seen.trouble.answered();
+    if (!dryRun) await endRefusals(db, dependenciesOf(registration));
     if (why === 'absent') return 'absent';
     if (why === undefined) {
       if (!dryRun) events.registrationRemoved(podName);
@@ -90,9 +92,10 @@ async function removeOne(
   } catch (error) {
     const failure = classifyGitHubError(error);
     events.registrationNotChecked(podName, failure);
-    if (isRefusal(failure)) {
-      seen.refused.add(registration.entityId);
-      if (!dryRun) await recordAuthFailure(db, 'reconciler', authFailureOf(registration, failure));
+    seen.trouble.note(dependenciesOf(registration), failure);
+    if (refusedSubject(failure) !== undefined && !dryRun) {
+      const call = { ...dependenciesOf(registration), jobId: registration.madeForJobId };
+      await recordRefusal({ db, breakerRules }, 'reconciler', { call, refusal: failure });
     }
     return 'failed';
   }
@@ -143,17 +146,4 @@ async function isBelievable(
   return believed;
 }
 
-const isRefusal = ({ kind }: GitHubFailure): boolean => kind === 'unauthorized' || kind === 'forbidden' || kind === 'not_found';
-
-const authFailureOf = (registration: LeftRegistration, failure: GitHubFailure) => ({
-  operation: failure.operation,
-  httpStatus: failure.status ?? 0,
-  message: failure.message,
-  appId: registration.appId,
-  installationId: registration.installationId,
-  entityId: registration.entityId,
-  entityType: registration.entityType,
-  entityName: registration.login,
-  jobId: registration.madeForJobId,
-  deliveryGuid: registration.deliveryGuid,
-});
+const dependenciesOf = (registration: LeftRegistration) => ({ ...registration, repoId: registration.scopeRepoId });

@@ -7,27 +7,24 @@ import {
   noteStrayRegistrations,
   type SeenRegistration,
 } from '@paddock/db/workers/stray-registrations';
-import type { Database } from '@paddock/db/schema/tables';
+import type { Noting } from '@paddock/db/matching/breakers';
 import { countListable } from '@paddock/db/workers/worker-stops';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { deleteRunner, getRunner, listRunners } from '@paddock/github/runners';
 import type { RegistrationScope } from '@paddock/github/scope';
-import type { Kysely } from 'kysely';
 import { createAskGitHub } from '../jobs/ask-github.ts';
 import { actOrCount } from '../count-only.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import { scopeToday } from '../scope-today.ts';
 
-export interface RemoveStrayRegistrationsOptions {
-  db: Kysely<Database>;
+export interface RemoveStrayRegistrationsOptions extends Noting {
   github: GitHub;
   events: Pick<ReconcilerEvents, 'strayRegistrationRemoved' | 'strayRegistrationsNotChecked' | 'runnersMissing' | 'tooManyStrays'>;
   /** Only scopes for which a worker was made so lately, in milliseconds. */
   madeWithinMs: number;
   /** How long a stray must have been known, in milliseconds. */
   graceMs: number;
-  refusedPauseMs: number;
   /** With more strays to remove than this, none is. */
   cap: number;
   /** Only lists the runners: `removed` counts those that would go. */
@@ -69,6 +66,7 @@ export async function removeStrayRegistrations(
   const prefix = `pdk-${await findInstance(db)}-`;
   const ask = createAskGitHub({
     db,
+    breakerRules: options.breakerRules,
     dryRun: options.dryRun,
     onUnanswered: ({ what }, failure) => {
       counts.failed++;
@@ -77,9 +75,11 @@ export async function removeStrayRegistrations(
     signal,
   });
   const due: Stray[] = [];
-  for (const known of await findKnownScopes(db, options)) {
-    const client = options.github.asInstallation(known.appId, known.installationId, { signal });
-    due.push(...((await ask(known, known.login, () => lookAtScope(options, { known, client, prefix, counts }))) ?? []));
+  const { madeWithinMs, github } = options;
+  for (const known of await findKnownScopes(db, { madeWithinMs, appIds: github.appIds })) {
+    const client = github.asInstallation(known.appId, known.installationId, { signal });
+    const whom = { ...known, repoId: known.scopeRepoId };
+    due.push(...((await ask(whom, known.login, () => lookAtScope(options, { known, client, prefix, counts }))) ?? []));
   }
   if (signal.aborted) return counts;
   if (due.length > cap) {

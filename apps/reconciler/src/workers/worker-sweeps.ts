@@ -1,3 +1,4 @@
+import { breakerRules } from '@paddock/db/matching/breaker-settings';
 import { checkWorkers } from './check-workers.ts';
 import { counting, type Sweep } from '../sweep.ts';
 import type { SweepContext } from '../sweep-context.ts';
@@ -17,9 +18,10 @@ export function workerSweeps({ db, github, config, events }: SweepContext) {
           query: {
             readingsApartMs: config.runnerReadingsApartMs,
             leniencyMs: config.deadlineLeniencyMs,
-            refusedPauseMs: config.refusedAccountPauseMs,
+            appIds: github.appIds,
             limit: MOST_OVERDUE,
           },
+          breakerRules: breakerRules(config),
           cap: config.stopCap,
           offlineMs: config.runnerOfflineMs,
           forgottenAfterMs: config.forgottenStopMs,

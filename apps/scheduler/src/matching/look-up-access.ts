@@ -1,5 +1,6 @@
-import { recordAuthFailure } from '@paddock/db/accounts/auth-failures';
-import { findUnservedKey, saveUnservedAccess, type UnservedKeyPlace } from '@paddock/db/matching/unserved-keys';
+import { recordRefusal } from '@paddock/db/accounts/refusals';
+import { findUnservedKey, saveUnservedAccess } from '@paddock/db/matching/unserved-keys';
+import { refusedSubject } from '@paddock/domain/accounts/refused-subject';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { findRunnerGroupAccess, type RunnerGroupAccess } from '@paddock/github/runner-groups';
 import type { Handler } from '@paddock/queue/kind';
@@ -12,10 +13,10 @@ const RATE_LIMITED_MS = 60_000;
  * Asks GitHub once what access the runner group of a key gives to whose idle runners it gives no job, and writes the answer down for
  * whoever has to correct it (C11). What GitHub refuses to tell is written down as well.
  */
-export function createLookUpAccess({ db, github }: Pick<Registering, 'db' | 'github'>): Handler {
+export function createLookUpAccess({ db, github, breakerRules }: Pick<Registering, 'db' | 'github' | 'breakerRules'>): Handler {
   return async (task, signal) => {
     const demandKey = Number(task.subject.id);
-    const key = await findUnservedKey(db, demandKey);
+    const key = await findUnservedKey(db, demandKey, github.appIds);
     if (key === undefined) return done({ ended: 'the key is served again, or its account is gone' });
     const write = async (access: string): Promise<Outcome> => {
       await saveUnservedAccess(db, demandKey, access);
@@ -29,22 +30,12 @@ export function createLookUpAccess({ db, github }: Pick<Registering, 'db' | 'git
     } catch (error) {
       const failure = classifyGitHubError(error);
       if (failure.kind === 'rate_limited') return snooze(failure.retryAfterMs ?? RATE_LIMITED_MS, failure.message);
-      if (!['not_found', 'unauthorized', 'forbidden'].includes(failure.kind)) throw error;
-      await recordAuthFailure(db, 'scheduler', { ...failureOf(key), ...failure, httpStatus: failure.status ?? 0 });
+      if (refusedSubject(failure) === undefined) throw error;
+      await recordRefusal({ db, breakerRules }, 'scheduler', { call: key, refusal: failure });
       return write(`GitHub does not tell: ${failure.message}`);
     }
   };
 }
-
-const failureOf = ({ appId, installationId, entityId, entityType, login }: UnservedKeyPlace) => ({
-  appId,
-  installationId,
-  entityId,
-  entityType,
-  entityName: login,
-  jobId: null,
-  deliveryGuid: null,
-});
 
 /** What a group's access says to whoever wonders why its runners get no jobs. */
 export function describeAccess(name: string, access: RunnerGroupAccess | undefined): string {

@@ -36,7 +36,7 @@ export async function runMatching(parts: Matching, signal: AbortSignal): Promise
     events.matched(matched, tookMs / 1_000);
     if (matched.hasMore) return wake.ring();
     events.waiting(await countWaitingByReason(db));
-    events.warmScopesUnknown(await findUnknownWarmScopes(db));
+    events.warmScopesUnknown(await findUnknownWarmScopes(db, settings.appIds));
     await pause(Math.min(REST * tookMs, tickMs), signal);
   };
   const reprovision = async (): Promise<void> => {

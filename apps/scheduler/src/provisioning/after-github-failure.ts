@@ -9,6 +9,7 @@ import {
 } from '@paddock/db/matching/breakers';
 import type { Database } from '@paddock/db/schema/tables';
 import { clearRegistrationStarted, type WorkerToProvision } from '@paddock/db/workers/workers';
+import { refusedSubject } from '@paddock/domain/accounts/refused-subject';
 import type { GitHub } from '@paddock/github/connect';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
 import { done, type Outcome, snooze } from '@paddock/queue/outcome';
@@ -53,7 +54,6 @@ export async function afterGitHubFailure(
     case 'unauthorized':
     case 'forbidden':
       runnerGroups.forget(worker.login);
-      await noteRefusal(db, worker, failure);
       return afterRefusal(parts, worker, failure);
     case 'outdated':
       return snooze(LOOK_AGAIN_MS, `GitHub is asked with new credentials after: ${failure.message}`);
@@ -78,20 +78,17 @@ function mayHaveRegistered({ kind, operation, neverSent = false }: GitHubFailure
 
 /** Whom a refusal speaks against is not in it: an account that works well does not wait for one of its repositories. */
 async function afterRefusal(parts: Registering, worker: WorkerToProvision, failure: GitHubFailure): Promise<Outcome> {
+  // Before the installation is looked up: if that shows another one, the refusal is over at once.
+  await noteRefusal(parts, worker, failure);
   const standing = await standingOf(parts.db, parts.github, worker);
-  const isRepositorys = isAboutRepository(failure, worker) && standing !== 'gone' && standing !== 'suspended';
+  const isUsable = standing !== 'gone' && standing !== 'suspended';
+  const isRepositorys = isUsable && worker.scopeRepoId !== 0 && refusedSubject(failure) === 'repository';
   const subject = isRepositorys ? repositoryBreaker(worker.scopeRepoId) : installationBreaker(worker.entityId);
   await noteFailure(parts, { subject, failureClass: failure.kind, message: failure.message });
   return standing === 'renewed'
     ? snooze(LOOK_AGAIN_MS, `the installation was found anew after: ${failure.message}`)
     : snooze(REFUSED_MS, failure.message);
 }
-
-/** A token is refused, or not given, for the whole installation. */
-const isAboutRepository = ({ kind, operation }: GitHubFailure, { scopeRepoId }: WorkerToProvision): boolean =>
-  scopeRepoId !== 0 && kind !== 'unauthorized' && REPOSITORY_CALL.test(operation);
-
-const REPOSITORY_CALL = /^[A-Z]+ (?:\/api\/v3)?\/(?:repos|repositories)\//;
 
 /** Undefined: GitHub could not be asked. That changes nothing: the refusal before it says why. */
 async function standingOf(db: Kysely<Database>, github: GitHub, worker: WorkerToProvision): Promise<Standing | undefined> {

@@ -6,7 +6,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { failWorker } from './fail-worker.ts';
 import { reprovisionForgotten } from '../matching/match-loop.ts';
 import { look, type Seen } from './evidence.scene.ts';
-import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
 import { putSecret, startPod } from './start-pod.ts';
 
 // Without a kubelet: pods stay Pending, so that what is left behind can be looked at.
@@ -124,7 +124,7 @@ describe('provisioning', () => {
     await world.queueJob();
     await world.match();
     const [row] = await world.workers();
-    const worker = await findWorkerToProvision(world.db, row?.pod_name ?? '');
+    const worker = await findWorkerToProvision(world.db, row?.pod_name ?? '', [APP_ID]);
     const [pool] = examplePools().pools;
     if (worker === undefined || pool === undefined) throw new Error('there is no worker');
     await failWorker(world.db, worker.podName, { reason: 'registration_interrupted', message: 'by its successor' });

@@ -39,7 +39,7 @@ export type Provisioning = Registering & Starting;
  */
 export function createProvisionWorker(parts: Provisioning): Handler {
   return async (task, signal) => {
-    const worker = await findWorkerToProvision(parts.db, task.subject.id);
+    const worker = await findWorkerToProvision(parts.db, task.subject.id, parts.github.appIds);
     if (worker === undefined) return poison(`there is no worker named ${task.subject.id}`);
     const trial: Trial = { id: undefined };
     try {

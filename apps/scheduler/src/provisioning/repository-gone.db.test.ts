@@ -10,7 +10,8 @@ beforeEach(() => world.reset());
 
 const scopes = async (login: string) =>
   (await world.gitHub.truth()).runners.map(({ scope }) => scope).filter((scope) => scope.startsWith(`${login}/`));
-const breakers = () => world.db.selectFrom('breakers').select(['subject_type', 'failure_class', 'pauses']).execute();
+const breakers = () =>
+  world.db.selectFrom('breakers').select(['subject_type', 'failure_class', 'pauses']).where('failure_class', '<>', 'refused').execute();
 const reasons = async () =>
   (await world.db.selectFrom('demand_keys').select('wait_reason').orderBy('waiting').execute()).map((key) => key.wait_reason);
 

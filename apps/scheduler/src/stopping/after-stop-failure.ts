@@ -1,13 +1,15 @@
+import type { Noting } from '@paddock/db/matching/breakers';
 import { noteStopHeldUp, type WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { StopRules } from '@paddock/domain/workers/stop-steps';
-import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
+import { refusedSubject } from '@paddock/domain/accounts/refused-subject';
+import { classifyGitHubError } from '@paddock/github/errors';
 import { KubeError } from '@paddock/kube/errors';
 import { type Outcome, snooze } from '@paddock/queue/outcome';
 import type { SchedulerEvents } from '../events.ts';
 import { noteRefusal } from '../note-refusal.ts';
-import { type Looking, RefusedAccountError, UnseenRepositoryError } from './stop-looks.ts';
+import { RefusedAccountError, UnseenRepositoryError } from './stop-looks.ts';
 
-interface Failing extends Pick<Looking, 'db'> {
+interface Failing extends Noting {
   readonly events: SchedulerEvents;
   readonly stopRules: Pick<StopRules, 'retryMs'>;
 }
@@ -34,9 +36,7 @@ export async function afterStopFailure(parts: Failing, worker: WorkerToStop, err
   if (failure.operation === 'unknown') throw error;
   events.stopFailed(worker, failure);
   await noteStopHeldUp(db, worker.podName, failure.message);
-  if (!isRefusal(failure)) return snooze(failure.retryAfterMs ?? stopRules.retryMs, failure.message);
-  await noteRefusal(db, worker, failure);
+  if (refusedSubject(failure) === undefined) return snooze(failure.retryAfterMs ?? stopRules.retryMs, failure.message);
+  await noteRefusal(parts, worker, failure);
   return snooze(REFUSED_MS, failure.message);
 }
-
-const isRefusal = ({ kind }: GitHubFailure): boolean => kind === 'unauthorized' || kind === 'forbidden' || kind === 'not_found';

@@ -30,10 +30,10 @@ export class UnseenRepositoryError extends Error {
   }
 }
 
-/** GitHub has refused the account a short while ago: it is not asked again for every worker (C9). */
+/** GitHub has refused us there a short while ago, and is not asked again for every worker (C9); or there is no App to ask through. */
 export class RefusedAccountError extends Error {
   constructor({ login }: WorkerToStop) {
-    super(`GitHub refuses the account ${login}: see its events of authentication.`);
+    super(`GitHub is not asked about the account ${login} now: it has refused us there, or no App that is configured may be used on it.`);
     this.name = 'RefusedAccountError';
   }
 }

@@ -39,7 +39,7 @@ export interface Stopping extends Looking, Noting {
  */
 export function createStopWorker(parts: Stopping): Handler {
   return async (task, signal) => {
-    const worker = await findWorkerToStop(parts.db, task.subject.id);
+    const worker = await findWorkerToStop(parts.db, task.subject.id, parts.github.appIds);
     if (worker === undefined) return poison(`there is no worker named ${task.subject.id}`);
     const { appId, installationId, deliveryGuid } = worker;
     const correlation = deliveryGuid === null ? {} : { correlationId: deliveryGuid };

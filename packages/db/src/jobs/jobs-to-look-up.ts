@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { isRefused } from '../accounts/refused-accounts.ts';
+import { installationToday, loginToday } from '../accounts/installation-today.ts';
+import { isRefused } from '../accounts/refusals.ts';
 import type { Database, EntityType, Status } from '../schema/tables.ts';
 import { WORD_OF_GITHUB } from '../workers/request-stops.ts';
 
@@ -13,7 +14,7 @@ export interface JobToLookUp {
   readonly repoFullName: string;
   readonly entityId: number;
   readonly entityType: EntityType;
-  /** Today's login and installation where they are known, else those of the job's delivery (A12). */
+  /** Today's (A12). */
   readonly login: string;
   readonly installationId: number;
   readonly appId: number;
@@ -36,8 +37,8 @@ export interface LookUpQuery {
   readonly perKey: number;
   /** A second answer counts as one only if it comes so much later than the first, in milliseconds (A6). */
   readonly secondLookMs: number;
-  /** For how long an account is left alone after GitHub refused us there, in milliseconds. */
-  readonly refusedPauseMs: number;
+  /** The Apps that are configured here. */
+  readonly appIds: readonly number[];
 }
 
 /**
@@ -50,20 +51,21 @@ const unexplainedEnds = sql`
 const toldAt = sql`case when stopping_at is null then updated_at else stopping_at - ${WORD_OF_GITHUB} end`;
 /** Only jobs from before that come into question: one that came after a worker's stop was asked for is none that the worker could have had. */
 const cameUntil = sql`coalesce(stopping_at, 'infinity')`;
+/** GitHub can be asked about job `j` through `i`. */
+const mayAsk = sql`i.app_id is not null and not ${isRefused({ appId: 'i.app_id', entityId: 'j.entity_id', repoId: 'j.repo_id' })}`;
 const isUnanswered = sql`(looked_up_at is null or looked_up_at < ends.told_at)`;
 
 /** The jobs that GitHub is to be asked about now: those that are due, and the oldest that an unexplained end may have run (C3). */
-export async function findJobsToLookUp(
-  db: Kysely<Database>,
-  { batch, perKey, secondLookMs, refusedPauseMs }: LookUpQuery,
-): Promise<JobToLookUp[]> {
+export async function findJobsToLookUp(db: Kysely<Database>, { batch, perKey, secondLookMs, appIds }: LookUpQuery): Promise<JobToLookUp[]> {
   const { rows } = await sql<JobToLookUp>`
     with due as (
-      select job_id from jobs where lookup_due_at <= now() and not ${isRefused('jobs.entity_id', refusedPauseMs)} order by lookup_due_at, job_id limit ${batch}
+      -- Left out here and not below: those about which nobody can be asked would fill the batch.
+      select j.job_id from jobs j ${installationToday('j', appIds)}
+      where j.lookup_due_at <= now() and ${mayAsk} order by j.lookup_due_at, j.job_id limit ${batch}
     ), doubted as (
       select oldest.job_id
       from (select demand_key, max(${toldAt}) as told_at, max(${cameUntil}) as came_until from workers
-        where ${unexplainedEnds} and not ${isRefused('workers.entity_id', refusedPauseMs)} group by demand_key) ends
+        where ${unexplainedEnds} group by demand_key) ends
       cross join lateral (
         select job_id, looked_up_at from jobs where demand_key = ends.demand_key and wants_worker and created_at <= ends.came_until
         order by created_at, job_id limit ${perKey}
@@ -71,8 +73,8 @@ export async function findJobsToLookUp(
       where ${isUnanswered}
     )
     select j.job_id as "jobId", j.run_id as "runId", j.run_attempt as "runAttempt", j.repo_id as "repoId", j.repo_full_name as "repoFullName",
-      j.entity_id as "entityId", j.entity_type as "entityType", coalesce(i.login, j.entity_name) as login,
-      coalesce(i.installation_id, j.installation_id) as "installationId", coalesce(i.app_id, j.app_id) as "appId",
+      j.entity_id as "entityId", j.entity_type as "entityType", ${loginToday('j')} as login,
+      i.installation_id as "installationId", i.app_id as "appId",
       j.status, j.revision, j.wants_worker as "wantsWorker",
       exists (select from workers w where w.pod_name = j.k8s_pod and w.status in ('pending', 'running') and w.runner_ended_at is null) as "hasWorker",
       coalesce(j.seen_queued_at <= now() - ${secondLookMs} * interval '1 millisecond', false) as "wasQueued",
@@ -80,10 +82,8 @@ export async function findJobsToLookUp(
       j.job_id in (select job_id from due) as "isDue"
     from (select job_id from due union select job_id from doubted) suspect
     join jobs j using (job_id)
-    left join lateral (
-      select login, app_id, installation_id from installations
-      where entity_id = j.entity_id and deleted_at is null order by app_id = j.app_id desc, stated_at desc limit 1
-    ) i on true
+    ${installationToday('j', appIds)}
+    where ${mayAsk}
     order by coalesce(j.lookup_due_at, now()), j.job_id`.execute(db);
   return rows;
 }

@@ -1,5 +1,6 @@
 import { type PlacedJob, replaceJob } from '@paddock/domain/pools/place-job';
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { loginToday } from '../accounts/installation-today.ts';
 import { appendEvents, type EventToAppend } from '../deliveries/installation-events.ts';
 import { storeJobs } from './jobs.ts';
 import type { JobToStore } from './stated-columns.ts';
@@ -105,7 +106,7 @@ interface WaitingRow extends Cursor {
 /** A page of waiting jobs that an older document has placed, in the order of their index. */
 async function findWaitingJobs(db: Kysely<Database>, { after, version }: { after: Cursor; version: number }): Promise<WaitingRow[]> {
   const { rows } = await sql<WaitingRow>`
-    select j.demand_key as "demandKey", j.created_at::text as "createdAt", j.job_id as "jobId", j.entity_id as "entityId", j.entity_type as "entityType", coalesce(i.login, j.entity_name) as login,
+    select j.demand_key as "demandKey", j.created_at::text as "createdAt", j.job_id as "jobId", j.entity_id as "entityId", j.entity_type as "entityType", ${loginToday('j')} as login,
       j.repo_id as "repoId", j.repo_full_name as "repoFullName", j.app_id as "appId", j.installation_id as "installationId",
       j.job_labels as labels, j.k8s_pool as pool, j.k8s_image as image, j.scope_repo_id as "scopeRepoId", j.run_id as "runId",
       j.run_attempt as "runAttempt", j.job_name as "jobName", j.delivery_guid as "deliveryGuid",
@@ -116,9 +117,6 @@ async function findWaitingJobs(db: Kysely<Database>, { after, version }: { after
         and (demand_key, created_at, job_id) > (${after.demandKey}::bigint, ${after.createdAt}::timestamptz, ${after.jobId}::bigint)
       order by demand_key, created_at, job_id limit ${PAGE}
     ) j
-    left join lateral (
-      select login from installations where entity_id = j.entity_id and deleted_at is null order by stated_at desc limit 1
-    ) i on true
     left join lateral (
       select (payload -> 'repository' ->> 'private')::boolean as private from installation_events e
       where e.job_id = j.job_id and payload -> 'repository' ? 'private' order by id desc limit 1

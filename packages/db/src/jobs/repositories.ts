@@ -1,6 +1,7 @@
 import type { KnownJob } from '@paddock/domain/jobs/judge-discovered-job';
 import { type Kysely, sql } from 'kysely';
-import { isRefused } from '../accounts/refused-accounts.ts';
+import { installationToday, isUsable } from '../accounts/installation-today.ts';
+import { isRefused } from '../accounts/refusals.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
 /** A repository and who may ask GitHub about it now. */
@@ -84,20 +85,19 @@ export async function forgetRepositories(db: Kysely<Database>): Promise<void> {
 }
 
 /**
- * The repositories that are due, longest first: those that are active, or those that rest; of accounts whose App may be used and was not
- * refused lately, and of the Apps named.
+ * The repositories that are due, longest first: those that are active, or those that rest; of accounts on which one of these Apps may be
+ * used, and where GitHub did not refuse us lately.
  */
 export async function findDueRepositories(
   db: Kysely<Database>,
-  { most, activeMs, isActive, appIds, refusedPauseMs }: DueRepositories,
+  { most, activeMs, isActive, appIds }: DueRepositories,
 ): Promise<RepositoryToLookAt[]> {
   const { rows } = await sql<RepositoryToLookAt>`
     select r.repo_id as "repoId", r.full_name as "fullName", r.etags as "seenBefore", ${installationColumns}
-    from repositories r cross join lateral (
-      select * from installations where entity_id = r.entity_id and deleted_at is null and suspended_at is null and app_id = any(${appIds}::bigint[])
-      order by app_id = r.app_id desc, stated_at desc limit 1
-    ) i
-    where not ${isRefused('r.entity_id', refusedPauseMs)} and r.due_at <= now() and r.active_at ${isActive ? sql`>` : sql`<=`} now() - ${activeMs} * interval '1 millisecond'
+    from repositories r ${installationToday('r', appIds, 'app')}
+    join installations account on account.entity_id = r.entity_id and account.app_id = i.app_id
+    where not ${isRefused({ appId: 'i.app_id', entityId: 'r.entity_id', repoId: 'r.repo_id' })} and r.due_at <= now()
+      and r.active_at ${isActive ? sql`>` : sql`<=`} now() - ${activeMs} * interval '1 millisecond'
     order by r.due_at, r.repo_id limit ${most}`.execute(db);
   return rows;
 }
@@ -107,12 +107,11 @@ export interface DueRepositories extends Pick<RepositoryTurns, 'activeMs'> {
   readonly isActive: boolean;
   /** The Apps that are configured here. */
   readonly appIds: readonly number[];
-  /** For how long an account is left alone after GitHub refused us there, in milliseconds. */
-  readonly refusedPauseMs: number;
 }
 
 const installationColumns = sql`
-  i.entity_id as "entityId", i.entity_type as "entityType", i.login, i.app_id as "appId", i.installation_id as "installationId"`;
+  account.entity_id as "entityId", account.entity_type as "entityType", account.login, account.app_id as "appId",
+  account.installation_id as "installationId"`;
 
 /** Whom an account's App speaks for. */
 export type InstallationToAsk = Omit<RepositoryToLookAt, 'repoId' | 'fullName' | 'seenBefore'>;
@@ -124,8 +123,8 @@ export async function findInstallationByLogin(
   appIds: readonly number[],
 ): Promise<InstallationToAsk | undefined> {
   const { rows } = await sql<InstallationToAsk>`
-    select ${installationColumns} from installations i
-    where lower(login) = lower(${login}) and deleted_at is null and suspended_at is null and app_id = any(${appIds}::bigint[])
+    select ${installationColumns} from installations account
+    where lower(login) = lower(${login}) and ${isUsable('account', appIds)}
     order by stated_at desc limit 1`.execute(db);
   return rows[0];
 }

@@ -24,10 +24,18 @@ export const breakerSettings = {
     min: 100,
     max: 86_400_000,
   }),
+  refusedPauseMs: integer({
+    env: 'PADDOCK_REFUSED_ACCOUNT_PAUSE_MS',
+    doc: 'How long GitHub is not asked about an account or a repository after it refused us there, unless a call succeeds meanwhile',
+    default: 3_600_000,
+    min: 100,
+    max: 604_800_000,
+  }),
 };
 
 export const breakerRules = (config: SettingsOf<typeof breakerSettings>): BreakerRules => ({
   failures: config.breakerFailures,
   firstPauseMs: config.breakerPauseMs,
   longestPauseMs: config.breakerLongestPauseMs,
+  refusedPauseMs: config.refusedPauseMs,
 });

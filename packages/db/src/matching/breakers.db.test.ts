@@ -151,7 +151,7 @@ describe('breakers (C11)', () => {
   test('a registration that has not asked is not begun once one of its breakers is open; the trial is', async () => {
     const { pod_name: podName } = await putWorker(database.db, { k8s_pool: 'linux' });
     await failTimes(2);
-    expect(await findWorkerToProvision(database.db, podName)).toMatchObject({ isWatched: true });
+    expect(await findWorkerToProvision(database.db, podName, [1001])).toMatchObject({ isWatched: true });
     await fail();
     expect(await markRegistrationStarted(database.db, podName, { hasPassed: false })).toBe(false);
     expect(await markRegistrationStarted(database.db, podName, { hasPassed: true })).toBe(true);
@@ -160,13 +160,13 @@ describe('breakers (C11)', () => {
   test('failures of another pool, account or cluster keep no registration from being begun', async () => {
     const { pod_name: podName } = await putWorker(database.db, { k8s_pool: 'windows' });
     await failTimes(3);
-    expect(await findWorkerToProvision(database.db, podName)).toMatchObject({ isWatched: false });
+    expect(await findWorkerToProvision(database.db, podName, [1001])).toMatchObject({ isWatched: false });
     expect(await markRegistrationStarted(database.db, podName, { hasPassed: false })).toBe(true);
   });
 });
 
 test('the rules say after how many failures a breaker opens, and for how long (H6)', async () => {
-  const noting = { db: database.db, breakerRules: { failures: 2, firstPauseMs: 60_000, longestPauseMs: 3_600_000 } };
+  const noting = { db: database.db, breakerRules: { ...BREAKER_RULES, failures: 2, firstPauseMs: 60_000, longestPauseMs: 3_600_000 } };
   const failure = { subject: poolBreaker('ruled'), failureClass: 'forbidden', message: 'no' };
   for (let n = 0; n < 2; n += 1) await noteFailure(noting, failure);
   const { waitMs } = await pass(failure.subject);

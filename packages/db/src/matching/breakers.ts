@@ -7,21 +7,29 @@ import { OUTDATED_RUNNER } from '../workers/outdated-runners.ts';
 //                                             ▲                       │
 //                                             └──── failure, twice as long ◄┘
 
-/** What is at fault, so that what is not goes on: a pool's template, an account's installation, a repository, GitHub itself, the cluster. */
+/** What is at fault, so that what is not goes on: a pool's template, an App, an account's installation, a repository, GitHub itself, the cluster. */
 export interface BreakerSubject {
-  readonly type: 'pool' | 'installation' | 'repository' | 'github' | 'cluster';
-  /** The pool's name, the account's id, the repository's id, the cluster's name; empty for GitHub. */
+  readonly type: 'pool' | 'app' | 'installation' | 'repository' | 'github' | 'cluster';
+  /** The pool's name, the App's, the account's or the repository's id, the cluster's name; empty for GitHub. */
   readonly id: string;
 }
 
 export const poolBreaker = (name: string): BreakerSubject => ({ type: 'pool', id: name });
+export const appBreaker = (appId: number): BreakerSubject => ({ type: 'app', id: String(appId) });
 export const installationBreaker = (entityId: number): BreakerSubject => ({ type: 'installation', id: String(entityId) });
 export const repositoryBreaker = (repoId: number): BreakerSubject => ({ type: 'repository', id: String(repoId) });
 export const githubBreaker: BreakerSubject = { type: 'github', id: '' };
 export const clusterBreaker = (name: string): BreakerSubject => ({ type: 'cluster', id: name });
 
+interface RegistrationPlace {
+  readonly appId: number;
+  readonly entityId: number;
+  readonly scopeRepoId: number;
+}
+
 /** What a registration at GitHub can fail for; where it succeeds, all of it works. */
-export const registrationBreakers = ({ entityId, scopeRepoId }: { entityId: number; scopeRepoId: number }): BreakerSubject[] => [
+export const registrationBreakers = ({ appId, entityId, scopeRepoId }: RegistrationPlace): BreakerSubject[] => [
+  appBreaker(appId),
   installationBreaker(entityId),
   ...(scopeRepoId === 0 ? [] : [repositoryBreaker(scopeRepoId)]),
   githubBreaker,
@@ -40,6 +48,8 @@ export interface BreakerRules {
   readonly failures: number;
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
+  /** How long an account or a repository is left alone after GitHub refused us there. */
+  readonly refusedPauseMs: number;
 }
 
 /** What it takes to count failures. */
@@ -129,7 +139,7 @@ export async function passBreakers(db: Kysely<Database>, subjects: readonly Brea
       update breakers b set trial_until = now() + ${TRIAL_S} * interval '1 second'
       from watched w
       where (b.subject_type, b.subject_id, b.failure_class) = (w.subject_type, w.subject_id, w.failure_class) and b.pauses > 0
-        and not exists (select from watched where paused_until > now() or trial_until > now())
+        and not exists (select from watched where pauses > 0 and (paused_until > now() or trial_until > now()))
       returning b.subject_type, b.subject_id, b.failure_class, b.trial_until
     )
     select w.message, w.pauses > 0 as "isOpen",
@@ -159,6 +169,9 @@ export async function giveBackTrial(db: Kysely<Database>, subjects: readonly Bre
       where l.trial_until = ${trial}::timestamptz
       order by l.subject_type, l.subject_id, l.failure_class for update of l) and b.trial_until = ${trial}::timestamptz`.execute(db);
 }
+
+/** What GitHub refuses us, as `accounts/refusals.ts` writes it: no breaker opens by it, and a success of any kind ends it. */
+export const REFUSED = 'refused';
 
 /** The pool's failures of which a created pod is the contrary: the cluster refuses its pods. */
 export const POD_REFUSED = 'pod_refused';

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
-import type { BreakerSubject } from './breakers.ts';
+import { type BreakerSubject, REFUSED } from './breakers.ts';
 import { deficits } from './deficits.ts';
+import { installationToday, loginToday } from '../accounts/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import { isReturnable } from './spare-workers.ts';
 import type { Database } from '../schema/tables.ts';
@@ -76,6 +77,7 @@ const doubted = sql`
       where status = 'pending' and (pod_uid is null or stuck_reason = b.failure_class) and stopping_at is null
         and (created_at <= b.failed_at or b.pauses > 0) and ${GUARDS_WORKER} offset 0
     ) w
+    where b.failure_class <> ${REFUSED}::text
     order by w.demand_key, b.failed_at desc
   ),
   placeless as materialized (
@@ -87,10 +89,10 @@ const doubted = sql`
 const lacksNodes = sql`coalesce(placeless.workers >= d.unassigned, false)`;
 
 /** All keys that lack workers, and those of which `demand_keys` does not say what is true now. */
-export async function findDemand(db: Kysely<Database>): Promise<Demand[]> {
+export async function findDemand(db: Kysely<Database>, appIds: readonly number[]): Promise<Demand[]> {
   const { rows } = await sql<Demand>`${prepared}
     with ${deficits}, ${doubted}
-    select d.demand_key as "demandKey", j.entity_id as "entityId", j.entity_name as "entityName", coalesce(i.login, j.entity_name) as login,
+    select d.demand_key as "demandKey", j.entity_id as "entityId", j.entity_name as "entityName", ${loginToday('j')} as login,
       coalesce(i.installation_id, j.installation_id) as "installationId", j.scope_repo_id as "scopeRepoId", j.k8s_pool as pool,
       d.waiting, d.unassigned, d.lacking, extract(epoch from j.created_at)::float8 as oldest,
       case when k.demand_key is not null then
@@ -105,11 +107,7 @@ export async function findDemand(db: Kysely<Database>): Promise<Demand[]> {
       select entity_id, entity_name, app_id, installation_id, scope_repo_id, k8s_pool, created_at
       from jobs where demand_key = d.demand_key and wants_worker order by created_at, job_id limit 1
     ) j
-    left join lateral (
-      select login, installation_id from installations
-      where entity_id = j.entity_id and deleted_at is null
-      order by suspended_at is null desc, app_id = j.app_id desc, stated_at desc limit 1
-    ) i on true
+    ${installationToday('j', appIds)}
     where d.waiting > 0 and (d.lacking > 0 or k.demand_key is null or k.wait_reason is not null or doubted.demand_key is not null or ${lacksNodes}
       or k.waiting <> d.waiting or k.unassigned <> d.unassigned)`.execute(db);
   return rows;

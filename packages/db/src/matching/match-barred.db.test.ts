@@ -78,6 +78,9 @@ describe('an account where GitHub has said that the App cannot work (P5)', () =>
     await state({ appId: 1002, installationId: 51_000_009 });
     await putJob(testDb.db);
     const { reserved } = await matchOnce(testDb.db);
-    expect(await findWorkerToProvision(testDb.db, reserved[0]?.podName ?? '')).toMatchObject({ appId: 1002, installationId: 51_000_009 });
+    expect(await findWorkerToProvision(testDb.db, reserved[0]?.podName ?? '', [1001, 1002])).toMatchObject({
+      appId: 1002,
+      installationId: 51_000_009,
+    });
   });
 });

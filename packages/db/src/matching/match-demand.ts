@@ -94,7 +94,7 @@ async function giveBack(
 }
 
 async function reserve(trx: Transaction<Database>, { most, ...settings }: Required<MatchingOptions>): Promise<Reserved> {
-  const demand = await findDemand(trx);
+  const demand = await findDemand(trx, settings.appIds);
   if (demand.length === 0) return NOTHING;
   const isLacking = demand.some(({ lacking }) => lacking > 0);
   const live: LiveWorkers[] = isLacking ? await countLiveWorkers(trx) : [];
@@ -103,7 +103,7 @@ async function reserve(trx: Transaction<Database>, { most, ...settings }: Requir
   const jobTimes = await findJobTimes(trx, findRivals(caps));
   const plans = planWorkers(demand, live, { caps, jobTimes, most: Math.min(most, rules.breakers.everywhere?.trials ?? most) });
   const wanted = [...plans].filter(([, { made }]) => made > 0).map(([demandKey, { made }]) => ({ demandKey, count: made }));
-  const reserved = await reserveWorkers(trx, wanted);
+  const reserved = await reserveWorkers(trx, wanted, settings.appIds);
   const made = Map.groupBy(reserved, ({ demandKey }) => demandKey);
   const states = demand.flatMap((key) => {
     const { waitReason = null, cap = null } = plans.get(key.demandKey) ?? {};

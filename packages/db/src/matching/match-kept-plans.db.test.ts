@@ -49,14 +49,15 @@ test('statements whose plans were kept while nothing waited do no more work per 
   await fill(db);
   const { rows: keys } = await sql`
     select demand_key as "demandKey", 3 as count from jobs where wants_worker and k8s_pool = 'linux' group by demand_key`.execute(db);
-  const { rows: statements } = await sql<{ name: string; text: string; parameters: number }>`
-    select name, statement as text, coalesce(array_length(parameter_types, 1), 0) as parameters from pg_prepared_statements
+  const { rows: statements } = await sql<{ name: string; text: string; types: string[] }>`
+    select name, statement as text, array(select t::text from unnest(parameter_types) t) as types from pg_prepared_statements
     where statement ~ 'with deficits|json_agg|insert into workers|group by demand_key' and statement not like '%pg_prepared_statements%'`.execute(
     db,
   );
   const work = new Map<string, number>();
-  for (const { name, text, parameters } of statements.filter((statement) => statement.parameters <= 1)) {
-    const given = parameters === 0 ? '' : `('${JSON.stringify(keys)}')`;
+  const values: Readonly<Record<string, string>> = { jsonb: `'${JSON.stringify(keys)}'`, 'bigint[]': `'{1001}'`, text: `'none'` };
+  for (const { name, text, types } of statements.filter((statement) => statement.types.every((type) => type in values))) {
+    const given = types.length === 0 ? '' : `(${types.map((type) => values[type]).join(', ')})`;
     const rolledBack = db.transaction().execute(async (trx) => {
       const { rows } = await sql
         .raw<{ 'QUERY PLAN': { Plan: Plan }[] }>(`explain (analyze, format json) execute ${name}${given}`)

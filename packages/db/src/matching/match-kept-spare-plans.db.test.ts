@@ -7,6 +7,7 @@ import { fillJobs, fillWorkers, keepStatistics } from './kept-plans.scene.ts';
 import { countStoppingWorkers, findSpareKeys, retireAgedWarmWorkers, retireWorkers, takeBackWorkers } from './spare-workers.ts';
 import type { Database } from '../schema/tables.ts';
 import { forgetServedKeys, noteUnservedKeys } from './unserved-keys.ts';
+import { GATE } from './matching.scene.ts';
 import { findUnknownWarmScopes, findWarmKeys, learnWarmRepositories, markWarm, reserveWarmWorkers } from './warm-workers.ts';
 
 let plans: KeptPlans;
@@ -68,8 +69,8 @@ const statements = (demandKeys: readonly number[]): [string, (trx: Transaction<D
       ),
   ],
   ['learnWarmRepositories', learnWarmRepositories],
-  ['findUnknownWarmScopes', findUnknownWarmScopes],
-  ['findWarmKeys', (trx) => findWarmKeys(trx, { lifetimeMs: LIFETIME_MS })],
+  ['findUnknownWarmScopes', (trx) => findUnknownWarmScopes(trx, GATE.appIds)],
+  ['findWarmKeys', (trx) => findWarmKeys(trx, { lifetimeMs: LIFETIME_MS, appIds: GATE.appIds })],
   [
     'markWarm',
     (trx) =>

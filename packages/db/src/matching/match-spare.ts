@@ -48,9 +48,9 @@ async function giveBackFrom(trx: Transaction<Database>, leaving: readonly Leavin
 }
 
 /** By key, how many workers are kept warm. */
-export async function findWarm(trx: Transaction<Database>, { warmLifetimeMs }: MatchingSettings): Promise<Map<number, number>> {
+export async function findWarm(trx: Transaction<Database>, { warmLifetimeMs, appIds }: MatchingSettings): Promise<Map<number, number>> {
   await learnWarmRepositories(trx);
-  const keys = await findWarmKeys(trx, { lifetimeMs: warmLifetimeMs });
+  const keys = await findWarmKeys(trx, { lifetimeMs: warmLifetimeMs, appIds });
   return new Map(keys.map(({ demandKey, wanted }) => [demandKey, wanted]));
 }
 
@@ -65,7 +65,7 @@ export async function keepWarm(
   trx: Transaction<Database>,
   { heldBack, settings, most }: { heldBack: readonly HeldBack[]; settings: MatchingSettings; most: number },
 ): Promise<{ retired: RetiredWorker[]; reserved: ReservedWorker[] }> {
-  const keys = await findWarmKeys(trx, { lifetimeMs: settings.warmLifetimeMs });
+  const keys = await findWarmKeys(trx, { lifetimeMs: settings.warmLifetimeMs, appIds: settings.appIds });
   const unmarked = keys.map(({ demandKey, wanted, spare, marked }) => ({ demandKey, count: Math.min(wanted, spare) - marked }));
   await markWarm(
     trx,

@@ -2,13 +2,16 @@ import type { Breakers, MatchingRules, OpenBreaker, PoolRule } from '@paddock/do
 import type { WaitReason } from '@paddock/domain/matching/wait-reasons';
 import { type Kysely, sql } from 'kysely';
 import type { BreakerSubject } from './breakers.ts';
+import { isUsable } from '../accounts/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 import type { UnservedPauses } from './unserved-keys.ts';
 import { OUTDATED_RUNNER } from '../workers/outdated-runners.ts';
 
-/** What the settings say. */
+/** What the settings and the configuration say. */
 export interface MatchingSettings {
+  /** The Apps that are configured here: no other can register a runner. */
+  readonly appIds: readonly number[];
   /** So many workers of a pool that no node takes, and no more are made. */
   readonly unschedulableLimit: number;
   /** How often one more is tried nevertheless, in milliseconds. */
@@ -27,8 +30,8 @@ interface Row {
   pools: PoolRule[];
   entities: Record<string, { maxWorkers?: number | null; weight?: number }>;
   environmentStopped: boolean;
-  stoppedEntities: number[];
-  barred: Record<string, 'installation_gone' | 'installation_suspended'>;
+  stoppedEntities: (number | null)[];
+  barred: Record<string, 'installation_gone' | 'installation_suspended' | 'app_not_configured'>;
   budgets: Record<string, number>;
   unserved: Record<string, 0 | 1>;
   breakers: { type: BreakerSubject['type']; id: string; failureClass: string; trials: 0 | 1 }[];
@@ -85,11 +88,13 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
       from breakers where pauses > 0
     ),
     barred as (
-      select jsonb_object_agg(entity_id::text, case when is_gone then 'installation_gone' else 'installation_suspended' end) as barred
+      select jsonb_object_agg(entity_id::text, reason) as barred
       from (
-        select entity_id, bool_and(deleted_at is not null) as is_gone from installations i
-        where (suspended_at is not null or deleted_at is not null) and not exists (
-          select from installations w where w.entity_id = i.entity_id and w.suspended_at is null and w.deleted_at is null)
+        select entity_id, case when bool_and(deleted_at is not null) then 'installation_gone'
+          when bool_or(deleted_at is null and app_id = any(${settings.appIds}::bigint[])) then 'installation_suspended' else 'app_not_configured' end as reason
+        from installations i
+        where not (${isUsable('i', settings.appIds)}) and not exists (
+          select from installations w where w.entity_id = i.entity_id and ${isUsable('w', settings.appIds)})
         group by entity_id
       ) unusable
     ),
@@ -104,7 +109,7 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
     select coalesce((select pools from pools), '[]') as pools,
       coalesce((select content -> 'entities' from document), '{}') as entities,
       exists (select from stopped_making where subject_type = 'environment') as "environmentStopped",
-      (select coalesce(jsonb_agg(subject_id::bigint), '[]') from stopped_making where subject_type = 'entity') as "stoppedEntities",
+      (select coalesce(jsonb_agg(case when subject_id ~ '^[1-9][0-9]{0,14}$' then subject_id::bigint end), '[]') from stopped_making where subject_type = 'entity') as "stoppedEntities",
       coalesce((select barred from barred), '{}') as barred,
       coalesce((select budgets from budgets), '{}') as budgets, coalesce((select breakers from breakers), '[]') as breakers,
       coalesce((select unserved from unserved), '{}') as unserved`.execute(db);
@@ -117,7 +122,7 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
     pools: new Map(row.pools.map((pool) => [pool.name, pool])),
     entities: new Map(entities),
     environmentStopped: row.environmentStopped,
-    stoppedEntities: new Set(row.stoppedEntities),
+    stoppedEntities: new Set(row.stoppedEntities.filter((id) => id !== null)),
     barred: new Map(Object.entries(row.barred).map(([entityId, reason]) => [Number(entityId), reason])),
     breakers: toBreakers(row.breakers),
     usualBudget: settings.registrationsPerMinute,
@@ -137,7 +142,7 @@ function toBreakers(rows: Row['breakers']): Breakers {
     if (row.type === 'pool') pools.set(row.id, breaker);
     else if (row.type === 'installation') entities.set(Number(row.id), breaker);
     else if (row.type === 'repository') repositories.set(Number(row.id), breaker);
-    else everywhere = breaker;
+    else if (row.type === 'github' || row.type === 'cluster') everywhere = breaker;
   }
   return { everywhere, pools, entities, repositories };
 }
@@ -147,6 +152,7 @@ export function reasonOf({ type, failureClass }: { type: BreakerSubject['type'];
   switch (type) {
     case 'pool':
       return failureClass === OUTDATED_RUNNER ? 'runner_outdated' : 'pool_failing';
+    case 'app':
     case 'installation':
       return INSTALLATION_REASONS.get(failureClass) ?? 'installation_refused';
     case 'repository':

@@ -8,6 +8,7 @@ export const LIMITS = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000, idleT
 
 /** As the scheduler's settings have it by default, but for the limit of registrations, which most tests are not about. */
 export const GATE = {
+  appIds: [1001, 1002],
   unschedulableLimit: 2,
   trialEveryMs: 60_000,
   registrationsPerMinute: 1_000_000,

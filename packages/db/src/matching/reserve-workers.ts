@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { installationToday } from '../accounts/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 import { type JobsOfKey, oldestUncovered } from './uncovered-jobs.ts';
@@ -14,10 +15,14 @@ export interface ReservedWorker {
 }
 
 /**
- * Inserts workers for the oldest waiting jobs of keys, so many of each. Jobs are read, never written. A name that is taken, which takes
+ * Inserts workers for the oldest waiting jobs of keys, so many of each, with the App that serves their account today. Jobs are read, never written. A name that is taken, which takes
  * about 2^24 workers of a pool, makes one fewer: the next pass counts anew.
  */
-export async function reserveWorkers(trx: Transaction<Database>, keys: readonly JobsOfKey[]): Promise<ReservedWorker[]> {
+export async function reserveWorkers(
+  trx: Transaction<Database>,
+  keys: readonly JobsOfKey[],
+  appIds: readonly number[],
+): Promise<ReservedWorker[]> {
   if (keys.length === 0) return [];
   const { rows } = await sql<ReservedWorker>`${prepared}
     with ${oldestUncovered(keys)},
@@ -28,11 +33,11 @@ export async function reserveWorkers(trx: Transaction<Database>, keys: readonly 
     )
     insert into workers (pod_name, provider, entity_id, entity_name, entity_type, app_id, installation_id, repo_full_name, scope_repo_id,
       job_labels, made_for_job_id, delivery_guid, k8s_pool, k8s_image, pools_version, namespace)
-    select ${newWorkerName(sql.ref('i.instance_id'), sql.ref('o.k8s_pool'))},
-      o.provider, o.entity_id, o.entity_name, o.entity_type, o.app_id, o.installation_id,
+    select ${newWorkerName(sql.ref('instance.instance_id'), sql.ref('o.k8s_pool'))},
+      o.provider, o.entity_id, o.entity_name, o.entity_type, coalesce(i.app_id, o.app_id), coalesce(i.installation_id, o.installation_id),
       case when o.entity_type = 'User' then o.repo_full_name end, o.scope_repo_id,
       o.job_labels, o.job_id, o.delivery_guid, o.k8s_pool, p.image, d.version, p.namespace
-    from oldest o join pools p on p.name = o.k8s_pool cross join instance i cross join document d
+    from oldest o join pools p on p.name = o.k8s_pool cross join instance cross join document d ${installationToday('o', appIds)}
     order by o.created_at, o.job_id
     on conflict (pod_name) do nothing
     returning pod_name as "podName", k8s_pool as pool, demand_key as "demandKey", made_for_job_id as "madeForJobId",

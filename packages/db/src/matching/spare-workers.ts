@@ -3,6 +3,7 @@ import type { LiveWorkers } from '@paddock/domain/matching/share-room';
 import type { StopReason } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { deficits } from './deficits.ts';
+import { loginToday } from '../accounts/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 
@@ -10,16 +11,13 @@ import type { Database } from '../schema/tables.ts';
 export async function findSpareKeys(db: Kysely<Database>): Promise<SpareKey[]> {
   const { rows } = await sql<SpareKey>`${prepared}
     with ${deficits}
-    select d.demand_key as "demandKey", w.entity_id as "entityId", coalesce(i.login, w.entity_name) as login, w.scope_repo_id as "scopeRepoId",
+    select d.demand_key as "demandKey", w.entity_id as "entityId", ${loginToday('w')} as login, w.scope_repo_id as "scopeRepoId",
       w.k8s_pool as pool, d.unassigned - d.waiting as spare
     from deficits d
     cross join lateral (
       select entity_id, entity_name, scope_repo_id, k8s_pool from workers
       where demand_key = d.demand_key and status in ('pending', 'running') and assigned_at is null and stopping_at is null limit 1
     ) w
-    left join lateral (
-      select login from installations where entity_id = w.entity_id and deleted_at is null order by stated_at desc limit 1
-    ) i on true
     where d.unassigned > d.waiting`.execute(db);
   return rows;
 }

@@ -1,5 +1,6 @@
 import type { Unregistered } from '@paddock/domain/matching/pick-unwanted';
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { loginToday } from '../accounts/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 
@@ -17,14 +18,11 @@ export async function findUnregisteredWorkers(db: Kysely<Database>): Promise<Unr
       from workers where status = 'pending' and registration_started_at is null and pod_uid is null
       group by demand_key, entity_id, scope_repo_id, k8s_pool
     )
-    select u.demand_key as "demandKey", u.entity_id as "entityId", coalesce(i.login, u.entity_name) as login, u.scope_repo_id as "scopeRepoId",
+    select u.demand_key as "demandKey", u.entity_id as "entityId", ${loginToday('u')} as login, u.scope_repo_id as "scopeRepoId",
       u.k8s_pool as pool, u.workers, (select count(*) from jobs j where j.demand_key = u.demand_key and wants_worker) as waiting,
       (select count(*) from workers w where w.demand_key = u.demand_key and status in ('pending', 'running')
         and assigned_at is null and stopping_at is null) as unassigned
-    from keys u
-    left join lateral (
-      select login from installations where entity_id = u.entity_id and deleted_at is null order by stated_at desc limit 1
-    ) i on true`.execute(db);
+    from keys u`.execute(db);
   const unregistered = rows.flatMap(({ workers, ...key }) => workers.map((worker) => Object.assign(worker, key)));
   return unregistered.toSorted((a, b) => b.createdAt - a.createdAt || (a.podName < b.podName ? -1 : 1));
 }

@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { installationToday } from '../accounts/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 import { WORD_OF_GITHUB } from '../workers/request-stops.ts';
@@ -92,15 +93,20 @@ export interface UnservedKeyPlace {
   runnerGroup: string | null;
 }
 
-/** Undefined: the key is served again, or the App is not installed on its account any more. */
-export async function findUnservedKey(db: Kysely<Database>, demandKey: number): Promise<UnservedKeyPlace | undefined> {
+/** Undefined: the key is served again, or no App may be used on its account any more. */
+export async function findUnservedKey(
+  db: Kysely<Database>,
+  demandKey: number,
+  appIds: readonly number[],
+): Promise<UnservedKeyPlace | undefined> {
   const { rows } = await sql<UnservedKeyPlace>`
-    select u.entity_id as "entityId", i.entity_type as "entityType", i.login, i.app_id as "appId", i.installation_id as "installationId",
+    select u.entity_id as "entityId", account.entity_type as "entityType", account.login, i.app_id as "appId", i.installation_id as "installationId",
       u.scope_repo_id as "scopeRepoId",
       (select p ->> 'runnerGroup' from (select content from pools_documents order by version desc limit 1) document
         cross join jsonb_array_elements(document.content -> 'pools') p where p ->> 'name' = u.k8s_pool) as "runnerGroup"
     from unserved_keys u
-    cross join lateral (select * from installations where entity_id = u.entity_id and deleted_at is null order by stated_at desc limit 1) i
+    ${installationToday('u', appIds, 'nothing')}
+    join installations account on account.entity_id = u.entity_id and account.app_id = i.app_id
     where u.demand_key = ${demandKey}`.execute(db);
   return rows[0];
 }

@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { isUsable } from '../accounts/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { ReservedWorker } from './reserve-workers.ts';
 import type { Database } from '../schema/tables.ts';
@@ -67,14 +68,14 @@ export async function learnWarmRepositories(trx: Transaction<Database>): Promise
  * What the configuration keeps warm, with the account and the repository's id (0: the account itself) as far as they are known: the App is
  * installed on the account, and a job has told of the repository's id.
  */
-const placed = sql`
+const placed = (appIds: readonly number[]) => sql`
   select p ->> 'name' as pool, w ->> 'scope' as scope, (w ->> 'workers')::integer as wanted, i.entity_id, i.login, i.installation_id,
     case when i.entity_type = 'User' or p ->> 'registration' = 'repository' then r.repo_id
       when w ->> 'scope' not like '%/%' then 0 end as repo_id
   from ${configured}
   left join lateral (
     select entity_id, login, installation_id, entity_type from installations
-    where lower(login) = lower(split_part(w ->> 'scope', '/', 1)) and deleted_at is null and suspended_at is null
+    where lower(login) = lower(split_part(w ->> 'scope', '/', 1)) and ${isUsable('installations', appIds)}
     order by stated_at desc limit 1
   ) i on true
   left join warm_repositories r on r.full_name = lower(w ->> 'scope') and r.entity_id = i.entity_id`;
@@ -86,18 +87,21 @@ export interface WarmScope {
 }
 
 /** Scopes for which nothing can be kept warm, because it is not known where its workers would register. In a fixed order. */
-export async function findUnknownWarmScopes(db: Kysely<Database>): Promise<WarmScope[]> {
+export async function findUnknownWarmScopes(db: Kysely<Database>, appIds: readonly number[]): Promise<WarmScope[]> {
   const { rows } = await sql<WarmScope>`${prepared}
-    select pool, scope from (${placed}) placed where entity_id is null or repo_id is null order by pool, scope`.execute(db);
+    select pool, scope from (${placed(appIds)}) placed where entity_id is null or repo_id is null order by pool, scope`.execute(db);
   return rows;
 }
 
 /** Keys that are to be kept warm and whose scope is known. */
-export async function findWarmKeys(db: Kysely<Database>, { lifetimeMs }: { lifetimeMs: number }): Promise<WarmKey[]> {
+export async function findWarmKeys(
+  db: Kysely<Database>,
+  { lifetimeMs, appIds }: { lifetimeMs: number; appIds: readonly number[] },
+): Promise<WarmKey[]> {
   const { rows } = await sql<WarmKey>`${prepared}
     with named as (
       select placed.*, demand_key_of(entity_id, repo_id, pool) as demand_key
-      from (${placed}) placed where entity_id is not null and repo_id is not null
+      from (${placed(appIds)}) placed where entity_id is not null and repo_id is not null
     ),
     -- A repository may be named twice, as it was and as it is called.
     keys as materialized (select distinct on (demand_key) * from named order by demand_key, wanted desc)

@@ -202,7 +202,7 @@ export interface RegistrationBudgetsTable {
 }
 
 export interface BreakersTable {
-  subject_type: 'pool' | 'installation' | 'github' | 'cluster';
+  subject_type: 'pool' | 'app' | 'installation' | 'repository' | 'github' | 'cluster';
   subject_id: string;
   failure_class: string;
   failures: number;

@@ -3,8 +3,8 @@ import { DEADLINE_REASONS } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, sql } from 'kysely';
 import { currentPoolsDocument } from '../jobs/pools-documents.ts';
 import { RUNS_BOUND_JOB } from './assigned-workers.ts';
-import { ACCOUNT_TODAY } from './stopping-workers.ts';
-import { isRefused } from '../accounts/refused-accounts.ts';
+import { installationToday, loginToday } from '../accounts/installation-today.ts';
+import { isRefused } from '../accounts/refusals.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
 /** A worker past a deadline that does no work, as far as we know. Times in milliseconds, by the database's clock. */
@@ -37,8 +37,8 @@ export interface OverdueQuery {
   readonly readingsApartMs: number;
   /** For how long the end of a worker at a deadline gives the pool's next ones more time: twice, then four times as long. */
   readonly leniencyMs: number;
-  /** How long an account is left alone at which GitHub refused us. */
-  readonly refusedPauseMs: number;
+  /** The Apps that are configured here. */
+  readonly appIds: readonly number[];
   readonly limit: number;
 }
 
@@ -46,18 +46,22 @@ const MOST_LENIENT = 2;
 
 const past = (instant: string, deadline: string) => sql.raw(`w.${instant} < now() - ${deadline} * interval '1 second'`);
 
+/** GitHub can be asked about worker `w` through `i`. */
+const mayAsk = sql`i.app_id is not null and not ${isRefused({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })}`;
+
 /** Since when assigned worker `w` has had nothing to do but to end: since its runner ended, or its job, or its assignment to one unknown. */
 const overSince = sql`least(w.runner_ended_at, coalesce(
   (select least(bound.completed_at, bound.updated_at) from jobs bound where bound.job_id = w.assigned_job_id), w.assigned_at))`;
 
 /**
  * Workers past a deadline of their pool (E5): unassigned ones, and those that have had their job and live on for as long as a runner may be
- * idle. The longest known of each scope first, so that no scope keeps the others from their turn. An account at which GitHub refused us
- * lately is left out where GitHub would have to be asked (C9). Younger ones are not read at all.
+ * idle. The longest known of each scope first, so that no scope keeps the others from their turn. Where GitHub would have to be asked, those
+ * are left out whose account or repository it refused us lately (C9), or whose account no App may be used on. Younger ones are not read at
+ * all.
  */
 export async function findOverdueWorkers(
   db: Kysely<Database>,
-  { readingsApartMs, leniencyMs, refusedPauseMs, limit }: OverdueQuery,
+  { readingsApartMs, leniencyMs, appIds, limit }: OverdueQuery,
 ): Promise<OverdueWorker[]> {
   const pools = ((await currentPoolsDocument(db))?.document.pools ?? []).map(deadlinesOf);
   const usual = deadlinesOf({ name: '' });
@@ -71,14 +75,14 @@ export async function findOverdueWorkers(
       extract(epoch from now() - w.offline_since)::float8 * 1000 as "offlineForMs",
       (select extract(epoch from now() - min(j.created_at))::float8 * 1000 from jobs j
         where j.demand_key = w.demand_key and j.wants_worker) as "waitingForMs",
-      w.entity_id as "entityId", w.entity_type as "entityType", coalesce(i.login, w.entity_name) as login,
+      w.entity_id as "entityId", w.entity_type as "entityType", ${loginToday('w')} as login,
       coalesce(i.app_id, w.app_id) as "appId", coalesce(i.installation_id, w.installation_id) as "installationId",
       w.scope_repo_id as "scopeRepoId"
     -- By itself: in the order of their age the planner might rather walk through every worker ever made.
     from (
       select * from workers w where status in ('pending', 'running') and (assigned_at is null or not ${RUNS_BOUND_JOB}) and stopping_at is null
         and created_at < now() - ${shortest}::float8 * interval '1 second' offset 0
-    ) w ${ACCOUNT_TODAY}
+    ) w ${installationToday('w', appIds)}
     left join jsonb_to_recordset(${JSON.stringify(pools)}::jsonb) as p(name text, pending float8, registration float8, idle float8) on p.name = w.k8s_pool
     cross join lateral (
       -- Only ends before its making count: the next worker gets more time, not the one beside it.
@@ -95,11 +99,11 @@ export async function findOverdueWorkers(
     ) d
     where case when w.assigned_at is not null then ${overSince} < now() - d.idle * interval '1 second'
           and coalesce(w.runner_checked_at < now() - greatest(d.idle * interval '1 second', ${readingsApartMs}::float8 * interval '1 millisecond'), true)
-          and not ${isRefused('w.entity_id', refusedPauseMs)}
+          and ${mayAsk}
         when w.running_at is null then w.pod_uid is not null and ${past('pod_created_at', 'd.pending')}
         else ((w.online_seen_at is null and ${past('running_at', 'd.registration')}) or (${past('running_at', 'd.idle')} and not w.is_warm))
           and coalesce(w.runner_checked_at < now() - ${readingsApartMs}::float8 * interval '1 millisecond', true)
-          and not ${isRefused('w.entity_id', refusedPauseMs)}
+          and ${mayAsk}
         end
     order by row_number() over (partition by w.entity_id, w.scope_repo_id order by w.created_at, w.pod_name), w.created_at, w.pod_name
     limit ${limit}`.execute(db);

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import { isRefused } from '../accounts/refused-accounts.ts';
+import { installationToday, loginToday } from '../accounts/installation-today.ts';
+import { isRefused } from '../accounts/refusals.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
 /** A failed worker whose registration may still be known to GitHub, with what is known of its account and repository now. */
@@ -9,7 +10,7 @@ export interface LeftRegistration {
   runnerId: number | null;
   entityId: number;
   entityType: EntityType;
-  /** Today's login, App and installation where they are known, else those of the worker's making (A12). */
+  /** Today's (A12). */
   login: string;
   appId: number;
   installationId: number;
@@ -24,35 +25,32 @@ export interface LeftRegistration {
 export interface LeftRegistrationsQuery {
   /** How long after the worker's end nothing is touched, in milliseconds. */
   graceMs: number;
-  /** How long an account is left alone at which GitHub refused us, in milliseconds. */
-  refusedPauseMs: number;
+  /** The Apps that are configured here. */
+  appIds: readonly number[];
   limit: number;
   /** The last row of the batch before, to go on behind it. */
   after?: Pick<LeftRegistration, 'completedAt' | 'podName'> | undefined;
 }
 
 /**
- * Registrations of failed workers that may be left at GitHub (E6), the longest ended first; only those that bear our instance's name. An
- * account at which GitHub refused us lately is left out, so that a gone installation costs one call an hour (C9).
+ * Registrations of failed workers that may be left at GitHub (E6), the longest ended first; only those that bear our instance's name.
+ * What GitHub refused us lately is left out, so that a gone installation costs one call an hour (C9), and so are accounts on which no App may
+ * be used.
  */
 export async function findLeftRegistrations(db: Kysely<Database>, query: LeftRegistrationsQuery): Promise<LeftRegistration[]> {
-  const { graceMs, refusedPauseMs, limit, after } = query;
+  const { graceMs, appIds, limit, after } = query;
   const { rows } = await sql<LeftRegistration>`
     select w.pod_name as "podName", w.runner_id as "runnerId", w.entity_id as "entityId", w.entity_type as "entityType",
-      coalesce(i.login, w.entity_name) as login, coalesce(i.app_id, w.app_id) as "appId",
-      coalesce(i.installation_id, w.installation_id) as "installationId",
+      ${loginToday('w')} as login, i.app_id as "appId", i.installation_id as "installationId",
       w.scope_repo_id as "scopeRepoId",
       w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid", w.completed_at::text as "completedAt"
     from workers w
-    left join lateral (
-      select login, app_id, installation_id from installations
-      where entity_id = w.entity_id and deleted_at is null
-      order by app_id = w.app_id desc, stated_at desc limit 1) i on true
+    ${installationToday('w', appIds)}
     where w.status = 'failed' and w.registration_started_at is not null and w.registration_gone_at is null
       and w.completed_at < now() - ${graceMs} * interval '1 millisecond'
       and starts_with(w.pod_name, 'pdk-' || (select instance_id from instance) || '-')
       and (w.completed_at, w.pod_name) > (${after?.completedAt ?? '-infinity'}::timestamptz, ${after?.podName ?? ''})
-      and not ${isRefused('w.entity_id', refusedPauseMs)}
+      and i.app_id is not null and not ${isRefused({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })}
     order by w.completed_at, w.pod_name
     limit ${limit}`.execute(db);
   return rows;

@@ -1,4 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { installationToday, loginToday } from '../accounts/installation-today.ts';
+import { isRefused } from '../accounts/refusals.ts';
 import { type Binding, bindWorkers } from '../jobs/bind-workers.ts';
 import { IS_ASSIGNED } from './assigned-workers.ts';
 import type { Database, EntityType, Status } from '../schema/tables.ts';
@@ -25,7 +27,7 @@ export interface WorkerToStop {
   wasOnline: boolean;
   /** What its pod told before the stop, in a sentence; null: nothing was written down. */
   diagnosis: string | null;
-  /** GitHub has refused its account within the last quarter of an hour (C9). */
+  /** GitHub is not to be asked now: it has refused us lately (C9), or no App that is configured may be used on the account. */
   isRefused: boolean;
   entityId: number;
   entityType: EntityType;
@@ -39,13 +41,11 @@ export interface WorkerToStop {
   deliveryGuid: string | null;
 }
 
-/** Today's login, App and installation of worker `w`'s account as `i`, where they are known (A12). */
-export const ACCOUNT_TODAY = sql.raw(`left join lateral (
-      select login, app_id, installation_id from installations
-      where entity_id = w.entity_id and deleted_at is null
-      order by app_id = w.app_id desc, stated_at desc limit 1) i on true`);
-
-export async function findWorkerToStop(db: Kysely<Database>, podName: string): Promise<WorkerToStop | undefined> {
+export async function findWorkerToStop(
+  db: Kysely<Database>,
+  podName: string,
+  appIds: readonly number[],
+): Promise<WorkerToStop | undefined> {
   const { rows } = await sql<WorkerToStop>`
     select w.pod_name as "podName", w.status, w.stopping_at is not null as "isStopping", w.stop_reason as "stopReason",
       ${IS_ASSIGNED} as "isAssigned", w.assigned_at is not null as "hadJob", w.k8s_pool as pool, w.namespace, w.pod_uid as "podUid",
@@ -53,15 +53,12 @@ export async function findWorkerToStop(db: Kysely<Database>, podName: string): P
       case when w.registration_gone_at is not null then 'done' when w.deregistration_started_at is not null then 'begun' else 'none' end as deregistration,
       extract(epoch from now() - w.registration_gone_at)::float8 * 1000 as "deregisteredForMs",
       w.online_seen_at is not null as "wasOnline", case when ${IS_EXAMINED} then w.failure_info ->> 'message' end as diagnosis,
-      exists (
-        select from installation_events e
-        where e.entity_id = w.entity_id and e.event in ('auth_attempt.404', 'auth_attempt.other_error')
-          and e.received_at > now() - interval '15 minutes') as "isRefused",
+      i.app_id is null or ${isRefused({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })} as "isRefused",
       w.entity_id as "entityId", w.entity_type as "entityType",
-      coalesce(i.login, w.entity_name) as login, coalesce(i.app_id, w.app_id) as "appId",
+      ${loginToday('w')} as login, coalesce(i.app_id, w.app_id) as "appId",
       coalesce(i.installation_id, w.installation_id) as "installationId", w.scope_repo_id as "scopeRepoId",
       coalesce(j.repo_full_name, w.repo_full_name) as "repoFullName", w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid"
-    from workers w ${ACCOUNT_TODAY} left join jobs j on j.job_id = w.made_for_job_id
+    from workers w ${installationToday('w', appIds)} left join jobs j on j.job_id = w.made_for_job_id
     where w.pod_name = ${podName}`.execute(db);
   return rows[0];
 }

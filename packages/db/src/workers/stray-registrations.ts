@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import { isRefused } from '../accounts/refused-accounts.ts';
+import { installationToday, loginToday } from '../accounts/installation-today.ts';
+import { isRefused } from '../accounts/refusals.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
 /** Where workers of ours have registered lately, by today's names (A12). */
@@ -16,26 +17,21 @@ export interface KnownScope {
 export interface KnownScopesQuery {
   /** Only scopes for which a worker was made so lately, in milliseconds. */
   madeWithinMs: number;
-  /** How long an account is left alone at which GitHub refused us, in milliseconds (C9). */
-  refusedPauseMs: number;
+  /** The Apps that are configured here. */
+  appIds: readonly number[];
 }
 
-/** The scopes in which registrations of ours may be, but for accounts that are known to be without an installation. */
-export async function findKnownScopes(db: Kysely<Database>, { madeWithinMs, refusedPauseMs }: KnownScopesQuery): Promise<KnownScope[]> {
+/** The scopes in which registrations of ours may be, but for accounts on which no App may be used, and what GitHub refused us lately (C9). */
+export async function findKnownScopes(db: Kysely<Database>, { madeWithinMs, appIds }: KnownScopesQuery): Promise<KnownScope[]> {
   const { rows } = await sql<KnownScope>`
     select w.entity_id as "entityId", w.entity_type as "entityType", w.scope_repo_id as "scopeRepoId",
-      coalesce(i.login, w.entity_name) as login, coalesce(i.app_id, w.app_id) as "appId",
-      coalesce(i.installation_id, w.installation_id) as "installationId"
+      ${loginToday('w')} as login, i.app_id as "appId", i.installation_id as "installationId"
     from (
       select distinct on (entity_id, scope_repo_id) entity_id, entity_type, scope_repo_id, entity_name, app_id, installation_id
       from workers where created_at > now() - ${madeWithinMs} * interval '1 millisecond'
       order by entity_id, scope_repo_id, created_at desc) w
-    left join lateral (
-      select login, app_id, installation_id from installations
-      where entity_id = w.entity_id and deleted_at is null and suspended_at is null
-      order by app_id = w.app_id desc, stated_at desc limit 1) i on true
-    where (i.installation_id is not null or not exists (select from installations k where k.entity_id = w.entity_id))
-      and not ${isRefused('w.entity_id', refusedPauseMs)}
+    ${installationToday('w', appIds)}
+    where i.app_id is not null and not ${isRefused({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })}
     order by w.entity_id, w.scope_repo_id`.execute(db);
   return rows;
 }

@@ -1,5 +1,6 @@
 import { type Pool, pool as storedPool } from '@paddock/domain/pools/pools-document';
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { installationToday, loginToday } from '../accounts/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database, EntityType, FailureInfo, Status } from '../schema/tables.ts';
 
@@ -22,7 +23,7 @@ export interface WorkerToProvision {
   registrationStartedAt: Date | null;
   entityId: number;
   entityType: EntityType;
-  /** Today's login, App and installation where they are known, else those of the worker's making. */
+  /** Today's login, App and installation where there are any that may be used, else those of the worker's making. */
   login: string;
   appId: number;
   installationId: number;
@@ -38,24 +39,27 @@ export const GUARDS_WORKER = sql.raw(`(b.subject_type, b.subject_id) in
   (('github', ''), ('installation', w.entity_id::text), ('repository', w.scope_repo_id::text), ('pool', w.k8s_pool), ('cluster', w.cluster))`);
 
 /** All that an attempt begins with, in one statement. Throws if the pool as it is stored is none this version can read. */
-export async function findWorkerToProvision(db: Kysely<Database>, podName: string): Promise<WorkerToProvision | undefined> {
+export async function findWorkerToProvision(
+  db: Kysely<Database>,
+  podName: string,
+  appIds: readonly number[],
+): Promise<WorkerToProvision | undefined> {
   const { rows } = await sql<Omit<WorkerToProvision, 'poolToday'> & { poolToday: unknown }>`${prepared}
     select w.pod_name as "podName", instance.instance_id as instance, w.status, w.stopping_at as "stoppingAt",
       w.k8s_pool as pool, w.namespace, w.cluster, w.pod_uid as "podUid", w.registration_started_at as "registrationStartedAt",
       w.entity_id as "entityId", w.entity_type as "entityType",
-      coalesce(i.login, w.entity_name) as login, coalesce(i.app_id, w.app_id) as "appId",
+      ${loginToday('w')} as login, coalesce(i.app_id, w.app_id) as "appId",
       coalesce(i.installation_id, w.installation_id) as "installationId",
       w.scope_repo_id as "scopeRepoId", coalesce(j.repo_full_name, w.repo_full_name) as "repoFullName",
       w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid",
       (select p from (select content from pools_documents order by version desc limit 1) document
         cross join jsonb_array_elements(document.content -> 'pools') p where p ->> 'name' = w.k8s_pool) as "poolToday",
-      exists (select from breakers b where ${GUARDS_WORKER}) as "isWatched"
+      exists (
+        select from breakers b where ${GUARDS_WORKER} or (b.subject_type, b.subject_id) = ('app', coalesce(i.app_id, w.app_id)::text)
+      ) as "isWatched"
     from workers w
     cross join instance
-    left join lateral (
-      select login, app_id, installation_id from installations
-      where entity_id = w.entity_id and deleted_at is null
-      order by suspended_at is null desc, app_id = w.app_id desc, stated_at desc limit 1) i on true
+    ${installationToday('w', appIds)}
     left join jobs j on j.job_id = w.made_for_job_id
     where w.pod_name = ${podName}`.execute(db);
   const [worker] = rows;

@@ -13,6 +13,7 @@ export const WAIT_REASONS = {
   installation_refused: 'GitHub refuses what the App asks for the account; one worker stands ready to try again',
   registration_conflict: 'GitHub answers every registration at the account with 409 Conflict; one worker stands ready to try again',
   installation_suspended: 'GitHub has said that the App is suspended on the account',
+  app_not_configured: 'no App that is configured here is installed on the account',
   installation_gone: 'GitHub says that the App is not installed on the account any more',
   repository_gone: 'GitHub knows no such repository any more, or does not show it to the App; one worker stands ready to try again',
   repository_refused: 'GitHub refuses to register runners at the repository; one worker stands ready to try again',

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+
+let world: SchedulerWorld;
+beforeAll(async () => {
+  world = await startSchedulerWorld({ playRunners: false });
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  await world.reset();
+  await world.db.deleteFrom('installations').execute();
+});
+
+/** An App that was taken out of the configuration. */
+const REMOVED = { app_id: 999, installation_id: 4711 };
+const install = (app: { app_id: number; installation_id: number }) =>
+  world.db
+    .insertInto('installations')
+    .values({ ...app, entity_id: world.entityId, login: 'acme', entity_type: 'Organization', stated_at: new Date() })
+    .execute();
+
+describe('a job that was told by an App which is not configured any more', () => {
+  test('gets its worker through the App that replaced it (A12)', async () => {
+    await install(REMOVED);
+    await install({ app_id: APP_ID, installation_id: world.installationId });
+    await world.queueJob({ row: REMOVED });
+    await world.settle();
+    const workers = await world.workers();
+    expect(workers.map((worker) => [worker.app_id, worker.installation_id, worker.registered_at !== null])).toEqual([
+      [APP_ID, world.installationId, true],
+    ]);
+    expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
+  });
+
+  test('waits with the reason while no other is installed, and no worker fails for it (P5)', async () => {
+    await install(REMOVED);
+    await world.queueJob({ row: REMOVED });
+    await world.settle();
+    expect(await world.workers()).toEqual([]);
+    const reasons = await world.db.selectFrom('demand_keys').select('wait_reason').execute();
+    expect(reasons).toEqual([{ wait_reason: 'app_not_configured' }]);
+  });
+
+  test('of whose account nothing is known meets a breaker, and not one failed worker after the other (C11, P5)', async () => {
+    await world.queueJob({ row: REMOVED });
+    for (let n = 0; n < 4; n += 1) await world.settle(1);
+    expect((await world.workers()).map(({ status }) => status)).toEqual(['pending']);
+    const opened = await world.db.selectFrom('breakers').select(['subject_type', 'failure_class']).where('pauses', '>', 0).execute();
+    expect(opened).toEqual([{ subject_type: 'installation', failure_class: 'unauthorized' }]);
+    expect(await world.db.selectFrom('demand_keys').select('wait_reason').execute()).toEqual([{ wait_reason: 'installation_refused' }]);
+  });
+});

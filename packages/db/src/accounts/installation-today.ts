@@ -1,0 +1,39 @@
+import { type RawBuilder, sql } from 'kysely';
+
+/**
+ * Joins, as `i`, the App and installation through which GitHub is asked for a row's account today (A12): of the Apps that are configured
+ * here those that are installed and not suspended, the row's own before any other, then what was stated last. Where nothing is known of the
+ * account, the row's own installation stands. Both columns are null where no App may be used.
+ *
+ * `row` is an alias with `entity_id`, and with what it has of its `own`: `app_id` and `installation_id`, only the former, or neither.
+ */
+export function installationToday(
+  row: string,
+  appIds: readonly number[],
+  own: 'installation' | 'app' | 'nothing' = 'installation',
+): RawBuilder<unknown> {
+  const of = (column: string) => sql.ref(`${row}.${column}`);
+  return sql`
+    left join lateral (
+      select app_id, installation_id from (
+        select app_id, installation_id, stated_at from installations
+        where entity_id = ${of('entity_id')} and ${isUsable('installations', appIds)}
+        ${own === 'installation' ? unlessKnown(of, appIds) : sql``}
+      ) usable
+      order by ${own === 'nothing' ? sql`` : sql`app_id = ${of('app_id')} desc,`} stated_at desc limit 1
+    ) i on true`;
+}
+
+const unlessKnown = (of: (column: string) => RawBuilder<unknown>, appIds: readonly number[]) => sql`
+        union all
+        select ${of('app_id')}, ${of('installation_id')}, null
+        where ${of('app_id')} = any(${appIds}::bigint[]) and not exists (select from installations known where known.entity_id = ${of('entity_id')})`;
+
+/** For a WHERE: the App of this row of `installations` is configured here, installed and not suspended. */
+export const isUsable = (alias: string, appIds: readonly number[]): RawBuilder<boolean> =>
+  sql`${sql.ref(`${alias}.deleted_at`)} is null and ${sql.ref(`${alias}.suspended_at`)} is null and ${sql.ref(`${alias}.app_id`)} = any(${appIds}::bigint[])`;
+
+/** The login of a row's account as it was told last, by whichever App; without it, the name that the row bears. */
+export const loginToday = (row: string): RawBuilder<string> =>
+  sql.raw(`coalesce((select login from installations where entity_id = ${row}.entity_id and deleted_at is null order by stated_at desc limit 1),
+        ${row}.entity_name)`);

@@ -1,0 +1,144 @@
+import { type RefusedSubject, refusedSubject } from '@paddock/domain/accounts/refused-subject';
+// What GitHub refuses us stands in `breakers`, under a class of its own: nobody asks there until `paused_until`, unless a success or a change
+// of the account's installations ends it before. It opens no breaker: whether workers are made is decided by failed registrations.
+
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { prepared } from '../connection/prepared.ts';
+import { appBreaker, type BreakerSubject, installationBreaker, type Noting, REFUSED, repositoryBreaker } from '../matching/breakers.ts';
+import type { Database, EntityType } from '../schema/tables.ts';
+
+/** What a call depends on. */
+export interface Asked {
+  readonly appId: number;
+  readonly entityId: number;
+  /** 0 or undefined: it is about no repository. */
+  readonly repoId?: number;
+}
+
+/** Through which installation GitHub was asked, and what for. */
+export interface RefusedCall extends Asked {
+  readonly installationId: number;
+  readonly entityType: EntityType;
+  readonly login: string;
+  readonly jobId?: number | null;
+  readonly deliveryGuid?: string | null;
+}
+
+/** GitHub's answer. */
+export interface Refusal {
+  readonly kind: string;
+  /** Method and path of the refused call. */
+  readonly operation: string;
+  /** HTTP status. */
+  readonly status?: number;
+  /** GitHub's words, free of credentials. */
+  readonly message: string;
+}
+
+/** A wrong key is mended by people, and GitHub has refused right ones for minutes: one call of an App in this time costs nothing. */
+const APP_PAUSE_MS = 60_000;
+
+/**
+ * Writes down a refusal: the event that later says why an installation stopped working (C9), and until when nobody asks there again. Where
+ * it speaks of a repository of which only the name is known, nobody waits.
+ */
+export async function recordRefusal(
+  { db, breakerRules: { refusedPauseMs } }: Noting,
+  source: 'scheduler' | 'reconciler',
+  { call, refusal }: { call: RefusedCall; refusal: Refusal },
+): Promise<void> {
+  await appendEvent(db, source, call, refusal);
+  const speaksOf = refusedSubject(refusal);
+  const subject = subjectOf(speaksOf, call);
+  const pauseMs = speaksOf === 'app' ? Math.min(APP_PAUSE_MS, refusedPauseMs) : refusedPauseMs;
+  if (subject !== undefined) await pause(db, subject, { message: refusal.message, pauseMs });
+}
+
+async function appendEvent(
+  db: Kysely<Database>,
+  source: 'scheduler' | 'reconciler',
+  { appId, installationId, entityId, entityType, login, repoId = 0, jobId = null, deliveryGuid = null }: RefusedCall,
+  { operation, status = 0, message }: Refusal,
+): Promise<void> {
+  const payload = {
+    operation,
+    http_status: status,
+    message,
+    app_id: appId,
+    installation_id: installationId,
+    entity: { id: entityId, name: login, type: entityType },
+    job_id: jobId,
+  };
+  await db
+    .insertInto('installation_events')
+    .values({
+      source,
+      event: status === 404 ? 'auth_attempt.404' : 'auth_attempt.other_error',
+      outcome: status === 404 ? 'auth_404' : 'auth_other_error',
+      app_id: appId,
+      installation_id: installationId,
+      entity_type: entityType,
+      entity_id: entityId,
+      entity_name: login,
+      repo_id: repoId === 0 ? null : repoId,
+      job_id: jobId,
+      delivery_guid: deliveryGuid,
+      payload: JSON.stringify(payload),
+    })
+    .execute();
+}
+
+/** A pause that is under way is not prolonged, or whoever tries again meanwhile would keep all others away for ever. Old ones are forgotten. */
+async function pause(db: Kysely<Database>, { type, id }: BreakerSubject, { message, pauseMs }: { message: string; pauseMs: number }) {
+  await sql`
+    with old as materialized (
+      select subject_type, subject_id from breakers
+      where failure_class = ${REFUSED} and paused_until < now() - interval '1 day' and (subject_type, subject_id) <> (${type}, ${id})
+      order by subject_type, subject_id for update skip locked
+    ), forgotten as (
+      delete from breakers b using old where (b.subject_type, b.subject_id, b.failure_class) = (old.subject_type, old.subject_id, ${REFUSED})
+    )
+    insert into breakers as b (subject_type, subject_id, failure_class, failures, paused_until, message)
+    values (${type}, ${id}, ${REFUSED}, 1, now() + ${pauseMs}::float8 * interval '1 millisecond', ${message})
+    on conflict (subject_type, subject_id, failure_class) do update
+      set failures = b.failures + 1, paused_until = excluded.paused_until, message = excluded.message, failed_at = now()
+      where b.paused_until <= now()`.execute(db);
+}
+
+/** GitHub has answered: whatever was refused of what the call depends on is refused no more. */
+export async function endRefusals(db: Kysely<Database>, { appId, entityId, repoId = 0 }: Asked): Promise<void> {
+  const subjects = JSON.stringify([appBreaker(appId), installationBreaker(entityId), repositoryBreaker(repoId)]);
+  const refused = sql`
+    select b.subject_type, b.subject_id from jsonb_to_recordset(${subjects}::jsonb) as s(type text, id text)
+    join breakers b on b.subject_type = s.type and b.subject_id = s.id and b.failure_class = ${REFUSED}`;
+  // Even a deletion of nothing would wake the matcher, after every call.
+  const { rows } = await sql`${prepared} ${refused}`.execute(db);
+  if (rows.length === 0) return;
+  await sql`
+    with ended as materialized (${refused} order by b.subject_type, b.subject_id for update of b)
+    delete from breakers b using ended e
+    where (b.subject_type, b.subject_id, b.failure_class) = (e.subject_type, e.subject_id, ${REFUSED})`.execute(db);
+}
+
+function subjectOf(speaksOf: RefusedSubject | undefined, { appId, entityId, repoId = 0 }: Asked): BreakerSubject | undefined {
+  switch (speaksOf) {
+    case undefined:
+      return undefined;
+    case 'app':
+      return appBreaker(appId);
+    case 'account':
+      return installationBreaker(entityId);
+    case 'repository':
+      return repoId === 0 ? undefined : repositoryBreaker(repoId);
+    default:
+      return speaksOf satisfies never;
+  }
+}
+
+/** For a WHERE: GitHub is not asked now for what depends on these; each is named by the column with its id (C9). */
+export const isRefused = ({ appId, entityId, repoId }: Readonly<Record<keyof Asked, string>>): RawBuilder<boolean> =>
+  sql.raw(`exists (
+    select from breakers refusal
+    where (refusal.subject_type, refusal.subject_id) in (('app', ${appId}::text), ('installation', ${entityId}::text), ('repository', ${repoId}::text))
+      and refusal.failure_class = '${REFUSED}' and refusal.paused_until > now()
+      and refusal.failed_at > coalesce((select max(updated_at) from installations changed where changed.entity_id = ${entityId}), '-infinity'))`);

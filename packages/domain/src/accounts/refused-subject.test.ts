@@ -1,0 +1,24 @@
+import { expect, test } from '@jest/globals';
+import { refusedSubject } from './refused-subject.ts';
+
+test.each([
+  ['unauthorized', 'POST /app/installations/5/access_tokens', 'app'],
+  ['unauthorized', 'GET /app', 'app'],
+  ['not_found', 'POST /app/installations/5/access_tokens', 'account'],
+  ['forbidden', 'POST /api/v3/app/installations/5/access_tokens', 'account'],
+  ['not_found', 'GET /app/installations/5', undefined],
+  ['forbidden', 'GET /app/hook/deliveries', undefined],
+  ['unauthorized', 'GET /repos/acme/api/actions/runs', 'account'],
+  ['forbidden', 'GET /repos/acme/api/actions/runs', 'repository'],
+  ['not_found', 'POST /repos/acme/api/actions/runners/generate-jitconfig', 'repository'],
+  ['forbidden', 'GET /api/v3/repositories/7', 'repository'],
+  ['forbidden', 'GET /orgs/acme/actions/runners', 'account'],
+  ['not_found', 'GET /orgs/repos/actions/runners', 'account'],
+  ['forbidden', 'GET /installation/repositories', 'account'],
+  ['rate_limited', 'GET /repos/acme/api/actions/runs', undefined],
+  ['outdated', 'GET /repos/acme/api/actions/runs', undefined],
+  ['unavailable', 'POST /app/installations/5/access_tokens', undefined],
+  ['unknown', 'unknown', undefined],
+] as const)('%s of %s speaks of %s (C9)', (kind, operation, subject) => {
+  expect(refusedSubject({ kind, operation })).toBe(subject);
+});

@@ -1,0 +1,20 @@
+/** What a refusal of GitHub's speaks of: the App itself, its installation on an account, or one repository. */
+export type RefusedSubject = 'app' | 'account' | 'repository';
+
+const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'forbidden', 'not_found']);
+const TOKEN_CALL = /\/access_tokens$/;
+const APP_CALL = /^[A-Z]+ (?:\/api\/v3)?\/app(?:\/|$)/;
+const REPOSITORY_CALL = /^[A-Z]+ (?:\/api\/v3)?\/(?:repos|repositories)\//;
+
+/**
+ * What a failed call speaks against, by the kind of its failure and its method and path. A token that is not given, or not taken, concerns
+ * the whole installation; an App's key that is refused concerns the App. Undefined: it is no refusal, or speaks of this call only.
+ */
+export function refusedSubject({ kind, operation }: { readonly kind: string; readonly operation: string }): RefusedSubject | undefined {
+  if (!REFUSALS.has(kind)) return undefined;
+  if (APP_CALL.test(operation)) {
+    if (kind === 'unauthorized') return 'app';
+    return TOKEN_CALL.test(operation) ? 'account' : undefined;
+  }
+  return kind !== 'unauthorized' && REPOSITORY_CALL.test(operation) ? 'repository' : 'account';
+}
