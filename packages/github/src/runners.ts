@@ -67,15 +67,16 @@ async function readRunners(
   filter: { readonly name?: string },
 ): Promise<GitHubRunner[]> {
   const { actions } = octokit.rest;
-  const runners = await readPages(async (page) => {
+  return readPages(async (page) => {
     const query = { per_page: PER_PAGE, page, ...filter };
     const { data, headers } =
       scope.kind === 'organization'
         ? await actions.listSelfHostedRunnersForOrg({ org: scope.owner, ...query })
         : await actions.listSelfHostedRunnersForRepo({ owner: scope.owner, repo: scope.repo, ...query });
-    return { items: data.runners, total: data.total_count, link: headers.link };
+    const { runners: items, total_count: total }: Partial<typeof data> = data ?? {};
+    if (!Array.isArray(items)) throw new Error(`GitHub answered without a list of the runners of ${describeScope(scope)}.`);
+    return { items: items.map(parseRunner), total, link: headers.link };
   });
-  return runners.map(parseRunner);
 }
 
 /** One runner by its id; undefined when GitHub answers 404. */
@@ -117,14 +118,20 @@ export async function deleteRunner(
   }
 }
 
+/** As GitHub answers it, or what stands between us and GitHub in its place. */
 type RunnerAnswer = {
-  readonly id: number;
-  readonly name: string;
-  readonly status: string;
-  readonly busy: boolean;
-  readonly labels: readonly { readonly name: string }[];
-};
+  readonly id?: unknown;
+  readonly name?: unknown;
+  readonly status?: unknown;
+  readonly busy?: unknown;
+  readonly labels?: readonly { readonly name: string }[];
+} | null;
 
-function parseRunner({ id, name, status, busy, labels }: RunnerAnswer): GitHubRunner {
+/** An answer without what decides about a runner is none: that a runner is missing or idle would follow from it. */
+function parseRunner(answer: RunnerAnswer): GitHubRunner {
+  const { id, name, status, busy, labels = [] } = answer ?? {};
+  if (typeof id !== 'number' || typeof name !== 'string' || typeof status !== 'string' || typeof busy !== 'boolean') {
+    throw new Error('GitHub told of a runner without its id, its name, its status or whether it is busy.');
+  }
   return { id, name: readRunnerName(name), online: status === 'online', busy, labels: labels.map((label) => label.name) };
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { minutesAgo } from '@paddock/testing/worker-rows';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { type CheckScene, QUERY, startCheckScene } from './check-workers.scene.ts';
 
 let scene: CheckScene;
@@ -75,6 +75,41 @@ describe('check-workers does nothing (E6)', () => {
   });
 });
 
+/** Something to do that takes no answer from GitHub: a pod that does not start, and a stop that nobody is at. */
+const putOthers = async () => {
+  await putWorker(scene.db, { created_at: minutesAgo(60), pod_created_at: minutesAgo(59), pod_uid: 'stuck' });
+  await scene.putRunning(60, 'none', { stopping_at: minutesAgo(30), stop_reason: 'pod_gone' });
+};
+
+describe('check-workers goes on with all else (E6)', () => {
+  test('beside a worker of an App that is not configured any more', async () => {
+    await scene.putRunning(40, 'none', { app_id: 999, installation_id: 5, entity_id: 777, entity_name: 'other' });
+    await scene.putRunning(11, 'registered');
+    await putOthers();
+    expect(await scene.sweep()).toMatchObject({ overdue: 2, stopping: 2, unread: 0, forgotten: 1 });
+  });
+
+  test.each([{}, [], { total_count: 2 }, { runners: null }, { runners: [null] }, { runners: [{ id: 1, name: 'x', status: 'online' }] }])(
+    'where GitHub’s answer for one account is %j',
+    async (body) => {
+      for (let n = 0; n < 2; n += 1) await scene.putRunning(30, 'registered');
+      const other = await putOfUser();
+      await putOthers();
+      await scene.world.github.failNext({ path: `/orgs/acme${LIST}`, status: 200, body, times: 10 });
+      expect(await scene.sweep()).toMatchObject({ overdue: 4, stopping: 2, unread: 1, forgotten: 1 });
+      expect(await stopping()).toContainEqual({ pod_name: other });
+      expect(scene.told().join()).toContain('not read "acme"');
+    },
+  );
+
+  test('where a runner has no labels: they say nothing of whether it works', async () => {
+    const podName = await scene.putRunning(30, 'registered');
+    const runners = [{ id: 1, name: podName, status: 'offline', busy: false }];
+    await scene.world.github.failNext({ path: `/orgs/acme${LIST}`, status: 200, body: { total_count: 1, runners } });
+    expect(await scene.sweep()).toMatchObject({ overdue: 1, stopping: 1, unread: 0 });
+  });
+});
+
 test('the only worker of its scope is no reason for doubt when GitHub does not know it: it is stopped (E5)', async () => {
   const podName = await scene.putRunning(11, 'none', { online_seen_at: minutesAgo(9) });
   expect(await scene.sweep()).toMatchObject({ overdue: 1, stopping: 1, unread: 0 });
@@ -89,8 +124,8 @@ test('an account that refuses us is recorded, and left alone for an hour (C9)', 
   expect(events).toEqual([{ source: 'reconciler', event: 'auth_attempt.other_error', outcome: 'auth_other_error' }]);
   expect(await scene.sweep()).toMatchObject({ overdue: 0 });
   await scene.db
-    .updateTable('installation_events')
-    .set({ received_at: minutesAgo(61) })
+    .updateTable('breakers')
+    .set({ paused_until: new Date(0) })
     .execute();
   expect(await scene.sweep()).toMatchObject({ overdue: 1, stopping: 1 });
 });
@@ -103,7 +138,7 @@ test('whichever call fails, the next pass does it all (nth call fails)', async (
       await scene.world.github.failNext({ path: '.', after: nth, ...fault });
       await scene.sweep();
       await scene.world.github.clearFaults();
-      await scene.db.deleteFrom('installation_events').execute();
+      await scene.db.deleteFrom('breakers').execute();
       await scene.db.updateTable('workers').set({ runner_checked_at: null }).execute();
       await scene.sweep();
       expect((await stopping()).map((row) => row.pod_name).toSorted()).toEqual(names.toSorted());

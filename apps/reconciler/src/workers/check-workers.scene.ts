@@ -8,7 +8,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { checkWorkers, type CheckWorkersOptions } from './check-workers.ts';
 
-export const QUERY = { readingsApartMs: 60_000, leniencyMs: 21_600_000, refusedPauseMs: 3_600_000, limit: 1_000 };
+export const QUERY = { readingsApartMs: 60_000, leniencyMs: 21_600_000, appIds: [1_234], limit: 1_000 };
 
 export type CheckScene = Awaited<ReturnType<typeof startCheckScene>>;
 

@@ -1,3 +1,4 @@
+import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { connectGitHub, type GitHub } from '@paddock/github/connect';
 import { createJitConfig } from '@paddock/github/runners';
 import type { RegistrationScope } from '@paddock/github/scope';
@@ -26,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  for (const table of ['workers', 'installation_events', 'installations', 'stray_registrations'] as const) {
+  for (const table of ['workers', 'installation_events', 'installations', 'breakers', 'stray_registrations'] as const) {
     await database.db.deleteFrom(table).execute();
   }
   world = await startSmallWorld();
@@ -49,7 +50,7 @@ const sweep = (more: Partial<RemoveStrayRegistrationsOptions> = {}): Promise<Str
       },
       madeWithinMs: 86_400_000,
       graceMs: 3_600_000,
-      refusedPauseMs: 3_600_000,
+      breakerRules: BREAKER_RULES,
       cap: 50,
       dryRun: false,
       ...more,
@@ -236,6 +237,14 @@ describe('remove-stray-registrations does nothing', () => {
     const events = await database.db.selectFrom('installation_events').select(['event', 'entity_id']).execute();
     expect(events).toEqual([{ event: 'auth_attempt.other_error', entity_id: world.organization.id }]);
     expect(await sweep()).toMatchObject({ listed: 1, failed: 0, removed: 0 });
+  });
+
+  test('beside an App that is not configured any more, or an answer that nobody can read; other accounts go on', async () => {
+    await putWorker(database.db, { entity_id: 77, app_id: 999, installation_id: 5, status: 'completed', completed_at: minutesAgo(1) });
+    for (const scope of [ACME, TOOL]) await knowScope(scope);
+    await world.github.failNext({ path: '/orgs/acme/actions/runners$', status: 200, body: {} });
+    expect(await sweep()).toMatchObject({ listed: 1, failed: 1 });
+    expect(await sweep()).toMatchObject({ listed: 2, failed: 0 });
   });
 
   test('when the second page of a list fails', async () => {

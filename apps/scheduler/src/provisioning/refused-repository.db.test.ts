@@ -67,7 +67,9 @@ test('a repository that refuses us holds up nothing of its account’s others, h
   const servedNow = async () => ({
     lookUps: (await findJobsToLookUp(db, { batch: 9, perKey: 9, secondLookMs: 1, appIds: APP_IDS })).map(({ repoId }) => repoId),
     idle: (await findOverdueWorkers(db, { readingsApartMs: 0, leniencyMs: 1, appIds: APP_IDS, limit: 9 })).map((one) => one.scopeRepoId),
-    discovery: (await findDueRepositories(db, { most: 9, activeMs: 86_400_000, appIds: APP_IDS })).map(({ repoId }) => repoId),
+    discovery: (await findDueRepositories(db, { most: 9, activeMs: 86_400_000, isActive: true, appIds: APP_IDS })).map(
+      ({ repoId }) => repoId,
+    ),
     stop: (await findWorkerToStop(db, idleThere, APP_IDS))?.isRefused === false,
   });
   const onlyOpen = { lookUps: [open], idle: [open], discovery: [open], stop: true };

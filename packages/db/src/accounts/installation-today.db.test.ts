@@ -106,8 +106,9 @@ beforeEach(async () => {
   await putPools(database.db, pools);
 });
 
+const itself = (found: readonly { appId: number; installationId: number }[]) => found.map((row) => [row.appId, row.installationId]);
+
 describe.each(CASES)('an account is served by %s (A12)', (_name, known, rowsApp, serving) => {
-  const itself = (found: readonly { appId: number; installationId: number }[]) => found.map((row) => [row.appId, row.installationId]);
   const expected = serving === undefined ? [] : [[serving, serving]];
   let work: Awaited<ReturnType<typeof putWork>>;
   beforeEach(async () => {
@@ -122,7 +123,7 @@ describe.each(CASES)('an account is served by %s (A12)', (_name, known, rowsApp,
       left: itself(await findLeftRegistrations(db, { graceMs: 0, appIds: APP_IDS, limit: 9 })),
       scopes: itself(await findKnownScopes(db, { madeWithinMs: 86_400_000, appIds: APP_IDS })),
       lookUps: itself(await findJobsToLookUp(db, { batch: 9, perKey: 9, secondLookMs: 1, appIds: APP_IDS })),
-      repositories: itself(await findDueRepositories(db, { most: 9, activeMs: 86_400_000, appIds: APP_IDS })),
+      repositories: itself(await findDueRepositories(db, { most: 9, activeMs: 86_400_000, isActive: true, appIds: APP_IDS })),
     };
     expect(found).toEqual({ overdue: expected, left: expected, scopes: expected, lookUps: expected, repositories: expected });
   });
