@@ -270,6 +270,15 @@ create table paused_sweeps (
   constraint paused_sweeps_pkey PRIMARY KEY (name)
 );
 
+create table pool_runner_versions (
+  k8s_pool text not null,
+  version text not null,
+  pod_name text not null,
+  ends_at timestamp with time zone,
+  asked_at timestamp with time zone,
+  constraint pool_runner_versions_pkey PRIMARY KEY (k8s_pool)
+);
+
 create table pools_documents (
   version integer generated always as identity not null,
   digest text not null,
@@ -546,6 +555,8 @@ CREATE INDEX workers_past_deadline ON workers USING btree (k8s_pool, completed_a
 CREATE INDEX workers_pod_kept ON workers USING btree (completed_at) WHERE ((completed_at IS NOT NULL) AND (pod_deleted_at IS NULL));
 
 CREATE INDEX workers_registration_left ON workers USING btree (completed_at) WHERE ((status = 'failed'::status_enum) AND (registration_started_at IS NOT NULL) AND (registration_gone_at IS NULL));
+
+CREATE INDEX workers_started ON workers USING btree (k8s_pool, running_at DESC) WHERE ((running_at IS NOT NULL) AND (pod_deleted_at IS NULL));
 
 CREATE INDEX workers_stopping ON workers USING btree (stopping_at) WHERE ((status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum])) AND (stopping_at IS NOT NULL));
 

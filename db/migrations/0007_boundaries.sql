@@ -10,3 +10,15 @@ alter table workers add column runner_ended_at timestamptz;
 alter table breakers drop constraint breakers_subject_type_check;
 alter table breakers add constraint breakers_subject_type_check
   check (subject_type in ('pool', 'app', 'installation', 'repository', 'github', 'cluster'));
+
+-- The version of the runner that a pool's pods were last seen to run, as a runner's own log told it, and when GitHub ends it.
+create table pool_runner_versions (
+  k8s_pool text primary key,
+  version text not null,
+  -- The worker whose log it was.
+  pod_name text not null,
+  -- Null: GitHub has set no end, or does not know the version.
+  ends_at timestamptz,
+  -- When GitHub was last asked for the end.
+  asked_at timestamptz
+);

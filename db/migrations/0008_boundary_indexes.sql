@@ -11,3 +11,6 @@ alter table installation_events set (
   autovacuum_vacuum_insert_scale_factor = 0.005, autovacuum_vacuum_insert_threshold = 5000,
   autovacuum_analyze_scale_factor = 0.005, autovacuum_analyze_threshold = 5000
 );
+
+-- The newest runner of a pool whose log can be read.
+create index workers_started on workers (k8s_pool, running_at desc) where running_at is not null and pod_deleted_at is null;

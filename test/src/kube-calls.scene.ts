@@ -7,6 +7,7 @@ import { readLogTail } from '@paddock/kube/logs';
 import { podChanges } from '@paddock/kube/pod-changes';
 import { createPod, deletePod, findPod, listPods, type ObjectName } from '@paddock/kube/pods';
 import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
+import { readRefusedVersion, readRunnerVersion } from '@paddock/kube/runner-version';
 import { createSecret, deleteSecret, secretExists, setSecretOwner } from '@paddock/kube/secrets';
 
 const INSTANCE = 'rights';
@@ -35,6 +36,8 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['watchPods', watchOnce],
   ['readLogTail', readLog],
   ['readJobInLog', readJob],
+  ['readRefusedVersion', (cluster, at) => readOfVersion(readRefusedVersion, cluster, at)],
+  ['readRunnerVersion', (cluster, at) => readOfVersion(readRunnerVersion, cluster, at)],
   ['podEvents', podEvents],
   ['deletePod', deletePod],
   ['deleteSecret', deleteSecret],
@@ -51,6 +54,11 @@ async function readLog(cluster: Cluster, at: ObjectName): Promise<void> {
 async function readJob(cluster: Cluster, at: ObjectName): Promise<void> {
   const read = await readJobInLog(cluster, at, new AbortController().signal);
   if (typeof read === 'object') throw new Error(read.unreadable.message);
+}
+
+async function readOfVersion(read: typeof readRefusedVersion | typeof readRunnerVersion, cluster: Cluster, at: ObjectName): Promise<void> {
+  const version = await read(cluster, at, new AbortController().signal);
+  if (typeof version === 'object') throw new Error(version.unreadable.message);
 }
 
 /** What a follower asks: a list, and a watch that the server ends after a second. */

@@ -85,8 +85,8 @@ export function createEvents(log: Logger, metrics: Metrics) {
       recovery.inc({ kind: 'task' }, count);
       log.warn('stuck tasks recovered', { count });
     },
-    queueDepthFailed(error: unknown) {
-      log.warn('the depth of the queue could not be read', { error });
+    gaugesFailed(error: unknown) {
+      log.warn('the rows that metrics show could not be read', { error });
     },
     notReady(reason: string) {
       log.warn('not ready', { reason });

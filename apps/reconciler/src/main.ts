@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { watchOutages } from '@paddock/db/connection/outage';
 import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
+import { findEndingVersions } from '@paddock/db/workers/runner-versions';
 import { connectGitHub } from '@paddock/github/connect';
 import { connectConfiguredCluster } from '@paddock/kube/cluster-settings';
 import { createExecutor } from '@paddock/queue/executor';
@@ -24,8 +25,8 @@ import { createSchedules } from './schedules/schedules.ts';
 import { sweepSchedules } from './schedules/sweep-schedules.ts';
 import { sweepKinds } from './sweeps.ts';
 
-/** How often the queue's depth is read for the metrics. */
-const DEPTH_MS = 15_000;
+/** How often rows are read for the metrics: the queue's depth, and the ends of runners' versions. */
+const GAUGES_MS = 15_000;
 
 await main(async () => {
   const config = readReconcilerConfig(process.env);
@@ -81,7 +82,10 @@ await main(async () => {
   });
   const schedules = createSchedules({ db, schedules: sweepSchedules(config), holder, events });
   const setDepth = queueDepthGauges(metrics);
-  const showDepth = async () => setDepth(await readQueueDepth(db));
+  const showGauges = async () => {
+    setDepth(await readQueueDepth(db));
+    events.endingVersions(await findEndingVersions(db));
+  };
 
   try {
     await run(
@@ -89,7 +93,7 @@ await main(async () => {
         http: serveUntilStopped(http, log),
         executor: onceFit(executor.run),
         schedules: onceFit(schedules.run),
-        depth: onceFit((signal) => loop(showDepth, { wake: createWake(), intervalMs: DEPTH_MS, onError: events.queueDepthFailed }, signal)),
+        gauges: onceFit((signal) => loop(showGauges, { wake: createWake(), intervalMs: GAUGES_MS, onError: events.gaugesFailed }, signal)),
       },
       { graceMs: config.drainMs, log, onStop: () => void (stopping = true) },
     );

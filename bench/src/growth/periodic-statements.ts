@@ -28,6 +28,7 @@ import * as endedPods from '@paddock/db/workers/ended-pods';
 import { findOverdueWorkers } from '@paddock/db/workers/overdue-workers';
 import { findLeftRegistrations } from '@paddock/db/workers/registrations';
 import * as strays from '@paddock/db/workers/stray-registrations';
+import { findEndingVersions, findRunnersToRead } from '@paddock/db/workers/runner-versions';
 import { markStuckPods } from '@paddock/db/workers/stuck-pods';
 import * as pods from '@paddock/db/workers/worker-pods';
 import * as stops from '@paddock/db/workers/worker-stops';
@@ -147,6 +148,8 @@ export const periodicStatements = {
   },
   findUnlistedInstallations: (trx) => findUnlistedInstallations(trx, { everyMs: 6 * HOUR, appIds: [APP], most: 20 }),
   findOverdueWorkers: (trx) => findOverdueWorkers(trx, { readingsApartMs: MINUTE, leniencyMs: 6 * HOUR, appIds: [APP], limit: 1_000 }),
+  findRunnersToRead,
+  findEndingVersions,
   findForgottenStops: (trx) => stops.findForgottenStops(trx, { kind: 'stop-worker', olderThanMs: 2 * MINUTE, limit: 1_000 }),
   findHeldStops: (trx) => stops.findHeldStops(trx, HOUR),
   countListable: (trx) => stops.countListable(trx, { entityId: 1, scopeRepoId: 0 }),

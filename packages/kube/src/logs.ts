@@ -1,4 +1,4 @@
-import { callText, objectPath } from './call.ts';
+import { type Call, callText, objectPath } from './call.ts';
 import type { Cluster } from './connect.ts';
 import { classifyKubeError, KubeError, type KubeFailure } from './errors.ts';
 import type { ObjectName } from './pods.ts';
@@ -25,10 +25,27 @@ export async function readLogTail(
   cluster: Cluster,
   { namespace, name, container, tailLines, maxBytes, signal }: LogTail,
 ): Promise<LogRead> {
-  const query = { container, tailLines, limitBytes: LOG_TRANSFER_LIMIT_BYTES };
+  const read = await readLog(cluster, { namespace, name }, { container, tailLines, limitBytes: LOG_TRANSFER_LIMIT_BYTES }, signal);
+  return read.text === null ? read : { text: keepEnd(read.text, maxBytes) };
+}
+
+/** The beginning of a container's log, at most so many bytes of it. As `readLogTail` otherwise. */
+export async function readLogHead(
+  cluster: Cluster,
+  { container, bytes, signal, ...pod }: ObjectName & { readonly container: string; readonly bytes: number; readonly signal: AbortSignal },
+): Promise<LogRead> {
+  return readLog(cluster, pod, { container, limitBytes: bytes }, signal);
+}
+
+async function readLog(
+  cluster: Cluster,
+  { namespace, name }: ObjectName,
+  query: NonNullable<Call['query']>,
+  signal: AbortSignal | undefined,
+): Promise<LogRead> {
   try {
-    const text = await callText(cluster, { method: 'GET', path: objectPath(namespace, 'pods', name, 'log'), query, accept: '*/*', signal });
-    return { text: keepEnd(text, maxBytes) };
+    const path = objectPath(namespace, 'pods', name, 'log');
+    return { text: await callText(cluster, { method: 'GET', path, query, accept: '*/*', signal }) };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     return { text: null, failure: classifyKubeError(error) };

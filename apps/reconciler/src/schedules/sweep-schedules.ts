@@ -15,6 +15,7 @@ export function sweepSchedules(config: ReconcilerConfig): Schedule[] {
     scheduleOf('discover-jobs', config.discoverJobsEverySeconds),
     scheduleOf('check-apps', config.checkAppsEverySeconds),
     scheduleOf('check-workers', config.checkWorkersEverySeconds),
+    scheduleOf('check-runner-versions', config.checkRunnerVersionsEverySeconds),
     scheduleOf('recover-tasks', config.recoverTasksEverySeconds),
     scheduleOf('delete-ended-pods', config.endedPodsEverySeconds),
     scheduleOf('remove-registrations', config.registrationsEverySeconds),

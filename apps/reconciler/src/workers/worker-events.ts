@@ -1,6 +1,8 @@
 import type { StopRequest } from '@paddock/db/workers/request-stops';
+import type { EndingVersion } from '@paddock/db/workers/runner-versions';
 import type { HeldStop } from '@paddock/db/workers/worker-stops';
 import type { GitHubFailure } from '@paddock/github/errors';
+import type { KubeFailure } from '@paddock/kube/errors';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
 import type { SharedCounters } from '../jobs/job-events.ts';
@@ -18,7 +20,34 @@ export function workerEvents(log: Logger, metrics: Metrics, { recovered, oneFail
     'Workers that have long been to be stopped and cannot be: a person is needed',
   );
 
+  const daysLeft = metrics.gauge(
+    'paddock_runner_version_days_left',
+    'Days until GitHub serves the version of a pool’s runners no more, by pool and version; absent while GitHub has set no end',
+    ['pool', 'version'],
+  );
+
   return {
+    /** What the rows say, read again and again: the same in every replica. */
+    endingVersions(versions: readonly EndingVersion[]) {
+      daysLeft.reset();
+      for (const { pool, version, daysLeft: days } of versions) daysLeft.set({ pool, version }, days);
+    },
+    versionEnds({ pool, version, daysLeft: days }: EndingVersion) {
+      const message =
+        days > 0
+          ? 'GitHub will soon serve the version of a pool’s runners no more: give the pool a newer image'
+          : 'GitHub serves the version of a pool’s runners no more: give the pool a newer image';
+      log.warn(message, { pool, version, daysLeft: Math.floor(days) });
+    },
+    versionNotRead(pool: string, podName: string, failure: KubeFailure) {
+      oneFailed('check-runner-versions');
+      log.warn('the log of a runner could not be read for its version', { pool, podName, failure });
+    },
+    /** Without a failure GitHub does not show us the repository. */
+    versionEndNotTold(pool: string, version: string, failure: GitHubFailure | undefined) {
+      oneFailed('check-runner-versions');
+      log.warn('GitHub did not say when the version of a pool’s runners ends', { pool, version, failure });
+    },
     stopsRequested(stops: readonly StopRequest[]) {
       for (const { reason } of stops) requested.inc({ reason });
       if (stops.length > 0) log.warn('workers past a deadline are stopped', { count: stops.length, some: stops.slice(0, MOST_NAMES) });

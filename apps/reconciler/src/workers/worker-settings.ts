@@ -4,6 +4,11 @@ import { cadence, DAY_MS, duration } from '../duration-settings.ts';
 /** How often workers are looked after. */
 export const workerCadences = {
   checkWorkersEverySeconds: cadence('PADDOCK_CHECK_WORKERS_EVERY_SECONDS', 'How often workers past a deadline are looked for', 60),
+  checkRunnerVersionsEverySeconds: cadence(
+    'PADDOCK_CHECK_RUNNER_VERSIONS_EVERY_SECONDS',
+    'How often the version of each pool’s newest runner is read from its log',
+    3_600,
+  ),
 };
 
 /** When a worker is past a deadline, beside what each pool says, and what is done about it. */

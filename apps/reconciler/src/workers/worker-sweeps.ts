@@ -1,4 +1,5 @@
 import { breakerRules } from '@paddock/db/matching/breaker-settings';
+import { checkRunnerVersions } from './check-runner-versions.ts';
 import { checkWorkers } from './check-workers.ts';
 import { counting, type Sweep } from '../sweep.ts';
 import type { SweepContext } from '../sweep-context.ts';
@@ -7,7 +8,7 @@ import type { SweepContext } from '../sweep-context.ts';
 const MOST_OVERDUE = 1_000;
 
 /** The sweeps that look after workers. */
-export function workerSweeps({ db, github, config, events }: SweepContext) {
+export function workerSweeps({ db, github, cluster, config, events }: SweepContext) {
   return {
     'check-workers': counting(1, ({ signal, dryRun }) =>
       checkWorkers(
@@ -31,5 +32,6 @@ export function workerSweeps({ db, github, config, events }: SweepContext) {
         signal,
       ),
     ),
+    'check-runner-versions': counting(1, ({ signal, dryRun }) => checkRunnerVersions({ db, github, cluster, events, dryRun }, signal)),
   } satisfies Readonly<Record<string, Sweep>>;
 }

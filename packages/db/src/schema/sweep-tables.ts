@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { Nullable } from './columns.ts';
 
 export interface PausedSweepsTable {
   name: string;
@@ -18,4 +19,12 @@ export interface StrayRegistrationsTable {
 export interface RetentionProgressTable {
   name: string;
   reached_id: number;
+}
+
+export interface PoolRunnerVersionsTable {
+  k8s_pool: string;
+  version: string;
+  pod_name: string;
+  ends_at: Nullable<Date>;
+  asked_at: Nullable<Date>;
 }

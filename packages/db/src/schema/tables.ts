@@ -2,7 +2,7 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 import type { Json, JsonColumn, JsonColumnWithDefault, Nullable } from './columns.ts';
 import type { DeliveryListingsTable, RedeliveryPausesTable, RepositoriesTable, UnresolvedDeliveriesTable } from './reconciler-tables.ts';
 import type { OperationsTable, TaskCountsTable, TasksTable } from './queue-tables.ts';
-import type { PausedSweepsTable, RetentionProgressTable, StrayRegistrationsTable } from './sweep-tables.ts';
+import type { PausedSweepsTable, PoolRunnerVersionsTable, RetentionProgressTable, StrayRegistrationsTable } from './sweep-tables.ts';
 
 export type Status = 'pending' | 'running' | 'completed' | 'failed';
 export type EntityType = 'Organization' | 'User';
@@ -254,6 +254,7 @@ export interface Database {
   paused_sweeps: PausedSweepsTable;
   stray_registrations: StrayRegistrationsTable;
   retention_progress: RetentionProgressTable;
+  pool_runner_versions: PoolRunnerVersionsTable;
   tasks: TasksTable;
   operations: OperationsTable;
   task_counts: TaskCountsTable;

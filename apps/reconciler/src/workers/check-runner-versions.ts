@@ -1,0 +1,93 @@
+import type { Database } from '@paddock/db/schema/tables';
+import { findRunnersToRead, type RunnerToRead, saveRunnerVersion, saveVersionEnd } from '@paddock/db/workers/runner-versions';
+import type { GitHub } from '@paddock/github/connect';
+import { classifyGitHubError } from '@paddock/github/errors';
+import { findVersionEnd, type VersionEnd } from '@paddock/github/runner-versions';
+import type { Cluster } from '@paddock/kube/connect';
+import { readRunnerVersion } from '@paddock/kube/runner-version';
+import type { Kysely } from 'kysely';
+import type { ReconcilerEvents } from '../events.ts';
+import { scopeToday } from '../scope-today.ts';
+
+export interface CheckRunnerVersionsOptions {
+  readonly db: Kysely<Database>;
+  readonly github: GitHub;
+  readonly cluster: Cluster;
+  readonly events: Pick<ReconcilerEvents, 'versionNotRead' | 'versionEndNotTold' | 'versionEnds'>;
+  /** Nothing is written. */
+  readonly dryRun: boolean;
+}
+
+export interface CheckedVersionsCounts {
+  /** Logs that told a version. */
+  read: number;
+  /** Logs that could not be read, or say nothing of one. */
+  unread: number;
+  /** Pools about whose version's end GitHub was asked. */
+  asked: number;
+  /** Of these, those that got no answer. */
+  untold: number;
+}
+
+/** From so few days on it is said in the log, each day: time enough to build images anew. */
+const WARNED_DAYS = 21;
+
+/**
+ * Reads from the log of the newest runner of each pool which version its pods really run, whatever their image's tag says, and asks GitHub once
+ * a day when that version ends. Each pool's failure is its own.
+ */
+export async function checkRunnerVersions(options: CheckRunnerVersionsOptions, signal: AbortSignal): Promise<CheckedVersionsCounts> {
+  const { db, dryRun } = options;
+  const counts: CheckedVersionsCounts = { read: 0, unread: 0, asked: 0, untold: 0 };
+  const told = new Map<string, VersionEnd>();
+  for (const runner of await findRunnersToRead(db)) {
+    if (signal.aborted) break;
+    const read = runner.isUnread ? await readVersion(options, runner, signal) : null;
+    if (runner.isUnread) counts[read === null ? 'unread' : 'read'] += 1;
+    if (read !== null && !dryRun) await saveRunnerVersion(db, { ...runner, version: read });
+    const version = read ?? runner.version;
+    if (version === null || (version === runner.version && !runner.isUnasked)) continue;
+    counts.asked += 1;
+    const end = told.get(version) ?? (await askForEnd(options, runner, version, signal));
+    if (end === undefined) counts.untold += 1;
+    else {
+      told.set(version, end);
+      if (!dryRun) await noteEnd(options, runner.pool, version, end);
+    }
+  }
+  return counts;
+}
+
+async function readVersion(
+  { cluster, events }: CheckRunnerVersionsOptions,
+  runner: RunnerToRead,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const version = await readRunnerVersion(cluster, { namespace: runner.namespace, name: runner.podName }, signal);
+  if (typeof version !== 'object') return version ?? null;
+  events.versionNotRead(runner.pool, runner.podName, version.unreadable);
+  return null;
+}
+
+/** What GitHub does not know has no end as far as anybody can say; undefined: it did not answer. */
+async function askForEnd(
+  { github, events }: CheckRunnerVersionsOptions,
+  { pool, appId, installationId, login, scopeRepoId }: RunnerToRead,
+  version: string,
+  signal: AbortSignal,
+): Promise<VersionEnd | undefined> {
+  try {
+    const client = github.asInstallation(appId, installationId, { signal });
+    const scope = await scopeToday(client, { scopeRepoId, login });
+    if (scope !== undefined) return (await findVersionEnd(client, scope, version)) ?? { endsAt: null };
+    events.versionEndNotTold(pool, version, undefined);
+  } catch (error) {
+    events.versionEndNotTold(pool, version, classifyGitHubError(error));
+  }
+  return undefined;
+}
+
+async function noteEnd({ db, events }: CheckRunnerVersionsOptions, pool: string, version: string, { endsAt }: VersionEnd): Promise<void> {
+  const daysLeft = await saveVersionEnd(db, { pool, version, endsAt });
+  if (daysLeft !== null && daysLeft < WARNED_DAYS) events.versionEnds({ pool, version, daysLeft });
+}

@@ -1,0 +1,83 @@
+import { type Kysely, sql } from 'kysely';
+import type { Database } from '../schema/tables.ts';
+
+/** The newest runner of a pool whose version, or whose version's end, is not known as of today. */
+export interface RunnerToRead {
+  pool: string;
+  podName: string;
+  namespace: string;
+  /** Where it registered: who may be asked for the end of its version. */
+  appId: number;
+  installationId: number;
+  login: string;
+  scopeRepoId: number;
+  /** As known until now; null: nothing is. */
+  version: string | null;
+  /** Its log has not been read. */
+  isUnread: boolean;
+  /** GitHub was last asked more than a day ago, or never. */
+  isUnasked: boolean;
+}
+
+/** Of each pool in force the newest runner that has started, if there is anything to find out; without one whose pod is there the last that was read. */
+export async function findRunnersToRead(db: Kysely<Database>): Promise<RunnerToRead[]> {
+  const { rows } = await sql<RunnerToRead>`
+    with pools as (
+      select p ->> 'name' as name
+      from (select content from pools_documents order by version desc limit 1) document cross join jsonb_array_elements(content -> 'pools') p
+    )
+    select p.name as pool, w.pod_name as "podName", w.namespace, w.app_id as "appId", w.installation_id as "installationId", w.entity_name as login,
+      w.scope_repo_id as "scopeRepoId", v.version, v.pod_name is distinct from w.pod_name as "isUnread",
+      v.asked_at is null or v.asked_at < now() - interval '1 day' as "isUnasked"
+    from pools p left join pool_runner_versions v on v.k8s_pool = p.name
+    join workers w on w.pod_name = coalesce((
+      select pod_name from workers where k8s_pool = p.name and running_at is not null and pod_deleted_at is null
+      order by running_at desc limit 1), v.pod_name)
+    where v.pod_name is distinct from w.pod_name or v.asked_at is null or v.asked_at < now() - interval '1 day'
+    order by p.name`.execute(db);
+  return rows;
+}
+
+/** Writes down which version a runner of the pool has; what was known of the end of another is forgotten. */
+export async function saveRunnerVersion(
+  db: Kysely<Database>,
+  { pool, podName, version }: { pool: string; podName: string; version: string },
+): Promise<void> {
+  await sql`
+    insert into pool_runner_versions as v (k8s_pool, version, pod_name) values (${pool}, ${version}, ${podName})
+    on conflict (k8s_pool) do update
+      set version = excluded.version, pod_name = excluded.pod_name,
+        ends_at = case when v.version = excluded.version then v.ends_at end,
+        asked_at = case when v.version = excluded.version then v.asked_at end`.execute(db);
+}
+
+/** Writes down when GitHub ends the version of the pool's runners; null: no end is known. Returns the days that are left, less than 0 after the end. */
+export async function saveVersionEnd(
+  db: Kysely<Database>,
+  { pool, version, endsAt }: { pool: string; version: string; endsAt: Date | null },
+): Promise<number | null> {
+  const { rows } = await sql<{ daysLeft: number | null }>`
+    update pool_runner_versions set ends_at = ${endsAt}, asked_at = now() where k8s_pool = ${pool} and version = ${version}
+    returning ${DAYS_LEFT} as "daysLeft"`.execute(db);
+  return rows[0]?.daysLeft ?? null;
+}
+
+const DAYS_LEFT = sql.raw<number | null>('(extract(epoch from ends_at - now()) / 86400)::float8');
+
+/** A pool in force whose runners have a version with an end. */
+export interface EndingVersion {
+  pool: string;
+  version: string;
+  /** Less than 0 after the end. */
+  daysLeft: number;
+}
+
+export async function findEndingVersions(db: Kysely<Database>): Promise<EndingVersion[]> {
+  const { rows } = await sql<EndingVersion>`
+    select v.k8s_pool as pool, v.version, ${DAYS_LEFT} as "daysLeft"
+    from (select content from pools_documents order by version desc limit 1) document cross join jsonb_array_elements(content -> 'pools') p
+    join pool_runner_versions v on v.k8s_pool = p ->> 'name'
+    where v.ends_at is not null
+    order by v.k8s_pool`.execute(db);
+  return rows;
+}

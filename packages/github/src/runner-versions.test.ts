@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
+import { connectGitHub, type InstallationClient } from './connect.ts';
+import { classifyGitHubError } from './errors.ts';
+import { findVersionEnd } from './runner-versions.ts';
+
+const ACME = { kind: 'organization', owner: 'acme' } as const;
+const API = { kind: 'repository', owner: 'acme', repo: 'api' } as const;
+
+describe('the end of a version of the runner', () => {
+  let world: SmallWorld;
+  let client: InstallationClient;
+  beforeAll(async () => {
+    world = await startSmallWorld();
+    const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
+    const github = connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 10_000 });
+    client = github.asInstallation(world.appId, world.organization.installationId);
+    await world.github.setRunnerVersion('2.340.0', '2027-03-01T12:00:00Z');
+    await world.github.setRunnerVersion('2.341.0', 'soon');
+  });
+  afterAll(() => world.github.stop());
+
+  test.each([ACME, API])('is what GitHub says to $kind', async (scope) => {
+    expect(await findVersionEnd(client, scope, '2.340.0')).toEqual({ endsAt: new Date('2027-03-01T12:00:00Z') });
+    expect(await findVersionEnd(client, scope, '2.337.0')).toEqual({ endsAt: null });
+  });
+
+  test('is unknown where GitHub does not know the version, and none where it says no instant', async () => {
+    expect(await findVersionEnd(client, ACME, '9.9.9')).toBeUndefined();
+    expect(await findVersionEnd(client, ACME, '2.341.0')).toEqual({ endsAt: null });
+  });
+
+  test('is not known to have been refused or unavailable', async () => {
+    await world.github.failNext({ path: 'deprecations', status: 403 });
+    expect(await findVersionEnd(client, ACME, '2.340.0').catch(classifyGitHubError)).toMatchObject({ kind: 'forbidden' });
+  });
+});
