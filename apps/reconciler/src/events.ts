@@ -59,14 +59,13 @@ export function createEvents(log: Logger, metrics: Metrics) {
       givenUp.inc(count);
       log.error('deliveries given up: GitHub can no longer repeat them', { appId, count });
     },
-    /** After a restore, or when something before us answered in our place; a redelivery since then brings them back. */
-    deliveredWithoutRow(appId: number, deliveryGuids: readonly string[]) {
+    /** After a failover or a restore, or when something before us answered in our place. */
+    deliveredWithoutRow(appId: number, deliveryGuids: readonly string[], { isFew }: { isFew: boolean }) {
       withoutRow.inc(deliveryGuids.length);
-      log.error('GitHub calls deliveries successful that our events do not have', {
-        appId,
-        count: deliveryGuids.length,
-        some: deliveryGuids.slice(0, 10),
-      });
+      const what = { appId, count: deliveryGuids.length, some: deliveryGuids.slice(0, 10) };
+      if (isFew) log.error('deliveries that GitHub calls successful were lost here: they are asked for again', what);
+      else
+        log.error('many deliveries that GitHub calls successful were lost here: a redeliver-since is enqueued; see what lost them', what);
     },
     oldestUnresolved(seconds: number) {
       oldestUnresolved.set(seconds);

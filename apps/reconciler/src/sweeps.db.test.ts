@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 beforeEach(async () => {
   for (const table of ['tasks', 'operations', 'schedules'] as const) await database.db.deleteFrom(table).execute();
-  scene = await startRedeliveryScene(database.db);
+  scene = await startRedeliveryScene(database.db, { losesRows: true });
   const { appId, privateKeyPem, github: simulator } = scene.world;
   config = readConfig(simulator.url, appId, privateKeyPem);
   const apps = [{ appId, privateKey: privateKeyPem }];
@@ -111,6 +111,28 @@ describe('the reconciler’s sweeps', () => {
     expect(outputs).toEqual([
       { kind: 'redeliver', output: expect.objectContaining({ accepted: 2 }) },
       { kind: 'redeliver-since', output: { pages: 1, attempts: 2, missing: 2, more: false } },
+    ]);
+  });
+
+  test('many deliveries that our events lack have a redeliver-since enqueued, once the pods of then are adopted (E1, E6)', async () => {
+    const subject = { type: 'app', id: String(scene.world.appId) };
+    await sql`insert into delivery_listings (app_id, newest_at, oldest_at)
+      values (${scene.world.appId}, now() - interval '1 hour', now() - interval '1 hour')`.execute(database.db);
+    await scene.queueJobs(150, {});
+    await put('redeliver', subject);
+    await drain();
+    const { rows } = await sql<{ kind: string; minutes: number; origin: string }>`
+      select kind, origin, round(extract(epoch from due_at - queued_at) / 60)::integer as minutes from tasks`.execute(database.db);
+    expect(rows).toEqual([{ kind: 'redeliver-since', minutes: 10, origin: 'AUTOMATIC' }]);
+    await database.db
+      .updateTable('tasks')
+      .set({ due_at: new Date(0) })
+      .execute();
+    await drain();
+    expect((await operations()).map(({ kind, output }) => ({ kind, output }))).toEqual([
+      { kind: 'redeliver', output: expect.objectContaining({ missing: 150, accepted: 0 }) },
+      { kind: 'redeliver', output: expect.objectContaining({ accepted: 150 }) },
+      { kind: 'redeliver-since', output: expect.objectContaining({ missing: 150, more: false }) },
     ]);
   });
 

@@ -16,6 +16,9 @@ import { workerSweeps } from './workers/worker-sweeps.ts';
 /** What this process runs, by kind of task; none of it while it is paused. */
 export const sweepKinds = (context: SweepContext): Kinds => kindsOf(context.db, sweeps(context), context.config.pauseCheckMs);
 
+/** Pods that the database has lost are adopted by then: a job that came back before its worker would get a second one. People may say no. */
+const BRING_BACK_AFTER_MS = 600_000;
+
 function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
   const { db, github, config, events, taskEvents } = context;
   return {
@@ -48,7 +51,10 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
           signal,
         );
         // A minute's requests are used up: the next minute goes on, not the next cycle.
-        return done(counts, counts.moreDue && everySeconds > 60 ? [{ ...redeliverTask(appId), dueInMs: 60_000 }] : []);
+        const goOn = counts.moreDue && everySeconds > 60 ? [{ ...redeliverTask(appId), dueInMs: 60_000 }] : [];
+        const { missingSince } = counts;
+        const bringBack = missingSince === undefined ? [] : [{ ...redeliverSinceTask(appId, missingSince), dueInMs: BRING_BACK_AFTER_MS }];
+        return done(counts, [...goOn, ...bringBack]);
       },
     },
     'redeliver-since': {

@@ -72,19 +72,6 @@ describe('redelivery on the straight path (E1)', () => {
     expect(await scene.cycle()).toMatchObject({ resolved: 1, accepted: 0 });
   });
 
-  test('tells of deliveries that GitHub calls successful and that our events lack, each once', async () => {
-    await scene.cycle();
-    await scene.queueJobs(2, {});
-    const [first, second] = await attempts();
-    await scene.storeEvent(first?.guid ?? '');
-    await sql`insert into delivery_listings (app_id, newest_at, oldest_at)
-      values (${scene.world.appId}, now() - interval '5 minutes', now() - interval '5 minutes')`.execute(scene.db);
-    await scene.cycle();
-    expect(scene.unstored).toEqual([second?.guid]);
-    await scene.cycle();
-    expect(scene.unstored).toHaveLength(1);
-  });
-
   test('leaves events alone that change nothing for us', async () => {
     await scene.world.github.setApp(scene.world.appId, { events: ['workflow_job', 'push'] });
     await scene.world.github.setDeliveryFaults({ lossRate: 1 });

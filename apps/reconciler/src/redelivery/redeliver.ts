@@ -18,9 +18,10 @@ import type { Database } from '@paddock/db/schema/tables';
 import { classifyGitHubError } from '@paddock/github/errors';
 import type { Kysely } from 'kysely';
 import { countOnly } from '../count-only.ts';
-import { deliveredSince, type DeliveryAttempt, judgeLog } from './delivery-log.ts';
+import { type DeliveryAttempt, judgeLog } from './delivery-log.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import { findUnstored } from './find-unstored.ts';
+import { findMissingDeliveries, type MissingDeliveries } from './missing-deliveries.ts';
 import { type LogPage, type LogReading, readDeliveryLog } from './read-delivery-log.ts';
 import { requestRedeliveries } from './request-redeliveries.ts';
 
@@ -51,7 +52,7 @@ export interface RedeliverOptions {
   dryRun: boolean;
 }
 
-export interface RedeliverCounts {
+export interface RedeliverCounts extends MissingDeliveries {
   pages: number;
   attempts: number;
   /** Attempts that GitHub held back for the rate of our endpoint. */
@@ -105,8 +106,7 @@ async function act(
 ): Promise<RedeliverCounts> {
   const { db, appId, log, events, everySeconds, perMinute, firstStepMs, giveUpMs, handOverAbove, dryRun } = options;
   const { failed, resolved } = await noteVerdict(db, appId, reading.attempts);
-  const unstored = before[0] === undefined ? [] : await findUnstored(db, deliveredSince(reading.attempts, before[0].newestAt));
-  if (unstored.length > 0) events.deliveredWithoutRow(appId, unstored);
+  const missing = before[0] === undefined ? { missing: 0 } : await findMissingDeliveries(options, reading.attempts, before[0].newestAt);
   // After the verdict: a crash between the two has the log read again, never less of it.
   if (!dryRun) await db.transaction().execute((trx) => replaceListedStretches(trx, appId, reading.stretches));
 
@@ -130,7 +130,7 @@ async function act(
   const { pages, attempts, error } = reading;
   const throttled = attempts.filter(({ isThrottled }) => isThrottled).length;
   const listed = error === undefined;
-  return { pages, attempts: attempts.length, throttled, failed, resolved, ...asked, givenUp, handedOver, listed, moreDue };
+  return { pages, attempts: attempts.length, throttled, failed, resolved, ...missing, ...asked, givenUp, handedOver, listed, moreDue };
 }
 
 /** For a dry run: nobody is asked or told, and what is written goes to a transaction that is rolled back. */

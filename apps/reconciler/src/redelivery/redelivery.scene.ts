@@ -42,11 +42,13 @@ export interface RedeliverySceneOptions {
   /** How far GitHub's clock is ahead of ours; `pass` moves both on. */
   skewMs?: number;
   deliveryTimeoutMs?: number;
+  /** Nothing of what arrives is kept, as if the database had lost it since. */
+  losesRows?: boolean;
 }
 
 /** `db` is a test's own database; what an earlier scene left there of deliveries is removed. */
 export async function startRedeliveryScene(db: Kysely<Database>, given: RedeliverySceneOptions = {}): Promise<RedeliveryScene> {
-  const { skewMs = 0, deliveryTimeoutMs = 10_000 } = given;
+  const { skewMs = 0, deliveryTimeoutMs = 10_000, losesRows = false } = given;
   let passedMs = 0;
   const now = () => Date.now() + passedMs;
   for (const table of [
@@ -96,6 +98,21 @@ export async function startRedeliveryScene(db: Kysely<Database>, given: Redelive
     handOverAbove: 500,
     dryRun: false,
   };
+  const storeEvents = async (guids: readonly string[]) => {
+    if (guids.length === 0) return;
+    const event = { source: 'webhook', event: 'workflow_job.queued', outcome: 'job_stored', payload: '{}' } as const;
+    await db
+      .insertInto('installation_events')
+      .values(guids.map((guid) => ({ ...event, delivery_guid: guid })))
+      .execute();
+  };
+  /** As ingress does: what arrived is here before GitHub has its answer. */
+  const storeArrived = async () => {
+    const arrived = (await world.github.truth()).deliveries.filter(({ statusCode }) => statusCode >= 200 && statusCode < 300);
+    const rows = await db.selectFrom('installation_events').select('delivery_guid').execute();
+    const stored = new Set(rows.map(({ delivery_guid: guid }) => guid));
+    await storeEvents([...new Set(arrived.map(({ guid }) => guid))].filter((guid) => !stored.has(guid)));
+  };
   return {
     db,
     world,
@@ -106,6 +123,7 @@ export async function startRedeliveryScene(db: Kysely<Database>, given: Redelive
     listingFailures,
     unstored,
     async cycle(more = {}) {
+      if (!losesRows) await storeArrived();
       const counts = await redeliver({ ...options, ...more }, signal);
       await world.github.settled();
       return counts;
@@ -116,12 +134,7 @@ export async function startRedeliveryScene(db: Kysely<Database>, given: Redelive
       await world.github.settled();
       await world.github.setDeliveryFaults({});
     },
-    async storeEvent(guid) {
-      await db
-        .insertInto('installation_events')
-        .values({ source: 'webhook', event: 'workflow_job.queued', outcome: 'job_stored', delivery_guid: guid, payload: '{}' })
-        .execute();
-    },
+    storeEvent: (guid) => storeEvents([guid]),
     async pass(minutes) {
       passedMs += minutes * 60_000;
       // The log's instants are GitHub's, whose clock has moved; ours are the database's, which cannot.

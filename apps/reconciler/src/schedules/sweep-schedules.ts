@@ -35,11 +35,11 @@ export const redeliverTask = (appId: number): NewTask => ({
   maxAttempts: SWEEP_ATTEMPTS,
 });
 
-/** Goes on with what somebody has asked for, from where the pass before stopped. */
-export const redeliverSinceTask = (appId: number, since: Date, cursor: string): NewTask => ({
+/** With a `cursor`, goes on from where the pass before stopped. */
+export const redeliverSinceTask = (appId: number, since: Date, cursor?: string): NewTask => ({
   kind: 'redeliver-since',
   subject: { type: 'app', id: String(appId) },
-  payload: { since: since.toISOString(), cursor },
+  payload: { since: since.toISOString(), ...(cursor === undefined ? {} : { cursor }) },
   maxAttempts: SWEEP_ATTEMPTS,
 });
 

@@ -106,6 +106,14 @@ export async function bringForwardRequests(
   return Number(numAffectedRows);
 }
 
+/** Which of these deliveries are being asked for already, or were until a moment ago. */
+export async function findRememberedDeliveries(db: Kysely<Database>, appId: number, guids: readonly string[]): Promise<Set<string>> {
+  if (guids.length === 0) return new Set();
+  const { rows } = await sql<{ guid: string }>`
+    select guid from unresolved_deliveries where app_id = ${appId} and guid = any(${guids}::text[])`.execute(db);
+  return new Set(rows.map(({ guid }) => guid));
+}
+
 /** Has deliveries asked for that our own events lack, whatever GitHub says of them: at once, and until their rows are here. */
 export async function askForMissingDeliveries(db: Kysely<Database>, appId: number, missing: readonly FailedDelivery[]): Promise<void> {
   await rememberFailedDeliveries(db, appId, missing);

@@ -1,0 +1,57 @@
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import { FEW_MISSING } from './missing-deliveries.ts';
+import { type RedeliveryScene, startRedeliveryScene } from './redelivery.scene.ts';
+
+let database: TestDatabase;
+let scene: RedeliveryScene;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  scene = await startRedeliveryScene(database.db, { losesRows: true });
+  await sql`insert into delivery_listings (app_id, newest_at, oldest_at)
+    values (${scene.world.appId}, now() - interval '5 minutes', now() - interval '5 minutes')`.execute(database.db);
+});
+afterEach(() => scene.stop());
+
+const guids = async () => (await scene.world.github.truth()).deliveries.map(({ guid }) => guid);
+
+describe('deliveries that GitHub calls successful and that our events lack (E1, P1)', () => {
+  test('are told of once, and asked for until their rows are here', async () => {
+    await scene.queueJobs(2, {});
+    const [stored, lost] = await guids();
+    await scene.storeEvent(stored ?? '');
+    expect(await scene.cycle()).toMatchObject({ missing: 1, accepted: 1 });
+    expect(scene.unstored).toEqual([lost]);
+    expect(scene.receiver.received.filter(({ guid }) => guid === lost)).toHaveLength(2);
+    // GitHub calls the repetition successful as well, and the row is still not here.
+    await scene.pass(5);
+    expect(await scene.cycle()).toMatchObject({ missing: 0, accepted: 1 });
+    expect(scene.unstored).toEqual([lost]);
+    await scene.storeEvent(lost ?? '');
+    expect(await scene.cycle()).toMatchObject({ missing: 0, accepted: 0, resolved: 1 });
+    expect(await scene.unresolved()).toEqual([]);
+  });
+
+  test('if they are many, are told of and not asked for: people may want to know first what lost them', async () => {
+    await scene.queueJobs(FEW_MISSING + 1, {});
+    const { missing, missingSince, accepted } = await scene.cycle();
+    expect([missing, accepted]).toEqual([FEW_MISSING + 1, 0]);
+    const [{ deliveredAt: oldest } = { deliveredAt: new Date() }] = (await scene.log.list(undefined)).deliveries.toReversed();
+    expect(missingSince?.getTime()).toBeLessThanOrEqual(oldest.getTime());
+    expect(scene.unstored).toHaveLength(FEW_MISSING + 1);
+    expect(await scene.unresolved()).toEqual([]);
+  });
+
+  test('are only counted by a dry run', async () => {
+    await scene.queueJobs(1, {});
+    expect(await scene.cycle({ dryRun: true })).toMatchObject({ missing: 1 });
+    expect(scene.unstored).toEqual([]);
+    expect(await scene.unresolved()).toEqual([]);
+    expect(scene.asked).toEqual([]);
+  });
+});
