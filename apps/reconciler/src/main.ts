@@ -5,6 +5,7 @@ import { watchOutages } from '@paddock/db/connection/outage';
 import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
 import { findEndingVersions } from '@paddock/db/workers/runner-versions';
 import { connectGitHub } from '@paddock/github/connect';
+import { clusterEvents } from '@paddock/kube/cluster-events';
 import { connectConfiguredCluster } from '@paddock/kube/cluster-settings';
 import { createExecutor } from '@paddock/queue/executor';
 import { executorEvents } from '@paddock/queue/executor-events';
@@ -37,7 +38,7 @@ await main(async () => {
   const events = createEvents(log, metrics);
   const holder = `reconciler/${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
 
-  const cluster = connectConfiguredCluster(config);
+  const cluster = connectConfiguredCluster(config, clusterEvents(metrics, log));
   const github = connectGitHub({
     apiUrl: config.github.apiUrl,
     apps: config.github.apps.map(({ appId, privateKey }) => ({ appId, privateKey: privateKey.reveal() })),

@@ -4,6 +4,7 @@ import type { VanishedWorker, PodTransition } from '@paddock/db/workers/worker-p
 import type { WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { WorkerToProvision } from '@paddock/db/workers/workers';
 import type { GitHubFailure } from '@paddock/github/errors';
+import { levelOf } from '@paddock/kube/cluster-events';
 import type { KubeFailure } from '@paddock/kube/errors';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import type { Logger } from '@paddock/runtime/logger';
@@ -166,7 +167,7 @@ export function createEvents(log: Logger, metrics: Metrics) {
     },
     clusterFailed({ podName, deliveryGuid }: WorkerToProvision, failure: KubeFailure) {
       clusterFailures.inc({ kind: failure.kind });
-      log.warn('the cluster did not start a worker', { podName, deliveryGuid, failure });
+      log[levelOf(failure)]('the cluster did not start a worker', { podName, deliveryGuid, failure });
     },
     podChanged(transition: PodTransition) {
       const { podName, pool, was, status, startSeconds } = transition;
@@ -242,13 +243,13 @@ export function createEvents(log: Logger, metrics: Metrics) {
       log.info('worker stopped', { podName, pool, reason: stopReason, deliveryGuid });
     },
     stopFailed({ podName, deliveryGuid }: WorkerToStop, failure: GitHubFailure | KubeFailure) {
-      if ('operation' in failure) githubFailures.inc({ kind: failure.kind });
-      else clusterFailures.inc({ kind: failure.kind });
-      log.warn('a worker could not be stopped yet', { podName, deliveryGuid, failure });
+      const isGitHubs = 'operation' in failure;
+      (isGitHubs ? githubFailures : clusterFailures).inc({ kind: failure.kind });
+      log[isGitHubs ? 'warn' : levelOf(failure)]('a worker could not be stopped yet', { podName, deliveryGuid, failure });
     },
     watchInterrupted(namespace: string, failure: KubeFailure, retryInMs: number) {
       clusterFailures.inc({ kind: failure.kind });
-      log.warn('following pods was interrupted', { namespace, failure, retryInMs });
+      log[levelOf(failure)]('following pods was interrupted', { namespace, failure, retryInMs });
     },
     followFailed(error: unknown) {
       log.error('following pods failed; it begins again', { error });

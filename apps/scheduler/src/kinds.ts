@@ -3,6 +3,7 @@ import { createDiagnosePod } from './following/diagnose-pod.ts';
 import { createLookUpAccess } from './matching/look-up-access.ts';
 import { createProvisionWorker, type Provisioning } from './provisioning/provision-worker.ts';
 import { createRemoveSecret } from './following/remove-secret.ts';
+import { waitingForCluster } from './following/waiting-for-cluster.ts';
 import { createStopWorker, type Stopping } from './stopping/stop-worker.ts';
 import { LOOK_UP_ACCESS } from '@paddock/domain/tasks/key-tasks';
 import { WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
@@ -10,8 +11,8 @@ import { WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
 /** The kinds that the scheduler runs, with how many of each at once in one process. */
 export const schedulerKinds = (parts: Provisioning & Stopping): Kinds => ({
   [WORKER_TASK.provisionWorker]: { handler: createProvisionWorker(parts), slots: 16 },
-  [WORKER_TASK.diagnosePod]: { handler: createDiagnosePod(parts), slots: 4 },
-  [WORKER_TASK.removeSecret]: { handler: createRemoveSecret(parts), slots: 4 },
+  [WORKER_TASK.diagnosePod]: { handler: waitingForCluster(createDiagnosePod(parts)), slots: 4 },
+  [WORKER_TASK.removeSecret]: { handler: waitingForCluster(createRemoveSecret(parts)), slots: 4 },
   [WORKER_TASK.stopWorker]: { handler: createStopWorker(parts), slots: 4 },
   [LOOK_UP_ACCESS]: { handler: createLookUpAccess(parts), slots: 2 },
 });

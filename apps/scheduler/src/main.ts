@@ -6,6 +6,7 @@ import { watchOutages } from '@paddock/db/connection/outage';
 import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
 import { connectGitHub } from '@paddock/github/connect';
 import { createRunnerGroups } from '@paddock/github/runner-groups';
+import { clusterEvents } from '@paddock/kube/cluster-events';
 import { connectConfiguredCluster } from '@paddock/kube/cluster-settings';
 import { createExecutor } from '@paddock/queue/executor';
 import { executorEvents } from '@paddock/queue/executor-events';
@@ -55,7 +56,7 @@ await main(async () => {
     requestTimeoutMs: config.githubTimeoutMs,
   });
   const runnerGroups = createRunnerGroups({ lifetimeMs: config.runnerGroupLifetimeMs, onRefused: events.runnerGroupRefused });
-  const cluster = connectConfiguredCluster(config);
+  const cluster = connectConfiguredCluster(config, clusterEvents(metrics, log));
 
   const ownConfig = clientConfig(databaseOptions);
   const whyNotReady = createFitness({ db, schema, config: ownConfig });

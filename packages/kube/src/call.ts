@@ -64,6 +64,17 @@ export async function callStream(cluster: Cluster, call: Call & { readonly signa
 }
 
 async function limited<T>(cluster: Cluster, call: Call, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  try {
+    const answer = await withinLimit(cluster, call, run);
+    cluster.noteCall?.();
+    return answer;
+  } catch (error) {
+    if (error instanceof KubeError) cluster.noteCall?.(error.failure);
+    throw error;
+  }
+}
+
+async function withinLimit<T>(cluster: Cluster, call: Call, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), cluster.requestTimeoutMs);
   try {

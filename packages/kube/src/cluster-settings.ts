@@ -1,5 +1,6 @@
 import { integer, optional, type SettingsOf, text } from '@paddock/runtime/settings';
 import { type Cluster, connectCluster } from './connect.ts';
+import type { ReachabilityEvents } from './reachability.ts';
 
 /** What every service that talks to the cluster reads. */
 export const clusterSettings = {
@@ -15,10 +16,11 @@ export const clusterSettings = {
 };
 
 /** The cluster that the settings name. Throws ConfigError if they name none; whether it answers is not tried. */
-export const connectConfiguredCluster = (config: SettingsOf<typeof clusterSettings>): Cluster =>
+export const connectConfiguredCluster = (config: SettingsOf<typeof clusterSettings>, events: ReachabilityEvents): Cluster =>
   connectCluster({
     kubeconfigFile: config.kubeconfig,
     context: config.kubeContext,
     inCluster: config.kubeconfig === undefined,
     requestTimeoutMs: config.kubeTimeoutMs,
+    events,
   });

@@ -2,7 +2,8 @@ import { Agent as HttpAgent, request as requestHttp, type IncomingMessage, type 
 import { Agent as HttpsAgent, request as requestHttps, type RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 import { ConfigError } from '@paddock/runtime/config-error';
-import { isRecord, KubeError } from './errors.ts';
+import { isRecord, KubeError, type KubeFailure } from './errors.ts';
+import { createReachability, type ReachabilityEvents } from './reachability.ts';
 
 export interface ConnectOptions {
   /** A file of kubectl's form; without it the default places are read, as kubectl does. */
@@ -15,6 +16,7 @@ export interface ConnectOptions {
   readonly server?: string | undefined;
   /** The longest wait for a whole answer; of a watch, for its beginning. */
   readonly requestTimeoutMs: number;
+  readonly events?: ReachabilityEvents | undefined;
 }
 
 export interface ClusterRequest {
@@ -32,6 +34,8 @@ export interface Cluster {
   readonly requestTimeoutMs: number;
   /** Sends one request and resolves with the head of the answer, whatever its status. */
   send(request: ClusterRequest): Promise<IncomingMessage>;
+  /** Told of each call's end: its failure, or none. */
+  readonly noteCall?: ((failure?: KubeFailure) => void) | undefined;
   close(): void;
 }
 
@@ -53,6 +57,7 @@ export function connectCluster(options: ConnectOptions): Cluster {
   return {
     server,
     requestTimeoutMs: options.requestTimeoutMs,
+    noteCall: options.events && createReachability(options.events),
     async send(request) {
       const credentials = await readCredentials(config, server);
       if (current.proxyUrl === undefined) credentials.agent = agents.agentFor(credentials);

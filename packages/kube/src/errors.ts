@@ -42,6 +42,13 @@ export function classifyKubeError(error: unknown): KubeFailure {
   return { kind: 'unknown', message: error instanceof Error ? error.message : String(error) };
 }
 
+/**
+ * Whether the API server, or the way to it, is away, as against a refusal of this one call. An internal error is of one call: most often a
+ * webhook fails.
+ */
+export const isAway = ({ kind, reason }: KubeFailure): boolean =>
+  kind === 'network' || kind === 'timeout' || (kind === 'unavailable' && reason !== 'InternalError');
+
 /** The part of a Kubernetes Status object that says why; everything may be missing when a proxy answers instead of the API server. */
 export interface StatusObject {
   readonly code?: number;

@@ -44,7 +44,9 @@ export async function* podChanges(
   } catch (error) {
     if (error instanceof KubeError) throw error;
     signal.throwIfAborted();
-    throw networkError(cluster, call, error);
+    const broken = networkError(cluster, call, error);
+    cluster.noteCall?.(broken.failure);
+    throw broken;
   } finally {
     answer.destroy();
   }

@@ -83,7 +83,9 @@ export async function watchPods(cluster: Cluster, watch: PodWatch, signal: Abort
       resourceVersion = end.resourceVersion;
       if (end.failure === 'aborted') return;
       const lasted = now().getTime() - startedAt;
-      const failure = end.failure ?? (end.seen === 0 && lasted < SHORTEST_WATCH_MS ? CUT_AT_ONCE : undefined);
+      const isCut = end.failure === undefined && end.seen === 0 && lasted < SHORTEST_WATCH_MS;
+      if (isCut) cluster.noteCall?.(CUT_AT_ONCE);
+      const failure = isCut ? CUT_AT_ONCE : end.failure;
       if (failure === undefined) {
         failures = 0;
         backoff.reset();

@@ -1,4 +1,5 @@
 import type { GitHubFailure } from '@paddock/github/errors';
+import { levelOf } from '@paddock/kube/cluster-events';
 import type { KubeFailure } from '@paddock/kube/errors';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
@@ -15,7 +16,7 @@ export function upkeepEvents(log: Logger, metrics: Metrics, { recovered, oneFail
   return {
     podNotDeleted(podName: string, failure: KubeFailure) {
       oneFailed('delete-ended-pods');
-      log.warn('pod of an ended worker could not be deleted', { podName, failure });
+      log[levelOf(failure)]('pod of an ended worker could not be deleted', { podName, failure });
     },
     podStillRuns(podName: string, phase: string) {
       log.warn('the worker has ended but its pod has not: it is left alone', { podName, phase });

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { clusterEvents } from '@paddock/kube/cluster-events';
+import { removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
+import { connectCluster } from '@paddock/kube/connect';
+import { runDueTasks } from '@paddock/queue/drain';
+import { enqueue } from '@paddock/queue/enqueue';
+import { createMetrics } from '@paddock/runtime/metrics';
+import { waitFor } from '@paddock/testing/wait-for';
+import { createEvents } from './events.ts';
+import { followPods } from './following/follow-pods.ts';
+import { schedulerKinds } from './kinds.ts';
+import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from './scheduler.scene.ts';
+
+let world: SchedulerWorld;
+beforeAll(async () => {
+  world = await startSchedulerWorld({ playRunners: false });
+});
+afterAll(() => world.stop());
+
+/** Keeps what is said at levels that a service shows. */
+function createLog() {
+  const lines: string[] = [];
+  const say = (message: string) => void lines.push(message);
+  return { lines, log: { error: say, warn: say, info: say, debug: () => say } as unknown as Parameters<typeof createEvents>[0] };
+}
+
+/** The scheduler's parts, on a connection of their own whose events are kept. */
+function connect() {
+  const { lines, log } = createLog();
+  const metrics = createMetrics();
+  const cluster = connectCluster({
+    kubeconfigFile: world.kube.writeKubeconfig(),
+    requestTimeoutMs: 2_000,
+    events: clusterEvents(metrics, log),
+  });
+  const parts = { ...world.parts, ...FOLLOWING, cluster, events: createEvents(log, metrics) };
+  return { lines, metrics, cluster, parts };
+}
+
+test('an API server that is away is one line, however many pods wait for it and however often; no task fails (P5, P6)', async () => {
+  const { lines, metrics, cluster, parts } = connect();
+  for (let made = 0; made < 10; made += 1) await world.queueJob();
+  await world.match();
+  world.kube.failNext({ status: 503, times: 10_000 });
+  const stop = new AbortController();
+  const followed = followPods(parts, stop.signal);
+  try {
+    for (let pass = 0; pass < 3; pass += 1) {
+      await world.makeDue();
+      await runDueTasks({ db: world.db, kinds: schedulerKinds(parts), holder: 'away', random: () => 0.5 });
+    }
+    await waitFor('the watch to fail', () => lines.some((line) => line.includes('is away')));
+  } finally {
+    stop.abort();
+    await followed;
+    cluster.close();
+  }
+  expect(lines.filter((line) => line.includes('API server'))).toEqual([
+    'the API server is away: what needs it waits, and no more is said of each',
+  ]);
+  expect(lines.filter((line) => /did not start a worker|interrupted|could not be stopped/.test(line))).toEqual([]);
+  expect(await metrics.registry.metrics()).toContain('paddock_cluster_away 1');
+  expect(await world.db.selectFrom('operations').selectAll().where('status', '=', 'ERROR').execute()).toEqual([]);
+});
+
+test('what waits for the cluster costs its task no attempt: a Secret is removed when it is back (D4)', async () => {
+  await world.reset();
+  const { cluster, parts } = connect();
+  await world.queueJob();
+  await world.match();
+  await world.runTasks();
+  const [worker] = await world.workers();
+  await world.db.updateTable('workers').set({ status: 'failed', completed_at: new Date(), stop_reason: 'exit_code' }).execute();
+  await world.db.transaction().execute((trx) => enqueue(trx, [removeSecretTask(worker?.pod_name ?? '')]));
+  world.kube.failNext({ status: 503, times: 10_000 });
+  for (let pass = 0; pass < 7; pass += 1) {
+    await world.makeDue();
+    await runDueTasks({ db: world.db, kinds: schedulerKinds(parts), holder: 'away', random: () => 0.5 });
+  }
+  world.kube.clearFaults();
+  await world.makeDue();
+  await world.runTasks();
+  cluster.close();
+  expect((await world.workers())[0]?.secret_deleted_at).toBeInstanceOf(Date);
+});

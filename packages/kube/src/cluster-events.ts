@@ -1,0 +1,25 @@
+import type { Metrics } from '@paddock/runtime/metrics';
+import { isAway, type KubeFailure } from './errors.ts';
+import type { ReachabilityEvents } from './reachability.ts';
+
+/** The part of a logger that is used here. */
+type Log = Readonly<Record<'warn' | 'info', (message: string, fields: object) => unknown>>;
+
+/** How loud what failed for the cluster's sake is: an API server that is away is told of once, not with each call. */
+export const levelOf = (failure: KubeFailure) => (isAway(failure) ? 'debug' : 'warn');
+
+/** The metric and the log lines of an API server that goes and comes back, the same in every service. */
+export function clusterEvents(metrics: Metrics, log: Log): ReachabilityEvents {
+  const away = metrics.gauge('paddock_cluster_away', '1 while this process gets no answers from the API server');
+  away.set(0);
+  return {
+    away(failure) {
+      away.set(1);
+      log.warn('the API server is away: what needs it waits, and no more is said of each', { failure });
+    },
+    back({ ms, failedCalls }) {
+      away.set(0);
+      log.info('the API server is back', { awaySeconds: Math.round(ms / 1_000), failedCalls });
+    },
+  };
+}

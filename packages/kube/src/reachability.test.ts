@@ -1,0 +1,59 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { KubeFailure } from './errors.ts';
+import { createReachability } from './reachability.ts';
+
+const AWAY: KubeFailure = { kind: 'network', message: 'no connection' };
+
+let told: unknown[];
+let at: number;
+let note: ReturnType<typeof createReachability>;
+beforeEach(() => {
+  told = [];
+  at = 0;
+  note = createReachability({ away: ({ message }) => told.push(message), back: (outage) => told.push(outage) }, () => at);
+});
+const pass = (ms: number) => (at += ms);
+
+describe('an API server that is away', () => {
+  test('is told of once, and once more when it is back: for how long, and what it cost', () => {
+    for (let call = 0; call < 3_000; call += 1) {
+      note(AWAY);
+      pass(10);
+    }
+    note();
+    pass(5_000);
+    note();
+    note();
+    expect(told).toEqual(['no connection', { ms: 30_000, failedCalls: 3_000 }]);
+  });
+
+  test('that answers every other call is one outage', () => {
+    for (let call = 0; call < 10; call += 1) {
+      note(AWAY);
+      pass(1_000);
+      note();
+      pass(1_000);
+    }
+    pass(4_000);
+    note();
+    expect(told).toEqual(['no connection', { ms: 19_000, failedCalls: 10 }]);
+  });
+
+  test('and goes again is told of again', () => {
+    note(AWAY);
+    pass(6_000);
+    note();
+    note(AWAY);
+    expect(told).toEqual(['no connection', { ms: 6_000, failedCalls: 1 }, 'no connection']);
+  });
+
+  test.each([
+    ['not_found', undefined],
+    ['forbidden', undefined],
+    ['too_many_requests', undefined],
+    ['unavailable', 'InternalError'],
+  ] as const)('is not one that answers with %s %s', (kind, reason) => {
+    note({ kind, message: 'an answer', ...(reason === undefined ? {} : { reason }) });
+    expect(told).toEqual([]);
+  });
+});
