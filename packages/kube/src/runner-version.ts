@@ -22,11 +22,16 @@ export async function readRunnerVersion(cluster: Cluster, pod: ObjectName, signa
   return read.text === null ? { unreadable: read.failure } : OF_VERSION.exec(read.text)?.[1];
 }
 
-/** The version that GitHub refused to a pod's runner; undefined: it refused none, or the runner had begun a job, whose words prove nothing. */
+/** The version that GitHub refused to a pod's runner; undefined: none, or the runner had begun a job. */
 export async function readRefusedVersion(cluster: Cluster, pod: ObjectName, signal: AbortSignal): Promise<string | undefined | Unreadable> {
   const tail = { ...pod, container: RUNNER_CONTAINER, tailLines: TAIL_LINES, maxBytes: LOG_TRANSFER_LIMIT_BYTES, signal };
   const read = await readLogTail(cluster, tail);
   if (read.text === null) return { unreadable: read.failure };
-  const begun = jobInLog(read.text, { lines: TAIL_LINES, isEndMissing: false }) === 'job_begun';
-  return begun ? undefined : OF_REFUSAL.exec(read.text)?.[1];
+  return refusedVersion(read.text);
+}
+
+/** The version that GitHub refused to the runner whose log this is. What a job may have written counts for nothing. */
+export function refusedVersion(log: string): string | undefined {
+  const begun = jobInLog(log, { lines: TAIL_LINES, isEndMissing: false }) === 'job_begun';
+  return begun ? undefined : OF_REFUSAL.exec(log)?.[1];
 }
