@@ -31,8 +31,8 @@ export async function startTunnel(url: string) {
       if (isHeld) socket.pause();
       socket.on('error', () => socket.destroy());
       socket.on('close', () => {
-        if (socket === inbound) passages.delete(passage);
-        if (socket === inbound || !passage.isOrphan) other.destroy();
+        if (!passage.isOrphan) other.destroy();
+        if (inbound.destroyed && outbound.destroyed) passages.delete(passage);
       });
     }
   });
@@ -73,12 +73,17 @@ export async function startTunnel(url: string) {
      * another server has taken over the address of one whose host died.
      */
     replaceServer: () => {
-      const left = [...passages].filter(({ isOrphan }) => !isOrphan);
-      for (const passage of left) {
-        passage.isOrphan = true;
-        passage.outbound.destroy();
-      }
-      silenced += left.length;
+      for (const { outbound } of strand()) outbound.destroy();
     },
+    /** The same for the one end; at the other the server has not noticed, and keeps its sessions with what they have locked. */
+    strandAll: () => void strand(),
   };
+
+  /** Parts the two ends of all connections for good. */
+  function strand(): Passage[] {
+    const left = [...passages].filter(({ isOrphan }) => !isOrphan);
+    for (const passage of left) passage.isOrphan = true;
+    silenced += left.length;
+    return left;
+  }
 }

@@ -1,7 +1,7 @@
 import { pause } from '@paddock/runtime/pause';
 import type { ConnectionConfig } from './connect.ts';
 import { PreferringClient } from './prefer-tls.ts';
-import { endClient } from './silence.ts';
+import { endClient } from './end-client.ts';
 
 export interface ListenOptions {
   /** From `clientConfig`: the listener has a connection of its own, never inside a transaction (A7). */

@@ -18,14 +18,13 @@ const KEEP_IDLE_MS = 300_000;
 
 /** A pool whose sessions are what our statements are written for, and which gives up connections on which PostgreSQL has gone silent. */
 export function openPool(config: ConnectionConfig, max: number): OpenPool {
-  const pids = new WeakMap<pg.ClientBase, number>();
+  const sessions = new WeakMap<pg.ClientBase, string>();
   const failed = (error: unknown) => {
     if (!(error instanceof DroppedConnection)) config.outage?.failed(error, config);
   };
   const begin = async (client: pg.ClientBase): Promise<void> => {
     client.on('error', failed);
-    const { pid } = await beginSession(client, config.connectionTimeoutMillis);
-    pids.set(client, pid);
+    sessions.set(client, await beginSession(client, config.connectionTimeoutMillis));
   };
   const pool = new pg.Pool({
     ...config,
@@ -51,7 +50,7 @@ export function openPool(config: ConnectionConfig, max: number): OpenPool {
       throw error;
     }
   }) as typeof pool.connect;
-  const watch = cutSilent({ pool, config, pidOf: (client) => pids.get(client), onCut: (error) => config.onCut?.(error) });
+  const watch = cutSilent({ pool, config, sessionOf: (client) => sessions.get(client) ?? '', onCut: (error) => config.onCut?.(error) });
   config.outage?.onFailure(watch.dropIdle);
   return { pool, watch };
 }

@@ -3,7 +3,7 @@ import type { Logger } from '@paddock/runtime/logger';
 import type pg from 'pg';
 import { saysAway } from './errors.ts';
 import { PreferringClient } from './prefer-tls.ts';
-import { endClient } from './silence.ts';
+import { endClient } from './end-client.ts';
 
 /** What connections tell when they break, cannot be opened, or are cut. */
 export interface Outage {

@@ -1,7 +1,7 @@
 import type { ConnectionConfig } from './connect.ts';
 import { sqlStateOf } from './errors.ts';
 import { PreferringClient } from './prefer-tls.ts';
-import { endClient } from './silence.ts';
+import { endClient } from './end-client.ts';
 
 const ADVICE =
   'Paddock needs sessions of its own (LISTEN, search_path, prepared statements): connect to PostgreSQL itself, or through a proxy in session mode that passes start-up options on';

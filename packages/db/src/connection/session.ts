@@ -20,13 +20,16 @@ export const startupOptions = (settings: Readonly<Record<string, string>>): stri
     .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\\s]/g, String.raw`\$&`)}`)
     .join(' ');
 
+/** Of a row of pg_stat_activity: no other session has it, on whatever server. */
+export const SESSION_ID = `concat(pid, ' ', backend_start)`;
+
 /**
  * What start-up options cannot say. A commit that waits for nothing makes each of our answers a lie, and one that waits for a standby is
  * more than we ask for, hence only `off` is replaced. Limits of newer versions end what is rightly long or idle: other settings of ours
  * limit both. Triggers that do not fire wake no one, and only a superuser may make them fire.
  */
 const BEGIN_SESSION = `
-  select pg_backend_pid() as pid,
+  select (select ${SESSION_ID} from pg_stat_activity where pid = pg_backend_pid()) as id,
     case current_setting('synchronous_commit') when 'off' then set_config('synchronous_commit', 'on', false) end,
     case when current_setting('transaction_timeout', true) <> '0' then set_config('transaction_timeout', '0', false) end,
     case when current_setting('idle_session_timeout', true) <> '0' then set_config('idle_session_timeout', '0', false) end,
@@ -37,19 +40,14 @@ const BEGIN_SESSION = `
             .join(', ')}) pinned (name, value)
           where current_setting(name) <> value) as differing`;
 
-export interface Session {
-  /** Of the process that serves the session, behind whatever proxy. */
-  readonly pid: number;
-}
-
 interface Row {
-  readonly pid: number;
+  readonly id: string;
   readonly isReplica: boolean;
   readonly differing: readonly string[];
 }
 
-/** The first statement of a session. Rejects, with what to do, if the session is not what our statements are written for (A11). */
-export async function beginSession(client: pg.ClientBase, limitMs: number): Promise<Session> {
+/** The first statement of a session: answers its id. Rejects, with what to do, if the session is not what our statements are written for (A11). */
+export async function beginSession(client: pg.ClientBase, limitMs: number): Promise<string> {
   // The types do not know that a statement may have a limit of its own.
   const statement: pg.QueryConfig & { query_timeout: number } = { text: BEGIN_SESSION, query_timeout: limitMs };
   const [row] = (await client.query<Row & pg.QueryResultRow>(statement)).rows;
@@ -64,5 +62,5 @@ export async function beginSession(client: pg.ClientBase, limitMs: number): Prom
       'session_replication_role is replica, so that our triggers do not fire: reset it for the role and the database (alter role … reset session_replication_role)',
     );
   }
-  return { pid: row.pid };
+  return row.id;
 }

@@ -68,7 +68,10 @@ describe('PostgreSQL goes silent (A11)', () => {
     expect(cuts).toEqual([]);
   });
 
-  test('a transaction fails as a whole, and its locks are free', async () => {
+  test.each([
+    { what: 'and its server with it', end: () => tunnel.replaceServer() },
+    { what: 'although its server keeps the session', end: () => tunnel.strandAll() },
+  ])('a transaction fails as a whole, $what, and what it had locked is free', async ({ end }) => {
     const began = Promise.withResolvers<unknown>();
     const broken = Promise.withResolvers<unknown>();
     const failed = connection.db
@@ -81,7 +84,7 @@ describe('PostgreSQL goes silent (A11)', () => {
       })
       .catch((error: unknown) => error);
     await began.promise;
-    tunnel.replaceServer();
+    end();
     broken.resolve(undefined);
     expect(isUnavailable(await failed)).toBe(true);
     await expect(database.db.selectFrom('leases').selectAll().execute()).resolves.toBeDefined();

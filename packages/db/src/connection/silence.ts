@@ -1,18 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { sqlStateOf } from './errors.ts';
-import { PreferringClient } from './prefer-tls.ts';
+import { FAREWELL_MS } from './end-client.ts';
+import { endSessions, findWorking } from './sessions-at-work.ts';
 
 /** A statement that has not been answered for so long is asked after; nearly all of ours are answered within milliseconds. */
 const SUSPECT_AFTER_MS = 2_000;
 const TICK_MS = 500;
-/** For connecting and asking. */
-const LOOK_LIMIT_MS = 2_000;
 /** Above the longest statement that PostgreSQL lets a service run: if nothing has answered for so long, there is nothing to wait for. */
 const NOTHING_ANSWERS_MS = 35_000;
-
-/** How long the other end may take to close a connection that we have closed. */
-const FAREWELL_MS = 1_000;
 
 /** A connection was closed by us because PostgreSQL had gone silent on it. */
 export class SilentConnection extends Error {
@@ -28,7 +22,8 @@ export interface SilenceOptions {
   readonly pool: pg.Pool;
   /** To ask PostgreSQL over a new connection. */
   readonly config: pg.ClientConfig;
-  readonly pidOf: (client: pg.PoolClient) => number | undefined;
+  /** The session's id. */
+  readonly sessionOf: (client: pg.PoolClient) => string;
   /** Told once of each time that connections were cut. */
   readonly onCut: (error: SilentConnection) => void;
 }
@@ -50,7 +45,7 @@ interface Use {
  * quarter of an hour. A limit of time would also end what is rightly long, so PostgreSQL is asked, over a new connection, whether the session
  * is still at work. If it is not, the statement fails, and what is idle goes as well: the pool would hand it out as the next connection.
  * */
-export function cutSilent({ pool, config, pidOf, onCut }: SilenceOptions): SilenceWatch {
+export function cutSilent({ pool, config, sessionOf, onCut }: SilenceOptions): SilenceWatch {
   const open = new Set<pg.PoolClient>();
   const used = new Map<pg.PoolClient, Use>();
   let isLooking = false;
@@ -78,22 +73,26 @@ export function cutSilent({ pool, config, pidOf, onCut }: SilenceOptions): Silen
   };
 
   async function look(suspects: readonly (readonly [pg.PoolClient, Use])[]): Promise<void> {
-    const asked = suspects.map(([client, { statement, since }]) => ({ client, statement, since }));
+    const asked = suspects.map(([client, { statement, since }]) => ({ client, session: sessionOf(client), statement, since }));
     const working = await findWorking(
       config,
-      asked.map(({ client }) => pidOf(client) ?? 0),
+      asked.map(({ session }) => session),
     );
     const now = performance.now();
     if (working !== undefined) answeredAt = now;
     // What has been answered meanwhile was only slow.
     const still = asked.filter(({ client, statement }) => used.has(client) && statementOf(client) === statement);
-    const silent = still.filter(({ client, since }) =>
-      working === undefined ? now - Math.max(since, answeredAt) > NOTHING_ANSWERS_MS : !working.has(pidOf(client) ?? 0),
+    const silent = still.filter(({ session, since }) =>
+      working === undefined ? now - Math.max(since, answeredAt) > NOTHING_ANSWERS_MS : !working.has(session),
     );
     if (silent.length === 0) return;
     cut(
       silent.map(({ client }) => client),
       working === undefined ? 'PostgreSQL has gone silent' : 'PostgreSQL knows nothing of what we wait for',
+    );
+    await endSessions(
+      config,
+      silent.map(({ session }) => session),
     );
   }
 
@@ -129,31 +128,4 @@ export function cutSilent({ pool, config, pidOf, onCut }: SilenceOptions): Silen
 function statementOf(client: pg.PoolClient): unknown {
   const { _getActiveQuery: active } = client as unknown as { _getActiveQuery(): unknown };
   return active.call(client) ?? undefined;
-}
-
-/** Those of the sessions that are at work, or undefined if nobody could be asked. Never rejects. */
-async function findWorking(config: pg.ClientConfig, pids: readonly number[]): Promise<ReadonlySet<number> | undefined> {
-  const limits = { connectionTimeoutMillis: LOOK_LIMIT_MS, query_timeout: LOOK_LIMIT_MS };
-  const client = new PreferringClient({ ...config, ...limits });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    const { rows } = await client.query<{ pid: number }>(WORKING, [pids]);
-    return new Set(rows.map(({ pid }) => pid));
-  } catch (error) {
-    // PostgreSQL itself has refused, for it has no connection left, say: it is there, and what it works on is not known.
-    return sqlStateOf(error) === undefined ? undefined : new Set(pids);
-  } finally {
-    await endClient(client);
-  }
-}
-
-/** What a session does is hidden from other roles, and told by none if PostgreSQL does not keep it: then it counts as working. */
-const WORKING = `select pid from pg_stat_activity where pid = any ($1::integer[]) and (state is null or state not like 'idle%')`;
-
-/** Closes a connection; one whose other end does not answer to that is broken off. Never rejects. */
-export async function endClient(client: pg.Client): Promise<void> {
-  const ended = client.end().catch(() => undefined);
-  const isEnded = await Promise.race([ended.then(() => true), sleep(FAREWELL_MS, false, { ref: false })]);
-  if (!isEnded) client.connection.stream.destroy();
 }

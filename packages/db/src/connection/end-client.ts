@@ -1,0 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+
+/** How long the other end may take to close a connection that we have closed. */
+export const FAREWELL_MS = 1_000;
+
+/** Closes a connection; one whose other end does not answer to that is broken off. Never rejects. */
+export async function endClient(client: pg.Client): Promise<void> {
+  const ended = client.end().catch(() => undefined);
+  const isEnded = await Promise.race([ended.then(() => true), sleep(FAREWELL_MS, false, { ref: false })]);
+  if (!isEnded) client.connection.stream.destroy();
+}

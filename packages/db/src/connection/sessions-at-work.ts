@@ -1,0 +1,43 @@
+import type pg from 'pg';
+import { endClient } from './end-client.ts';
+import { sqlStateOf } from './errors.ts';
+import { PreferringClient } from './prefer-tls.ts';
+import { SESSION_ID } from './session.ts';
+
+/** For connecting, and for the answer. */
+const LIMIT_MS = 2_000;
+
+/** Asks PostgreSQL over a new connection, within the limit. */
+async function ask<T extends pg.QueryResultRow>(config: pg.ClientConfig, statement: string, sessions: readonly string[]): Promise<T[]> {
+  const limits = { connectionTimeoutMillis: LIMIT_MS, query_timeout: LIMIT_MS };
+  const client = new PreferringClient({ ...config, ...limits });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return (await client.query<T>(statement, [sessions])).rows;
+  } finally {
+    await endClient(client);
+  }
+}
+
+/** What a session does is hidden from other roles, and told by none if PostgreSQL does not keep it: then it counts as working. */
+const WORKING = `select ${SESSION_ID} as id from pg_stat_activity where ${SESSION_ID} = any ($1::text[]) and (state is null or state not like 'idle%')`;
+
+/** Those of the sessions that are at work, or undefined if nobody could be asked. Never rejects. */
+export async function findWorking(config: pg.ClientConfig, sessions: readonly string[]): Promise<ReadonlySet<string> | undefined> {
+  try {
+    return new Set((await ask<{ id: string }>(config, WORKING, sessions)).map(({ id }) => id));
+  } catch (error) {
+    // PostgreSQL itself has refused, for it has no connection left, say: it is there, and what it works on is not known.
+    return sqlStateOf(error) === undefined ? undefined : new Set(sessions);
+  }
+}
+
+const END_SESSIONS = `select pg_terminate_backend(pid) from pg_stat_activity where ${SESSION_ID} = any ($1::text[]) and state like 'idle%'`;
+
+/**
+ * Ends what is left of sessions whose connections were cut: where the way to the server is broken, and not the server, it would keep what they
+ * have locked until the limit of an idle transaction. Never rejects: that limit is there for what cannot be ended.
+ */
+export const endSessions = (config: pg.ClientConfig, sessions: readonly string[]): Promise<unknown> =>
+  ask(config, END_SESSIONS, sessions).catch(() => undefined);
