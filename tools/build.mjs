@@ -1,12 +1,29 @@
 // Bundles each app and all that it imports into apps/*/dist/main.mjs: its image needs Node and that one file.
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { rolldown } from 'rolldown';
+
+const [MAJOR, MINOR] = JSON.parse(readFileSync('package.json', 'utf8')).engines.node.match(/\d+/g);
+
+/** An image has the right one; elsewhere an older one would fail at some line of the bundle, and not say what is needed. */
+const BANNER = `{
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major < ${MAJOR} || (major === ${MAJOR} && minor < ${MINOR})) {
+    console.error('Paddock needs Node.js ${MAJOR}.${MINOR} or newer and was started with ' + process.versions.node + '.');
+    process.exit(1);
+  }
+}`;
 
 for (const app of readdirSync('apps')) {
   const input = `apps/${app}/src/main.ts`;
   if (!existsSync(input) || app === 'demo') continue;
   const bundle = await rolldown({ input, platform: 'node', external: ['pg-native'] });
-  const { output } = await bundle.write({ file: `apps/${app}/dist/main.mjs`, format: 'esm', sourcemap: true, codeSplitting: false });
+  const { output } = await bundle.write({
+    file: `apps/${app}/dist/main.mjs`,
+    format: 'esm',
+    sourcemap: true,
+    codeSplitting: false,
+    banner: BANNER,
+  });
   await bundle.close();
   console.log(`apps/${app}/dist/main.mjs ${(output[0].code.length / 1e6).toFixed(1)} MB`);
 }
