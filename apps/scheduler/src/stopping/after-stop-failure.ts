@@ -40,3 +40,9 @@ export async function afterStopFailure(parts: Failing, worker: WorkerToStop, err
   await noteRefusal(parts, worker, failure);
   return snooze(REFUSED_MS, failure.message);
 }
+
+/** GitHub does not say what it knows of a runner: it refuses, hides the repository, or was not asked after a refusal. */
+export const isRefused = (error: unknown): boolean =>
+  error instanceof UnseenRepositoryError ||
+  error instanceof RefusedAccountError ||
+  refusedSubject(classifyGitHubError(error)) !== undefined;

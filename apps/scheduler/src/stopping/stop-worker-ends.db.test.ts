@@ -3,7 +3,6 @@ import { requestStops } from '@paddock/db/workers/request-stops';
 import { stopTask } from '@paddock/domain/tasks/worker-tasks';
 import { callJson, objectPath } from '@paddock/kube/call';
 import { connectCluster } from '@paddock/kube/connect';
-import { deletePod } from '@paddock/kube/pods';
 import { JIT_CONFIG_KEY } from '@paddock/kube/runner-pod';
 import { enqueue } from '@paddock/queue/enqueue';
 import { runDueTasks } from '@paddock/queue/drain';
@@ -41,12 +40,6 @@ async function startWorker(phase: 'Running' | 'Pending' = 'Running'): Promise<st
 
 const startsWith = (start: string) =>
   world.putPools(examplePools({ pools: [{ template: { metadata: { annotations: { 'test.paddock/start': start } } } }] }));
-
-/** As if somebody else had deleted it: nobody follows pods meanwhile. */
-async function loosePod(podName: string): Promise<void> {
-  await deletePod(world.cluster, { namespace: NAMESPACE, name: podName });
-  await waitFor('the pod to go', async () => (await scene.pod(podName)) === undefined);
-}
 
 /** Deregisters what is to be stopped, and then goes on as an executor whose calls of the cluster go through the proxy, up to the deletion. */
 async function endSlowly(): Promise<void> {
@@ -200,7 +193,7 @@ describe('a pod that does not start', () => {
 describe('a worker without a pod (A3)', () => {
   test('which is gone, and GitHub does not know the runner: it ends at once, when its pod went', async () => {
     const podName = await startWorker();
-    await loosePod(podName);
+    await scene.losePod(podName);
     for (const { id } of (await world.gitHub.truth()).runners.filter(({ name }) => name === podName)) {
       const { octokit } = world.github.asInstallation(1001, world.installationId);
       await octokit.request('DELETE /orgs/{org}/actions/runners/{runner_id}', { org: 'acme', runner_id: id });
@@ -219,7 +212,7 @@ describe('a worker without a pod (A3)', () => {
 
   test('which is gone, and GitHub calls the runner offline: it ends after ten minutes of that, and not before', async () => {
     const podName = await startWorker();
-    await loosePod(podName);
+    await scene.losePod(podName);
     await scene.follow();
     await world.runTasks();
     await scene.letTimePass(9);
@@ -234,7 +227,7 @@ describe('a worker without a pod (A3)', () => {
     const podName = await startWorker();
     await scene.cancelAll();
     const disconnect = await connectRunner(podName);
-    await loosePod(podName);
+    await scene.losePod(podName);
     await scene.follow();
     await scene.letEnd(podName, { attempts: 4, minutes: 60 });
     expect(await scene.row(podName)).toMatchObject({ status: 'running', stop_held_by: expect.stringContaining('online') });

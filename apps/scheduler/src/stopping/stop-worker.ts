@@ -12,7 +12,7 @@ import {
 } from '@paddock/db/workers/stopping-workers';
 import { saveDiagnosis } from '@paddock/db/workers/workers';
 import { describeStop } from '@paddock/domain/workers/stop-reasons';
-import { nextStopStep, type StopEvidence, type StopRules, type StopStep } from '@paddock/domain/workers/stop-steps';
+import { hasOutlived, nextStopStep, type StopEvidence, type StopRules, type StopStep } from '@paddock/domain/workers/stop-steps';
 import { removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
 import { deleteRunner } from '@paddock/github/runners';
 import { deletePod } from '@paddock/kube/pods';
@@ -20,7 +20,7 @@ import { enqueue } from '@paddock/queue/enqueue';
 import type { Handler } from '@paddock/queue/kind';
 import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
-import { afterStopFailure } from './after-stop-failure.ts';
+import { afterStopFailure, isRefused } from './after-stop-failure.ts';
 import type { SchedulerEvents } from '../events.ts';
 import { isToldByPod } from '../following/diagnosis.ts';
 import { examinePod } from '../following/examine-pod.ts';
@@ -53,13 +53,14 @@ export function createStopWorker(parts: Stopping): Handler {
       }
     } catch (error) {
       signal.throwIfAborted();
+      if (hasOutlived(evidence) && isRefused(error)) return end(parts, worker);
       return afterStopFailure(parts, worker, error);
     }
   };
 }
 
 function asEvidence({ status, podUid, stopReason, ...row }: WorkerToStop): StopEvidence['worker'] {
-  const { isStopping, isAssigned, hadJob, registrationBegun, deregistration, deregisteredForMs, wasOnline } = row;
+  const { isStopping, isAssigned, hadJob, registrationBegun, deregistration, deregisteredForMs, podlessForMs, wasOnline } = row;
   return {
     hasEnded: status === 'completed' || status === 'failed',
     hadPod: podUid !== null,
@@ -73,6 +74,7 @@ function asEvidence({ status, podUid, stopReason, ...row }: WorkerToStop): StopE
     registrationBegun,
     deregistration,
     deregisteredForMs,
+    podlessForMs,
     wasOnline,
   };
 }

@@ -5,7 +5,7 @@ import { findKnownPods } from '@paddock/db/workers/worker-pods';
 import type { StopReason } from '@paddock/domain/workers/stop-reasons';
 import { stopTask } from '@paddock/domain/tasks/worker-tasks';
 import { readJobInLog } from '@paddock/kube/job-begun';
-import { findPod, listPods } from '@paddock/kube/pods';
+import { deletePod, findPod, listPods } from '@paddock/kube/pods';
 import { enqueue } from '@paddock/queue/enqueue';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
@@ -54,6 +54,11 @@ export async function setStopScene(world: SchedulerWorld) {
     runner,
     follow,
     makeWorker,
+    /** As if somebody else had deleted its pod: nobody follows pods meanwhile. */
+    async losePod(podName: string): Promise<void> {
+      await deletePod(cluster, { namespace: NAMESPACE, name: podName });
+      await waitFor('the pod to go', async () => (await pod(podName)) === undefined);
+    },
     /** A worker whose job was cancelled before its runner came; nobody has told us. */
     async idleWorker(): Promise<string> {
       const podName = await makeWorker(async () => {
@@ -82,7 +87,14 @@ export async function setStopScene(world: SchedulerWorld) {
     /** As if so much time had gone by since whatever the row says, and since GitHub refused an account. */
     async letTimePass(minutes = 1): Promise<void> {
       const earlier = (column: string) => sql<Date>`${sql.ref(column)} - ${minutes} * interval '1 minute'`;
-      const columns = ['idle_since', 'offline_since', 'registration_gone_at', 'deregistration_started_at', 'stopping_at'] as const;
+      const columns = [
+        'idle_since',
+        'offline_since',
+        'registration_gone_at',
+        'deregistration_started_at',
+        'stopping_at',
+        'pod_gone_at',
+      ] as const;
       await db
         .updateTable('workers')
         .set(Object.fromEntries(columns.map((column) => [column, earlier(column)])))

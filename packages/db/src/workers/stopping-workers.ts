@@ -21,6 +21,8 @@ export interface WorkerToStop {
   pool: string;
   namespace: string;
   podUid: string | null;
+  /** How long its pod has been gone or, if none was ever seen, it has been stopping; null while its pod is there. */
+  podlessForMs: number | null;
   registrationBegun: boolean;
   deregistration: 'none' | 'begun' | 'done';
   deregisteredForMs: number | null;
@@ -49,6 +51,7 @@ export async function findWorkerToStop(
   const { rows } = await sql<WorkerToStop>`
     select w.pod_name as "podName", w.status, w.stopping_at is not null as "isStopping", w.stop_reason as "stopReason",
       ${IS_ASSIGNED} as "isAssigned", w.assigned_at is not null as "hadJob", w.k8s_pool as pool, w.namespace, w.pod_uid as "podUid",
+      extract(epoch from now() - coalesce(w.pod_gone_at, case when w.pod_uid is null then w.stopping_at end))::float8 * 1000 as "podlessForMs",
       w.registration_started_at is not null as "registrationBegun",
       case when w.registration_gone_at is not null then 'done' when w.deregistration_started_at is not null then 'begun' else 'none' end as deregistration,
       extract(epoch from now() - w.registration_gone_at)::float8 * 1000 as "deregisteredForMs",

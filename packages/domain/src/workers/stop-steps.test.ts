@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { nextStopStep, type StopEvidence, type StoppingWorker, type StopStep } from './stop-steps.ts';
+import { hasOutlived, nextStopStep, type StopEvidence, type StoppingWorker, type StopStep } from './stop-steps.ts';
 
 const RULES = { idleApartMs: 60_000, lastLookMs: 30_000, offlineMs: 600_000, retryMs: 45_000 };
 
@@ -11,6 +11,7 @@ const WORKER: StoppingWorker = {
   isAssigned: false,
   hadJob: false,
   hadPod: true,
+  podlessForMs: null,
   registrationBegun: true,
   deregistration: 'none',
   deregisteredForMs: null,
@@ -227,6 +228,19 @@ describe('without a pod only GitHub’s word ends a row (A3)', () => {
   ])('%s', (_what, given, expected) => {
     expect(brief(decide(given))).toBe(expected);
   });
+});
+
+const WEEK_MS = 7 * 86_400_000;
+
+test.each<[string, Pick<StopEvidence, 'pod'>, number | null, boolean]>([
+  ['its pod has been gone for a week', { pod: 'absent' }, WEEK_MS, true],
+  ['its pod has been gone for less', { pod: 'absent' }, WEEK_MS - 1, false],
+  ['nobody has noticed yet that its pod is gone', { pod: 'absent' }, null, false],
+  ['its pod is back', { pod: 'working' }, WEEK_MS, false],
+  ['its pod is on its way out', { pod: 'terminating' }, WEEK_MS, false],
+  ['nobody has looked for its pod', {}, WEEK_MS, false],
+])('no word of GitHub’s is needed where no runner can live any more: %s (A3)', (_what, seen, podlessForMs, expected) => {
+  expect(hasOutlived({ ...seen, worker: { ...WORKER, podlessForMs } })).toBe(expected);
 });
 
 test('nothing is done to a worker before all proofs, whatever is missing (P2)', () => {

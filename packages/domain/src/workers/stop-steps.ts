@@ -9,6 +9,8 @@ export interface StoppingWorker {
   readonly hadJob: boolean;
   /** Its pod was seen once. */
   readonly hadPod: boolean;
+  /** How long its pod has been gone or, if none was ever seen, it has been stopping, in milliseconds; null while its pod is there. */
+  readonly podlessForMs: number | null;
   /** GitHub was asked to register it, or may have been. */
   readonly registrationBegun: boolean;
   readonly deregistration: 'none' | 'begun' | 'done';
@@ -113,6 +115,14 @@ function withoutPod(evidence: StopEvidence, rules: StopRules): StopStep {
       : { act: 'wait', forMs: left, why: 'its pod is gone, and GitHub calls the runner offline', heldUp: false };
   }
   return heldUp(rules, `its pod is gone, but GitHub calls the runner ${runner}`);
+}
+
+/** GitHub ends a job on a self-hosted runner after 5 days, and a pod's own deadline its runner after 7, on a node that is cut off too. */
+const LONGEST_LIFE_MS = 7 * 86_400_000;
+
+/** Whether a worker without a pod ends although GitHub refuses to say what it knows of its runner: no runner lives as long. */
+export function hasOutlived({ worker, pod }: StopEvidence): boolean {
+  return pod === 'absent' && worker.podlessForMs !== null && worker.podlessForMs >= LONGEST_LIFE_MS;
 }
 
 function withPod(evidence: StopEvidence, pod: 'unstarted' | 'working' | 'over', rules: StopRules): StopStep {
