@@ -22,6 +22,7 @@ import { matchingSettings, readSchedulerConfig, settings } from './config.ts';
 import { createEvents } from './events.ts';
 import { followPods } from './following/follow-pods.ts';
 import { schedulerKinds } from './kinds.ts';
+import { createRunLooks } from './stopping/run-looks.ts';
 import { runMatching } from './matching/match-loop.ts';
 
 /** Below the longest wait for a lock, so that whoever waits for a scheduler that stands still gets it and does not fail. */
@@ -70,11 +71,12 @@ await main(async () => {
   const { stopIdleApartMs: idleApartMs, stopLastLookMs: lastLookMs, stopOfflineMs: offlineMs, stopRetryMs: retryMs } = config;
   const stopRules = { idleApartMs, lastLookMs, offlineMs, retryMs };
   const rules = breakerRules(config);
+  const stopping = { stopRules, breakerRules: rules, maxRuns: config.stopMaxRuns, runLooks: createRunLooks() };
   const executor = createExecutor({
     connection,
     config: ownConfig,
     schema,
-    kinds: schedulerKinds({ db, github, runnerGroups, cluster, events, stopRules, breakerRules: rules, maxRuns: config.stopMaxRuns }),
+    kinds: schedulerKinds({ db, github, runnerGroups, cluster, events, ...stopping }),
     holder,
     secrets: [config.databaseUrl, ...config.github.apps.map(({ privateKey }) => privateKey)],
     events: executorEvents(metrics, log),

@@ -22,6 +22,7 @@ import type { Insertable } from 'kysely';
 import { createEvents } from './events.ts';
 import { followPods } from './following/follow-pods.ts';
 import { schedulerKinds } from './kinds.ts';
+import { createRunLooks } from './stopping/run-looks.ts';
 import { matchOnce } from './matching/match.ts';
 
 export const APP_ID = 1001;
@@ -98,7 +99,10 @@ export async function startSchedulerWorld({
   });
   const events = createEvents(SILENT, createMetrics());
   const runnerGroups = createRunnerGroups({ lifetimeMs: 60_000 });
-  const parts = { db, github, runnerGroups, cluster, events, stopRules: STOP_RULES, breakerRules: BREAKER_RULES, maxRuns: 100 };
+  let passedMs = 0;
+  const now = () => performance.now() + passedMs;
+  const runLooks = createRunLooks(now);
+  const parts = { db, github, runnerGroups, cluster, events, runLooks, stopRules: STOP_RULES, breakerRules: BREAKER_RULES, maxRuns: 100 };
   const kinds = schedulerKinds(parts);
 
   const acme = await gitHub.addOrganization({ login: 'acme' });
@@ -122,6 +126,9 @@ export async function startSchedulerWorld({
     privateKeyPem: key.privateKeyPem,
     pools: examplePools(),
 
+    /** A process' own clock, and as if so much time had gone by on it. */
+    now,
+    passTime: (ms: number) => void (passedMs += ms),
     putPools: (document: PoolsDocument) => putPools(db, document),
     /** A job that GitHub has queued and ingress has stored. */
     async queueJob(given: { durationMs?: number; row?: Partial<Insertable<Database['jobs']>> } = {}) {

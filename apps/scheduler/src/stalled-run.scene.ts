@@ -5,6 +5,7 @@ import { runDueTasks } from '@paddock/queue/drain';
 import { schedulerKinds } from './kinds.ts';
 import { type HeldCall, startHoldingProxy } from './provisioning/holding-proxy.scene.ts';
 import { APP_ID, type SchedulerWorld } from './scheduler.scene.ts';
+import { createRunLooks } from './stopping/run-looks.ts';
 
 /** Far beyond any test: what ends a held call is its release. */
 const requestTimeoutMs = 300_000;
@@ -26,7 +27,8 @@ export async function startStalledRuns(world: SchedulerWorld) {
     const github = connectGitHub({ apiUrl, apps: [{ appId: APP_ID, privateKey: world.privateKeyPem }], requestTimeoutMs });
     const kubeconfigFile = world.kube.writeKubeconfig();
     const cluster = connectCluster({ kubeconfigFile, server: proxies.cluster.url, requestTimeoutMs });
-    const kinds = schedulerKinds({ ...world.parts, github, cluster, runnerGroups: createRunnerGroups({ lifetimeMs: 0 }) });
+    const remembered = { runnerGroups: createRunnerGroups({ lifetimeMs: 0 }), runLooks: createRunLooks(world.now) };
+    const kinds = schedulerKinds({ ...world.parts, github, cluster, ...remembered });
     try {
       return await runDueTasks({ db: world.db, kinds, holder: 'stalled', random: () => 0.5 });
     } finally {

@@ -2,7 +2,7 @@ import { findFittingRuns } from '@paddock/db/jobs/fitting-runs';
 import { saveRunnerReadings } from '@paddock/db/workers/runner-readings';
 import type { WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { Database } from '@paddock/db/schema/tables';
-import type { StopEvidence, StoppingLog, StoppingPod, StoppingRunner, StopStep } from '@paddock/domain/workers/stop-steps';
+import type { StopEvidence, StoppingLog, StoppingPod, StoppingRunner, StopRules, StopStep } from '@paddock/domain/workers/stop-steps';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import { listRunJobs } from '@paddock/github/jobs';
 import { findRunner, type GitHubRunner } from '@paddock/github/runners';
@@ -13,6 +13,7 @@ import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { findPod } from '@paddock/kube/pods';
 import type { Kysely } from 'kysely';
 import { scopeOf } from '../scope-of.ts';
+import type { RunLooks } from './run-looks.ts';
 
 export interface Looking {
   readonly db: Kysely<Database>;
@@ -20,6 +21,8 @@ export interface Looking {
   readonly cluster: Cluster;
   /** Runs with waiting jobs that one attempt asks GitHub for. */
   readonly maxRuns: number;
+  readonly runLooks: RunLooks;
+  readonly stopRules: Pick<StopRules, 'lastLookMs'>;
 }
 
 /** The repository where a runner registered is not shown to us: deleted, or not among those of the installation. */
@@ -63,7 +66,7 @@ export async function lookAt(
       if (worker.isRefused) throw new RefusedAccountError(worker);
       return lookAtRunner(parts, worker, evidence, seen);
     case 'job':
-      return { ...evidence, job: await lookAtJobs(parts, worker, seen) };
+      return { ...evidence, job: await lookAtJobs(parts, worker, seen, sinceDeregistration(evidence, parts.stopRules)) };
     case 'log':
       return { ...evidence, log: stoppingLog(await readJobInLog(parts.cluster, placeOf(worker), signal)) };
     default:
@@ -117,13 +120,22 @@ function stoppingLog(read: Awaited<ReturnType<typeof readJobInLog>>): StoppingLo
   return read === 'cut' ? 'unreadable' : read;
 }
 
-/** One call per run. A run that GitHub does not show us says nothing of our runner; the log has to. */
-async function lookAtJobs({ db, maxRuns }: Looking, { podName }: WorkerToStop, seen: Seen): Promise<'none' | 'found' | 'too_many'> {
+/** For how long the last look has been due; one before the deregistration needs no other than a fresh one. In milliseconds. */
+const sinceDeregistration = ({ worker: { deregisteredForMs } }: StopEvidence, { lastLookMs }: Looking['stopRules']): number =>
+  deregisteredForMs === null ? Infinity : deregisteredForMs - lastLookMs;
+
+/** One call per run, for all stops at a time. A run that GitHub does not show us says nothing of our runner; the log has to. */
+async function lookAtJobs(
+  { db, maxRuns, runLooks }: Looking,
+  { podName }: WorkerToStop,
+  seen: Seen,
+  sinceMs: number,
+): Promise<'none' | 'found' | 'too_many'> {
   const runs = await findFittingRuns(db, podName, maxRuns);
   if (runs.length > maxRuns) return 'too_many';
   for (const { runId, repoFullName } of runs) {
     const [owner = '', repo = ''] = repoFullName.split('/');
-    const jobs = (await listRunJobs(seen.client, { owner, repo }, runId)) ?? [];
+    const jobs = await runLooks.jobsOf(runId, sinceMs, async () => (await listRunJobs(seen.client, { owner, repo }, runId)) ?? []);
     const ours = jobs.find(({ runnerName }) => runnerName === podName);
     if (ours === undefined) continue;
     seen.jobId = ours.id;

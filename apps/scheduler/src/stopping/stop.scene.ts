@@ -105,6 +105,7 @@ export async function setStopScene(world: SchedulerWorld) {
         .set({ received_at: earlier('received_at') })
         .where('event', 'like', 'auth_attempt%')
         .execute();
+      world.passTime(minutes * 60_000);
       await world.makeDue();
     },
     /** Runs what is due, time and again as if all waits were over, until the worker has ended or nothing is left to do. */

@@ -1,0 +1,47 @@
+import type { GitHubJob } from '@paddock/github/jobs';
+
+/**
+ * How old another stop's look at a run may be. One stop takes as long to look through the runs of a busy account, and what it saw first is
+ * as old then.
+ */
+const FRESH_MS = 10_000;
+
+interface Look {
+  readonly begunAt: number;
+  readonly jobs: Promise<readonly GitHubJob[]>;
+}
+
+/** What GitHub said a moment ago of runs with waiting jobs, for all stops of this process. Nothing depends on it but the number of calls. */
+export interface RunLooks {
+  /**
+   * The jobs of a run as GitHub told them after `sinceMs` milliseconds ago and not long ago: what another stop has read or is reading, else
+   * what `ask` answers. Throws what `ask` throws; a failure of somebody else's is nobody's answer.
+   */
+  jobsOf(runId: number, sinceMs: number, ask: () => Promise<readonly GitHubJob[]>): Promise<readonly GitHubJob[]>;
+}
+
+/** `now`: milliseconds of a clock that only goes on. */
+export function createRunLooks(now: () => number = () => performance.now()): RunLooks {
+  const looks = new Map<number, Look>();
+  const forgetOld = (): void => {
+    for (const [runId, { begunAt }] of looks) if (begunAt < now() - FRESH_MS) looks.delete(runId);
+  };
+  return {
+    async jobsOf(runId, sinceMs, ask) {
+      forgetOld();
+      const others = looks.get(runId);
+      if (others !== undefined && others.begunAt >= now() - sinceMs) {
+        const told = await others.jobs.catch(() => undefined);
+        if (told !== undefined) return told;
+      }
+      const look = { begunAt: now(), jobs: ask() };
+      looks.set(runId, look);
+      try {
+        return await look.jobs;
+      } catch (error) {
+        if (looks.get(runId) === look) looks.delete(runId);
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { putJob } from '@paddock/testing/demand-rows';
+import { waitFor } from '@paddock/testing/wait-for';
+import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { setStopScene, type StopScene } from './stop.scene.ts';
+
+let world: SchedulerWorld;
+let scene: StopScene;
+beforeAll(async () => {
+  world = await startSchedulerWorld();
+  scene = await setStopScene(world);
+});
+afterAll(() => world.stop());
+beforeEach(() => world.reset());
+afterEach(() => scene.cancelAll());
+
+const WORKERS = 3;
+const RUNS = 5;
+
+/** Workers whose jobs were cancelled before their runners came. */
+async function idleWorkers(): Promise<string[]> {
+  for (let n = 0; n < WORKERS; n += 1) await world.gitHub.cancelJob(await world.queueJob());
+  await world.match();
+  await world.runTasks();
+  const names = (await world.workers()).map((worker) => worker.pod_name);
+  await waitFor('the runners to wait for jobs', async () =>
+    (await Promise.all(names.map((name) => scene.runner(name)))).every((runner) => runner?.state === 'idle'),
+  );
+  await scene.follow();
+  await world.db.deleteFrom('jobs').execute();
+  return names;
+}
+
+/** Jobs of as many runs that runners of ours may not take, although we believe so. */
+async function letRunsWait(): Promise<void> {
+  for (let n = 0; n < RUNS; n += 1) {
+    const { id: job_id, runId: run_id } = await world.gitHub.queueJob({
+      repo: 'acme/api',
+      labels: ['linux'],
+      hosted: true,
+      durationMs: 600_000,
+    });
+    await putJob(world.db, { job_id, run_id, entity_id: world.entityId, repo_id: world.apiRepositoryId, repo_full_name: 'acme/api' });
+  }
+}
+
+const lookedAt = async () => (await world.gitHub.report()).calls['actions/list-jobs-for-workflow-run'] ?? 0;
+
+test('stops at a time share their looks at the runs that wait: one before the deregistrations, one after them (P4, E5)', async () => {
+  const names = await idleWorkers();
+  await letRunsWait();
+  const before = await lookedAt();
+  for (const name of names) await scene.askToStop(name, 'not_assigned');
+  await world.runTasks();
+  await scene.letTimePass();
+  await world.runTasks();
+  expect(await lookedAt()).toBe(before + RUNS);
+  for (const name of names) expect(await scene.runner(name)).toBeUndefined();
+
+  await scene.letTimePass();
+  await world.runTasks();
+  expect(await lookedAt()).toBeLessThanOrEqual(before + 2 * RUNS);
+});
