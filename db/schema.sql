@@ -337,6 +337,7 @@ create table stopped_making (
   stopped_by text not null,
   stopped_at timestamp with time zone default now() not null,
   constraint stopped_making_check CHECK (((subject_type = 'environment'::text) = (subject_id = ''::text))),
+  constraint stopped_making_entity_is_an_id CHECK (((subject_type <> 'entity'::text) OR (subject_id ~ '^[1-9][0-9]{0,14}$'::text))) NOT VALID,
   constraint stopped_making_pkey PRIMARY KEY (subject_type, subject_id),
   constraint stopped_making_subject_type_check CHECK ((subject_type = ANY (ARRAY['environment'::text, 'pool'::text, 'entity'::text])))
 );

@@ -22,3 +22,15 @@ create table pool_runner_versions (
   -- When GitHub was last asked for the end.
   asked_at timestamptz
 );
+
+-- People write these rows. A login where an account's id belongs used to end every pass of the matcher: it becomes the id, where the account is
+-- known. What is left stays and stops nobody; only new rows are checked.
+insert into stopped_making (subject_type, subject_id, stopped_by, stopped_at)
+  select 'entity', account.entity_id::text, stopped.stopped_by, stopped.stopped_at
+  from stopped_making stopped join installations account on lower(account.login) = lower(stopped.subject_id)
+  where stopped.subject_type = 'entity' and stopped.subject_id !~ '^[1-9][0-9]{0,14}$'
+  on conflict (subject_type, subject_id) do nothing;
+delete from stopped_making stopped using installations account
+  where stopped.subject_type = 'entity' and stopped.subject_id !~ '^[1-9][0-9]{0,14}$' and lower(account.login) = lower(stopped.subject_id);
+alter table stopped_making add constraint stopped_making_entity_is_an_id
+  check (subject_type <> 'entity' or subject_id ~ '^[1-9][0-9]{0,14}$') not valid;

@@ -80,6 +80,21 @@ describe('migrate (A10)', () => {
     expect(await unfitness('by_hand')).toBeUndefined();
   });
 
+  test('a stop that names an account by its login gets the id where that is known, and none keeps the schema from its newest version', async () => {
+    const printed = await pendingSql({ url: database.url, schema: 'stopped' });
+    const before = printed.slice(0, printed.indexOf('-- 0007_'));
+    const stops = await withClient(async (client) => {
+      await client.query(`${before} commit`);
+      await client.query(`insert into stopped.installations (entity_id, app_id, installation_id, login, entity_type, stated_at)
+        select 7, app, app, 'Acme', 'Organization', now() from generate_series(1, 2) app`);
+      await client.query(`insert into stopped.stopped_making (subject_type, subject_id, stopped_by)
+        values ('entity', 'acme', 'ada'), ('entity', 'nobody', 'ada'), ('entity', '9', 'ada'), ('pool', 'linux', 'ada')`);
+      await migrate({ url: database.url, schema: 'stopped' });
+      return client.query<{ subject_id: string }>('select subject_id from stopped.stopped_making order by subject_id');
+    });
+    expect(stops.rows.map((row) => row.subject_id)).toEqual(['7', '9', 'linux', 'nobody']);
+  });
+
   test('printing changes nothing', async () => {
     await pendingSql({ url: database.url, schema: 'untouched' });
     const { rows } = await withClient((client) => client.query(`select from pg_namespace where nspname = 'untouched'`));

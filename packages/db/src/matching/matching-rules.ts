@@ -5,6 +5,7 @@ import type { BreakerSubject } from './breakers.ts';
 import { isUsable } from '../accounts/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
+import { NAMES_ENTITY } from './stopped-making.ts';
 import type { UnservedPauses } from './unserved-keys.ts';
 import { OUTDATED_RUNNER } from '../workers/outdated-runners.ts';
 
@@ -30,7 +31,7 @@ interface Row {
   pools: PoolRule[];
   entities: Record<string, { maxWorkers?: number | null; weight?: number }>;
   environmentStopped: boolean;
-  stoppedEntities: (number | null)[];
+  stoppedEntities: number[];
   barred: Record<string, 'installation_gone' | 'installation_suspended' | 'app_not_configured'>;
   budgets: Record<string, number>;
   unserved: Record<string, 0 | 1>;
@@ -109,7 +110,7 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
     select coalesce((select pools from pools), '[]') as pools,
       coalesce((select content -> 'entities' from document), '{}') as entities,
       exists (select from stopped_making where subject_type = 'environment') as "environmentStopped",
-      (select coalesce(jsonb_agg(case when subject_id ~ '^[1-9][0-9]{0,14}$' then subject_id::bigint end), '[]') from stopped_making where subject_type = 'entity') as "stoppedEntities",
+      (select coalesce(jsonb_agg(case when ${NAMES_ENTITY} then subject_id::bigint end), '[]') from stopped_making where ${NAMES_ENTITY}) as "stoppedEntities",
       coalesce((select barred from barred), '{}') as barred,
       coalesce((select budgets from budgets), '{}') as budgets, coalesce((select breakers from breakers), '[]') as breakers,
       coalesce((select unserved from unserved), '{}') as unserved`.execute(db);
@@ -122,7 +123,7 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
     pools: new Map(row.pools.map((pool) => [pool.name, pool])),
     entities: new Map(entities),
     environmentStopped: row.environmentStopped,
-    stoppedEntities: new Set(row.stoppedEntities.filter((id) => id !== null)),
+    stoppedEntities: new Set(row.stoppedEntities),
     barred: new Map(Object.entries(row.barred).map(([entityId, reason]) => [Number(entityId), reason])),
     breakers: toBreakers(row.breakers),
     usualBudget: settings.registrationsPerMinute,

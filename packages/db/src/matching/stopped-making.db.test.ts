@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { putWorker } from '@paddock/testing/worker-rows';
+import { sql } from 'kysely';
 import { emptyMatchingTables, findReasons, matchOnce } from './matching.scene.ts';
 import { findStoppedMaking, type MakingSubject, resumeMaking, stopMaking } from './stopped-making.ts';
 
@@ -57,6 +58,22 @@ describe('stopping the making of workers (C12)', () => {
     await stopMaking(testDb.db, everything, 'ada');
     await matchOnce(testDb.db);
     expect(await findReasons(testDb.db)).toEqual({ linux: null });
+  });
+
+  test.each(['acme', '', '0', '-7', '12 ', '90071992547409931'])(
+    'of an account is refused by the table for “%s”, which is no id',
+    async (subject_id) => {
+      const written = testDb.db.insertInto('stopped_making').values({ subject_type: 'entity', subject_id, stopped_by: 'ada' }).execute();
+      await expect(written).rejects.toThrow(/violates check constraint/);
+    },
+  );
+
+  test('of an account that was named by anything else before the table checked that stops nobody else', async () => {
+    await sql`alter table stopped_making drop constraint stopped_making_entity_is_an_id`.execute(testDb.db);
+    await testDb.db.insertInto('stopped_making').values({ subject_type: 'entity', subject_id: 'globex', stopped_by: 'ada' }).execute();
+    await putJob(testDb.db);
+    expect((await matchOnce(testDb.db)).reserved).toHaveLength(1);
+    expect(await findStoppedMaking(testDb.db)).toEqual([]);
   });
 
   test('is a fact once, however often it is asked for, and one stop does not end with another', async () => {

@@ -36,11 +36,15 @@ export async function resumeMaking(db: Kysely<Database>, subject: MakingSubject)
   return numDeletedRows === 1n;
 }
 
-/** All stops, the oldest first. */
+/** For a WHERE: the row of `stopped_making` names an account, by its id. Rows from before the table checked that may have anything there. */
+export const NAMES_ENTITY = sql<boolean>`subject_type = 'entity' and subject_id ~ '^[1-9][0-9]{0,14}$'`;
+
+/** All stops that hold, the oldest first. */
 export async function findStoppedMaking(db: Kysely<Database>): Promise<StoppedMaking[]> {
   const rows = await db
     .selectFrom('stopped_making')
     .selectAll()
+    .where(sql<boolean>`(subject_type <> 'entity' or ${NAMES_ENTITY})`)
     .orderBy('stopped_at')
     .orderBy(sql`subject_id`)
     .execute();
