@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
@@ -29,6 +29,13 @@ describe.each(['ingress', 'scheduler', 'reconciler'])('%s', (app) => {
     expect(stderr).toContain('DATABASE_URL is not set');
     expect(stderr).toContain('PADDOCK_CONFIG is not set');
     expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  test('takes another service’s setting for none of its own: all may share one environment (H1)', () => {
+    const page = readFileSync(join(ROOT, 'docs', 'settings.md'), 'utf8');
+    const all = [...page.matchAll(/\bPADDOCK_[A-Z_]+\b/g)].map(([name]) => [name, 'x']);
+    expect(all.length).toBeGreaterThan(50);
+    expect(start(app, Object.fromEntries(all)).stderr).not.toContain('did you mean');
   });
 
   test('tells every wrong setting and every fault of the file in one message, and shows no secret (H1, H6)', () => {

@@ -17,7 +17,7 @@ export const jobCadences = {
 export const jobSettings = {
   stuckAfterMs: {
     ...duration(
-      'PADDOCK_JOB_STUCK_AFTER_MS',
+      'PADDOCK_STUCK_JOB_AFTER_MS',
       'How long a job may wait without a reason, or run after its worker’s end, before it is stuck; also between two recoveries',
       600_000,
       DAY_MS,
