@@ -12,6 +12,7 @@ const QUICK = [
   'completed-lost',
   'ingress-down',
   'wrong-secret',
+  'repository-refuses',
   'postgres-restarts',
   'services-killed',
 ] as const;

@@ -3,7 +3,7 @@ import type { Tunnel } from '@paddock/testing/tunnel';
 import { WEBHOOK_SECRET } from './environment.ts';
 import { type Beginning, type Fault, type Progress, together } from './fault.ts';
 import type { Service } from './service.ts';
-import type { Stage } from './stage.ts';
+import { DOTFILES, GARDEN, type Stage } from './stage.ts';
 
 /** From one share of the queued jobs to another. */
 type Window = readonly [from: number, to: number];
@@ -64,6 +64,23 @@ const githubRefuses = during(async (stage, progress) => {
   await progress.reached(2 / 3);
   await stage.github.clearCallFaults();
 });
+
+/** All that is asked of one repository is refused until the other one of its account has run all of its jobs. */
+const repositoryRefuses: Beginning = async ({ github }, progress) => {
+  const body = { message: 'Resource not accessible by integration' };
+  await github.failNext({ path: `^/repos/${DOTFILES}/`, status: 403, body, times: ALL });
+  return async () => {
+    await progress.reached(1);
+    const deadline = performance.now() + SERVED_WITHIN_MS;
+    while ((await github.truth()).jobs.some(({ repo, status }) => repo === GARDEN && status !== 'completed')) {
+      if (performance.now() > deadline) throw new Error(`${GARDEN} is not served beside ${DOTFILES}, which refuses us.`);
+      await sleep(LOOK_EVERY_MS);
+    }
+    await github.clearCallFaults();
+  };
+};
+const SERVED_WITHIN_MS = 60_000;
+const LOOK_EVERY_MS = 500;
 
 const apiServerAway = within(
   MIDDLE,
@@ -147,6 +164,7 @@ const silent: Fault = { name: 'runners-never-register', signs: { runnersSilent: 
 const cancelled: Fault = { name: 'jobs-cancelled', signs: { jobsCancelledInQueue: 1 }, cancelShare: 0.3 };
 
 const refusing: Fault = { name: 'github-refuses', signs: { githubCallsFailed: 1 }, begin: githubRefuses };
+const shut: Fault = { name: 'repository-refuses', signs: { githubCallsFailed: 1 }, begin: repositoryRefuses };
 const away: Fault = { name: 'api-server-away', signs: { clusterCallsFailed: 1 }, begin: apiServerAway };
 const restarted: Fault = { name: 'postgres-restarts', signs: { postgresRestarted: 1 }, begin: postgresRestarts };
 /** Every service has connections, and says that it has lost them. */
@@ -186,6 +204,7 @@ export const FAULTS: readonly Fault[] = [
   down,
   wronglySigned(FIRST_THIRD),
   refusing,
+  shut,
   away,
   restarted,
   silence,

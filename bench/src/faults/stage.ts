@@ -14,8 +14,11 @@ import { simulatorProgram } from '../programs.ts';
 import { createEnvironment, type Environment, NAMESPACE, WEBHOOK_SECRET } from './environment.ts';
 import { createService } from './service.ts';
 
-/** Repositories of an organisation, whose runners are common to them, and of a personal account, whose are not. */
-export const REPOSITORIES = ['acme/shop', 'acme/site', 'acme/shop', 'mona/dotfiles'] as const;
+/** Two repositories of a personal account, each with runners of its own. */
+export const DOTFILES = 'mona/dotfiles';
+export const GARDEN = 'mona/garden';
+/** Repositories of an organisation, whose runners are common to them, and those of the personal account. */
+export const REPOSITORIES = ['acme/shop', 'acme/site', 'acme/shop', DOTFILES, GARDEN] as const;
 const FIRST_APP = 7;
 
 /** GitHub, a cluster and PostgreSQL, and one environment or several of ours, all of them processes. */

@@ -20,7 +20,6 @@ import type { Registering } from './registering.ts';
 import { repairInstallation, type Standing } from './repair-installation.ts';
 
 const LOOK_AGAIN_MS = 1_000;
-const REFUSED_MS = 60_000;
 const RATE_LIMITED_MS = 60_000;
 
 /**
@@ -87,7 +86,7 @@ async function afterRefusal(parts: Registering, worker: WorkerToProvision, failu
   await noteFailure(parts, { subject, failureClass: failure.kind, message: failure.message });
   return standing === 'renewed'
     ? snooze(LOOK_AGAIN_MS, `the installation was found anew after: ${failure.message}`)
-    : snooze(REFUSED_MS, failure.message);
+    : snooze(2 * parts.breakerRules.firstPauseMs, failure.message);
 }
 
 /** Undefined: GitHub could not be asked. That changes nothing: the refusal before it says why. */
