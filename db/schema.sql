@@ -328,6 +328,7 @@ create table schedules (
   last_tick_at timestamp with time zone not null,
   taken_by text not null,
   taken_at timestamp with time zone default now() not null,
+  succeeded_at timestamp with time zone default now() not null,
   constraint schedules_pkey PRIMARY KEY (name)
 );
 

@@ -1,5 +1,5 @@
 // Writes the generated files, or with --check says which of them are stale: db/schema.sql is what the migrations make of an empty
-// database, docs/settings.md is what the services read from the environment, docs/config.schema.json what editors know of their file.
+// database, docs/settings.md is what the services read from the environment, docs/metrics.md what they measure, docs/config.schema.json what editors know of their file.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectDatabase } from '@paddock/db/connection/connect';
@@ -12,6 +12,7 @@ import { settings as ingress } from '../apps/ingress/src/config.ts';
 import { settings as migrateSettings } from '../apps/migrate/src/config.ts';
 import { settings as reconciler } from '../apps/reconciler/src/config.ts';
 import { settings as scheduler } from '../apps/scheduler/src/config.ts';
+import { describeMetrics } from './describe-metrics.ts';
 import { describeSettings } from './describe-settings.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -21,6 +22,7 @@ const programs: Record<string, Declarations> = { ingress, scheduler, reconciler,
 const files = {
   'db/schema.sql': await schemaText(),
   'docs/settings.md': describeSettings(programs),
+  'docs/metrics.md': describeMetrics(),
   'docs/config.schema.json': `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`,
 };
 

@@ -6,6 +6,9 @@ alter table jobs add column unanswered_since timestamptz;
 -- When the runner's container was seen to have ended while others of its pod went on: until they end, the worker does not.
 alter table workers add column runner_ended_at timestamptz;
 
+-- When a pass of each sweep last ended well: a sweep that only fails would stop the recovery it is for in silence.
+alter table schedules add column succeeded_at timestamptz not null default now();
+
 -- What GitHub refuses an App as a whole is a row of `breakers` too, beside what it refuses of an account or a repository.
 alter table breakers drop constraint breakers_subject_type_check;
 alter table breakers add constraint breakers_subject_type_check

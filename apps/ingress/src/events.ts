@@ -2,6 +2,7 @@ import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { HANDLED_EVENTS } from '@paddock/domain/deliveries/parse-delivery';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
+import type { JobTimes } from './job-times.ts';
 import type { BodyBudget } from './body-budget.ts';
 
 type Held = Readonly<Pick<BodyBudget, 'heldBytes' | 'requests'>>;
@@ -27,6 +28,8 @@ export interface IngressEvents {
   stored(delivery: { guid: string; event: string; outcome: Outcome; appId: number; jobId: number | null; ms: number }): void;
   /** `event` as the header says it; it is not to be trusted before the signature is checked. */
   refused(refusal: Refusal, details: { guid?: string; event?: string; reason: string; error?: unknown }): void;
+  /** A stored delivery has told how long its job waited, or ran. */
+  jobMoved(times: JobTimes): void;
   batchWritten(size: number, ms: number): void;
   batchFailed(size: number, what: 'split' | 'repeated' | 'refused', error: unknown): void;
   connectionsCut(reason: string): void;
@@ -64,8 +67,20 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
   );
   const newest = metrics.gauge(
     'paddock_newest_verified_delivery_timestamp_seconds',
-    'When the newest verified delivery of an App arrived; its age is time() minus this',
+    'When the newest verified delivery of an App arrived here: take the max over the replicas; its age is time() minus that',
     ['app'],
+  );
+  const queueSeconds = metrics.histogram(
+    'paddock_job_queue_seconds',
+    'How long jobs waited from being queued to their start, by GitHub’s instants and as deliveries told it, by pool',
+    [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 10_800],
+    ['pool'],
+  );
+  const runSeconds = metrics.histogram(
+    'paddock_job_run_seconds',
+    'How long jobs ran, by GitHub’s instants and as deliveries told it, by pool',
+    [10, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 14_400, 21_600],
+    ['pool'],
   );
   const batchSize = metrics.histogram('paddock_delivery_batch_size', 'Deliveries in one transaction', [1, 2, 5, 10, 20, 50, 100, 200, 500]);
   const batchSeconds = metrics.histogram(
@@ -99,6 +114,10 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
       refusals.inc({ reason: refusal });
       if (QUIET.has(refusal)) log.info('delivery refused', { refusal, ...details });
       else log.warn('delivery refused', { refusal, ...details });
+    },
+    jobMoved: (times) => {
+      if (times.queueSeconds !== undefined) queueSeconds.observe({ pool: times.pool }, times.queueSeconds);
+      if (times.runSeconds !== undefined) runSeconds.observe({ pool: times.pool }, times.runSeconds);
     },
     batchWritten: (size, ms) => {
       batchSize.observe(size);

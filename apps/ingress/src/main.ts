@@ -4,6 +4,7 @@ import { isBadData } from '@paddock/db/connection/errors';
 import { limitHolding } from '@paddock/db/connection/limit-holding';
 import { watchOutages } from '@paddock/db/connection/outage';
 import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
+import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
 import { createHealthApp } from '@paddock/runtime/health';
 import { listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';
 import { createLogger } from '@paddock/runtime/logger';
@@ -31,7 +32,7 @@ await main(async () => {
   if (printConfigIfAsked(process.argv, settings, config)) return;
 
   const { outage, log } = watchOutages(createLogger('ingress', config.logLevel));
-  const metrics = createMetrics();
+  const metrics = createMetrics(log);
   const budget = createBodyBudget(config);
   const events = createIngressEvents({ log, metrics, held: budget });
 
@@ -61,6 +62,7 @@ await main(async () => {
     poolSize: config.poolSize - config.writers - checkOptions.poolSize,
     applicationName: 'paddock-ingress',
   });
+  declareSharedGauges(metrics, reading.db);
   for (const { pool } of [writing, checking]) {
     limitHolding(pool, writeTimeoutMs, () => events.connectionsCut(`one was in use for more than ${writeTimeoutMs} ms`));
   }
@@ -83,7 +85,7 @@ await main(async () => {
   });
   const writes = createWriteHealth();
   const batcher = createBatcher({
-    write: createWriteDeliveries(writing.db, pools),
+    write: createWriteDeliveries(writing.db, pools, events.jobMoved),
     maxBatch: config.maxBatch,
     maxBatchBytes: MAX_BATCH_BYTES,
     bytesOf: ({ payload }) => payload.length,

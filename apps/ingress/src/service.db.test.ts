@@ -37,6 +37,21 @@ describe('the ingress as a process', () => {
     expect(ingress.lines().join('\n')).not.toContain(SECRET);
   });
 
+  test('measures deliveries, their batches, and how long jobs wait and run (H5)', async () => {
+    const ingress = await start();
+    const instants = { created_at: '2026-01-01T10:00:00Z', started_at: '2026-01-01T10:00:30Z', completed_at: '2026-01-01T10:10:30Z' };
+    for (const action of ['queued', 'in_progress', 'completed', 'completed'] as const) {
+      await ingress.deliver(await jobDelivery(action, 900, { runner_name: action === 'queued' ? null : 'pdk-1', ...instants }));
+    }
+    const measured = ['job_queue_seconds_sum', 'job_queue_seconds_count', 'job_run_seconds_sum', 'job_run_seconds_count'];
+    const values = await Promise.all(measured.map((name) => ingress.metric(`paddock_${name}{pool="small"}`)));
+    expect(values).toEqual([30, 1, 600, 1]);
+    const counts = ['delivery_seconds_count', 'delivery_batch_seconds_count', 'delivery_batch_size_sum'];
+    expect(await Promise.all(counts.map((name) => ingress.metric(`paddock_${name}`)))).toEqual([4, 4, 4]);
+    expect(await ingress.metric('paddock_delivery_seconds_sum')).toBeGreaterThan(0);
+    expect(await ingress.metric('paddock_delivery_batch_seconds_sum')).toBeGreaterThan(0);
+  });
+
   test('health and metrics have a port of their own, and the webhook has neither (H1)', async () => {
     const ingress = await start();
     expect(await ingress.ask('/healthz')).toEqual({ status: 200, text: 'ok' });
@@ -87,6 +102,7 @@ describe('the ingress as a process', () => {
     expect(await deliver(ingress, 900)).toMatchObject({ text: 'ignored_no_label' });
     writeFileSync(ingress.configPath, CONFIG);
     await waitFor('the job in its pool', async () => (await database.db.selectFrom('jobs').select('job_id').execute()).length === 1);
+    await waitFor('it to be counted', async () => (await ingress.metric('paddock_jobs_reconsidered_total')) === 1);
     const version = await ingress.metric('paddock_pools_version');
 
     rmSync(ingress.configPath);

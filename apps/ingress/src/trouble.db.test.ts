@@ -78,6 +78,7 @@ describe('ingress while PostgreSQL is in trouble', () => {
     const answers = Array.from({ length: 12 }, (_, index) => deliver(ingress, 902 + index));
     expect(new Set((await Promise.all(answers)).map(({ status }) => status))).toEqual(new Set([503]));
     await expectUnready(ingress, 'PostgreSQL cannot be asked');
+    expect(await ingress.metric('paddock_database_connections_cut_total')).toBeGreaterThan(0);
     tunnel.setSilent(false);
     await expectRecovered(ingress, 950);
     expect(await jobIds()).toEqual([901, 950]);
@@ -91,6 +92,7 @@ describe('ingress while PostgreSQL is in trouble', () => {
     await database.db.transaction().execute(async (trx) => {
       await sql`lock table installation_events in exclusive mode`.execute(trx);
       expect(await deliver(ingress, 900)).toEqual(refused);
+      expect(await ingress.metric('paddock_delivery_batch_failures_total{consequence="refused"}')).toBe(1);
       await expectUnready(ingress, 'the newest deliveries could not be written and were refused with 503: canceling statement');
     });
     expect(await jobIds()).toEqual([]);

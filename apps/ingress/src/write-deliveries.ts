@@ -3,6 +3,7 @@ import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import type { Kysely } from 'kysely';
+import { type JobTimes, jobTimes } from './job-times.ts';
 import type { Pools } from './pools.ts';
 
 /** No delivery can be judged yet: no pools document is known here. */
@@ -10,11 +11,17 @@ export class NotReady extends Error {
   override readonly name = 'NotReady';
 }
 
-/** Stores batches, judged by the pools that are in force when they are written. */
-export function createWriteDeliveries(db: Kysely<Database>, pools: Pools) {
+/** Stores batches, judged by the pools that are in force when they are written. `onTimes` hears what was stored of the jobs' times. */
+export function createWriteDeliveries(db: Kysely<Database>, pools: Pools, onTimes: (times: JobTimes) => void) {
   return async function writeDeliveries(batch: readonly DeliveryToRecord[]): Promise<readonly Outcome[]> {
     const current = pools.current();
     if (current === undefined) throw new NotReady('No pools document is loaded yet: PostgreSQL has not been reached since the start.');
-    return recordDeliveries(db, batch, current);
+    const outcomes = await recordDeliveries(db, batch, current);
+    for (const [index, outcome] of outcomes.entries()) {
+      const delivery = batch[index];
+      const times = delivery === undefined ? undefined : jobTimes(current.document, delivery.parsed, outcome);
+      if (times !== undefined) onTimes(times);
+    }
+    return outcomes;
   };
 }

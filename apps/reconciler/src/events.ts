@@ -15,10 +15,6 @@ export function createEvents(log: Logger, metrics: Metrics) {
     'Calls of the redelivery that GitHub refused or did not answer, by step',
     ['step'],
   );
-  const oldestUnresolved = metrics.gauge(
-    'paddock_redelivery_oldest_unresolved_seconds',
-    'Age of the oldest delivery that GitHub could not bring to us; 0 if there is none',
-  );
   const givenUp = metrics.counter('paddock_redelivery_given_up_total', 'Deliveries that GitHub can no longer repeat');
   const withoutRow = metrics.counter(
     'paddock_deliveries_without_row_total',
@@ -67,14 +63,21 @@ export function createEvents(log: Logger, metrics: Metrics) {
       else
         log.error('many deliveries that GitHub calls successful were lost here: a redeliver-since is enqueued; see what lost them', what);
     },
-    oldestUnresolved(seconds: number) {
-      oldestUnresolved.set(seconds);
-    },
     tickTaken(schedule: string, tickAt: Date, missed: number) {
       ticks.inc({ schedule });
       missedTicks.inc({ schedule }, missed);
       if (missed > 0) log.warn('ticks of a schedule were missed', { schedule, tickAt, missed });
       else log.debug('tick taken', { schedule, tickAt });
+    },
+    sweepOverdue(sweep: string, seconds: number, why: string) {
+      log.error('a sweep has not succeeded for several of its cadences: what it puts right stays wrong', {
+        sweep,
+        forSeconds: Math.round(seconds),
+        why,
+      });
+    },
+    sweepSucceedsAgain(sweep: string) {
+      log.info('a sweep succeeds again', { sweep });
     },
     scheduleFailed(error: unknown) {
       log.error('schedules could not be looked at; they are tried again', { error });
@@ -83,9 +86,6 @@ export function createEvents(log: Logger, metrics: Metrics) {
       if (count === 0) return;
       recovery.inc({ kind: 'task' }, count);
       log.warn('stuck tasks recovered', { count });
-    },
-    gaugesFailed(error: unknown) {
-      log.warn('the rows that metrics show could not be read', { error });
     },
     notReady(reason: string) {
       log.warn('not ready', { reason });

@@ -3,14 +3,14 @@ import { hostname } from 'node:os';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { watchOutages } from '@paddock/db/connection/outage';
 import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
-import { findEndingVersions } from '@paddock/db/workers/runner-versions';
+import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
 import { connectGitHub } from '@paddock/github/connect';
 import { clusterEvents } from '@paddock/kube/cluster-events';
 import { connectConfiguredCluster } from '@paddock/kube/cluster-settings';
 import { createExecutor } from '@paddock/queue/executor';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { executorRules } from '@paddock/queue/executor-settings';
-import { queueDepthGauges, readQueueDepth } from '@paddock/queue/queue-depth';
+import { declareQueueDepth } from '@paddock/queue/queue-depth';
 import { createHealthApp } from '@paddock/runtime/health';
 import { listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';
 import { createLogger } from '@paddock/runtime/logger';
@@ -22,19 +22,21 @@ import { run } from '@paddock/runtime/run';
 import { createWake } from '@paddock/runtime/wake';
 import { readReconcilerConfig, settings } from './config.ts';
 import { createEvents } from './events.ts';
+import { declareReconcilerGauges } from './reconciler-gauges.ts';
 import { createSchedules } from './schedules/schedules.ts';
+import { createSweepWatch } from './schedules/watch-sweeps.ts';
 import { sweepSchedules } from './schedules/sweep-schedules.ts';
 import { sweepKinds } from './sweeps.ts';
 
-/** How often rows are read for the metrics: the queue's depth, and the ends of runners' versions. */
-const GAUGES_MS = 15_000;
+/** How often it is looked whether all sweeps succeed. */
+const WATCH_MS = 30_000;
 
 await main(async () => {
   const config = readReconcilerConfig(process.env);
   if (printConfigIfAsked(process.argv, settings, config)) return;
 
   const { outage, log } = watchOutages(createLogger('reconciler', config.logLevel));
-  const metrics = createMetrics();
+  const metrics = createMetrics(log);
   const events = createEvents(log, metrics);
   const holder = `reconciler/${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
 
@@ -55,6 +57,10 @@ await main(async () => {
   };
   const connection = connectDatabase({ ...databaseOptions, poolSize: config.poolSize });
   const { db } = connection;
+  declareSharedGauges(metrics, db);
+  declareQueueDepth(metrics, db);
+  const scheduled = sweepSchedules(config);
+  declareReconcilerGauges(metrics, db, { ...config, schedules: scheduled });
 
   const ownConfig = clientConfig(databaseOptions);
   const whyNotReady = createFitness({ db, schema, config: ownConfig });
@@ -81,12 +87,8 @@ await main(async () => {
     events: taskEvents,
     ...executorRules(config),
   });
-  const schedules = createSchedules({ db, schedules: sweepSchedules(config), holder, events });
-  const setDepth = queueDepthGauges(metrics);
-  const showGauges = async () => {
-    setDepth(await readQueueDepth(db));
-    events.endingVersions(await findEndingVersions(db));
-  };
+  const schedules = createSchedules({ db, schedules: scheduled, holder, events });
+  const watchSweeps = createSweepWatch(db, scheduled, events);
 
   try {
     await run(
@@ -94,7 +96,9 @@ await main(async () => {
         http: serveUntilStopped(http, log),
         executor: onceFit(executor.run),
         schedules: onceFit(schedules.run),
-        gauges: onceFit((signal) => loop(showGauges, { wake: createWake(), intervalMs: GAUGES_MS, onError: events.gaugesFailed }, signal)),
+        sweeps: onceFit((signal) =>
+          loop(watchSweeps, { wake: createWake(), intervalMs: WATCH_MS, onError: events.scheduleFailed }, signal),
+        ),
       },
       { graceMs: config.drainMs, log, onStop: () => void (stopping = true) },
     );

@@ -1,9 +1,11 @@
 import { EVERY_SWEEP, findPause, type PausedSweep } from '@paddock/db/turns/paused-sweeps';
+import { noteSweepSuccess } from '@paddock/db/turns/sweep-states';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kind, Kinds } from '@paddock/queue/kind';
 import { done, type Outcome } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
 import type { Kysely } from 'kysely';
+import { scheduleOf } from './schedules/sweep-schedules.ts';
 import { untilPaused } from './until-paused.ts';
 
 /** What one pass of a sweep is told. */
@@ -27,7 +29,7 @@ export const counting = (slots: number, once: (pass: Pass) => Promise<object>): 
 
 /**
  * The sweeps as kinds of tasks. Right before a pass, and every `pauseCheckMs` during it, the database says whether the sweep is paused; then
- * the task ends well with what was done until then, and says so. A dry run, asked for by the payload `{ "dryRun": true }`, runs all the same.
+ * the task ends well with what was done until then, and says so. A pass that ended well is noted with its schedule. A dry run, asked for by the payload `{ "dryRun": true }`, runs all the same.
  */
 export function kindsOf(db: Kysely<Database>, sweeps: Readonly<Record<string, Sweep>>, pauseCheckMs: number): Kinds {
   return Object.fromEntries(
@@ -44,6 +46,7 @@ export function kindsOf(db: Kysely<Database>, sweeps: Readonly<Record<string, Sw
           if (pause !== undefined) return done(describePause(pause));
           const run = (stop: AbortSignal) => pass({ task, signal: stop, dryRun: false });
           const { result = done(), pausedBy } = await untilPaused({ db, name, everyMs: pauseCheckMs }, signal, run);
+          if (pausedBy === undefined && result.outcome === 'done') await noteSweepSuccess(db, scheduleOf(task));
           if (pausedBy === undefined || result.outcome !== 'done') return result;
           return done(Object.assign(describePause(pausedBy), result.output));
         },

@@ -15,6 +15,7 @@ import { sql } from 'kysely';
 import { type ReconcilerConfig, readReconcilerConfig } from './config.ts';
 import { createEvents } from './events.ts';
 import { type RedeliveryScene, startRedeliveryScene } from './redelivery/redelivery.scene.ts';
+import { declareReconcilerGauges } from './reconciler-gauges.ts';
 import { createSchedules } from './schedules/schedules.ts';
 import { sweepSchedules } from './schedules/sweep-schedules.ts';
 import { sweepKinds } from './sweeps.ts';
@@ -93,6 +94,18 @@ describe('the reconciler’s sweeps', () => {
     const { rows } = await sql<{ kind: string; seconds: number }>`
       select kind, round(extract(epoch from due_at - queued_at))::integer as seconds from tasks`.execute(database.db);
     expect(rows).toEqual([{ kind: 'redeliver', seconds: 60 }]);
+  });
+
+  test('what an App lacks is a gauge, read from the newest pass’s operation by every replica (H4, H5)', async () => {
+    const { github, appId } = scene.world;
+    await github.setApp(appId, { events: [] });
+    await put('check-apps', { type: 'schedule', id: 'check-apps' });
+    await drain();
+    const [operation] = await operations();
+    const problems = (operation?.output as { problems?: string[] } | undefined)?.problems ?? [];
+    expect(problems.length).toBeGreaterThan(0);
+    declareReconcilerGauges(metrics, database.db, { ...config, schedules: [] });
+    expect(await metrics.registry.metrics()).toContain(`\npaddock_app_problems{app="${appId}"} ${problems.length}\n`);
   });
 
   test.each(['redeliver', 'redeliver-since'])('a task %s of an App that is not configured here ends as poison', async (kind) => {

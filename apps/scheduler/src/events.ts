@@ -74,12 +74,6 @@ export function createEvents(log: Logger, metrics: Metrics) {
     LATENCY_BUCKETS,
     ['pool'],
   );
-  const waiting = metrics.gauge('paddock_jobs_waiting', 'Jobs without a worker, by pool and reason', ['pool', 'reason']);
-  const lacking = metrics.gauge('paddock_workers_lacking', 'Workers that waiting jobs lack and that are held back');
-  const unknownWarm = metrics.gauge(
-    'paddock_warm_scopes_unknown',
-    'Scopes of the configuration whose warm workers cannot be made, because it is not known where they would register',
-  );
   let unknownWarmTold = '';
   const matchSeconds = metrics.histogram('paddock_match_duration_seconds', 'How long passes of the matcher took', LATENCY_BUCKETS);
   const githubFailures = metrics.counter(
@@ -96,9 +90,8 @@ export function createEvents(log: Logger, metrics: Metrics) {
   const warnedOf = new Map<string, Set<string>>();
 
   return {
-    matched({ reserved: made, ended: given, retired, takenBack, unserved, lacking: left, pools }: Matched, seconds: number) {
+    matched({ reserved: made, ended: given, retired, takenBack, unserved, pools }: Matched, seconds: number) {
       matchSeconds.observe(seconds);
-      lacking.set(left);
       for (const pool of pools) reserved.inc({ pool });
       retiring.inc(retired);
       if (made + given + retired + takenBack > 0) log.info('demand matched', { reserved: made, ended: given, retired, takenBack });
@@ -112,13 +105,8 @@ export function createEvents(log: Logger, metrics: Metrics) {
         });
       }
     },
-    waiting(counts: readonly { pool: string; reason: string | null; waiting: number }[]) {
-      waiting.reset();
-      for (const count of counts) waiting.set({ pool: count.pool, reason: count.reason ?? 'none' }, count.waiting);
-    },
     /** Told after each pass, logged when it is not as it was. */
     warmScopesUnknown(scopes: readonly WarmScope[]) {
-      unknownWarm.set(scopes.length);
       const said = scopes.map(({ pool, scope }) => `${pool}: ${scope}`);
       if (said.join() === unknownWarmTold) return;
       unknownWarmTold = said.join();
@@ -210,6 +198,10 @@ export function createEvents(log: Logger, metrics: Metrics) {
         namespace,
         error,
       });
+    },
+    /** Pods are followed by another replica from now on, or by none: what is said of them here would stay for ever. */
+    followingEnded() {
+      withoutRow.reset();
     },
     /** Told with each complete list. */
     podsWithoutRow(namespace: string, podNames: readonly string[]) {

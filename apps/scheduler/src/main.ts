@@ -4,6 +4,7 @@ import { breakerRules } from '@paddock/db/matching/breaker-settings';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { watchOutages } from '@paddock/db/connection/outage';
 import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
+import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
 import { connectGitHub } from '@paddock/github/connect';
 import { createRunnerGroups } from '@paddock/github/runner-groups';
 import { clusterEvents } from '@paddock/kube/cluster-events';
@@ -11,6 +12,7 @@ import { connectConfiguredCluster } from '@paddock/kube/cluster-settings';
 import { createExecutor } from '@paddock/queue/executor';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { executorRules } from '@paddock/queue/executor-settings';
+import { declareQueueDepth } from '@paddock/queue/queue-depth';
 import { createHealthApp } from '@paddock/runtime/health';
 import { listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';
 import { createLogger } from '@paddock/runtime/logger';
@@ -21,6 +23,7 @@ import { run } from '@paddock/runtime/run';
 import { matchingSettings, readSchedulerConfig, settings } from './config.ts';
 import { createEvents } from './events.ts';
 import { followPods } from './following/follow-pods.ts';
+import { declareSchedulerGauges } from './scheduler-gauges.ts';
 import { schedulerKinds } from './kinds.ts';
 import { createRunLooks } from './stopping/run-looks.ts';
 import { runMatching } from './matching/match-loop.ts';
@@ -33,7 +36,7 @@ await main(async () => {
   if (printConfigIfAsked(process.argv, settings, config)) return;
 
   const { outage, log } = watchOutages(createLogger('scheduler', config.logLevel));
-  const metrics = createMetrics();
+  const metrics = createMetrics(log);
   const events = createEvents(log, metrics);
   const holder = `scheduler/${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
 
@@ -51,6 +54,9 @@ await main(async () => {
     idleTransactionMs: IDLE_TRANSACTION_MS,
   });
   const { db } = connection;
+  declareSharedGauges(metrics, db);
+  declareQueueDepth(metrics, db);
+  declareSchedulerGauges(metrics, db, matchingSettings(config).appIds);
   const github = connectGitHub({
     apiUrl: config.github.apiUrl,
     apps: config.github.apps.map(({ appId, privateKey }) => ({ appId, privateKey: privateKey.reveal() })),

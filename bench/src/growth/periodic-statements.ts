@@ -10,7 +10,8 @@ import * as repositories from '@paddock/db/jobs/repositories';
 import * as stuckJobs from '@paddock/db/jobs/stuck-jobs';
 import { closeServedPools } from '@paddock/db/matching/breakers';
 import { findDemand, sumUpDemand } from '@paddock/db/matching/demand';
-import { countWaitingByReason, forgetRestingKeys } from '@paddock/db/matching/demand-keys';
+import { readSharedState } from '@paddock/db/gauges/read-shared-state';
+import { forgetRestingKeys } from '@paddock/db/matching/demand-keys';
 import { countLiveWorkers } from '@paddock/db/matching/live-workers';
 import { findMatchingRules, type MatchingSettings } from '@paddock/db/matching/matching-rules';
 import { reserveWorkers } from '@paddock/db/matching/reserve-workers';
@@ -19,11 +20,13 @@ import { findJobTimes } from '@paddock/db/matching/uncovered-jobs';
 import { findUnregisteredWorkers, giveBackWorkers } from '@paddock/db/matching/unregistered-workers';
 import { forgetServedKeys, noteUnservedKeys } from '@paddock/db/matching/unserved-keys';
 import * as warm from '@paddock/db/matching/warm-workers';
-import { whyUnfit } from '@paddock/db/schema-version';
+import { isMigrationNeeded, whyUnfit } from '@paddock/db/schema-version';
 import type { Database } from '@paddock/db/schema/tables';
 import { renewLease, takeLease } from '@paddock/db/turns/leases';
 import { findPause } from '@paddock/db/turns/paused-sweeps';
+import { findProblemsOfApps } from '@paddock/db/turns/problems-of-apps';
 import { databaseTime, takeTick } from '@paddock/db/turns/schedules';
+import { findSweepStates, noteSweepSuccess } from '@paddock/db/turns/sweep-states';
 import * as endedPods from '@paddock/db/workers/ended-pods';
 import { findOverdueWorkers } from '@paddock/db/workers/overdue-workers';
 import { findLeftRegistrations } from '@paddock/db/workers/registrations';
@@ -106,7 +109,6 @@ export const periodicStatements = {
   findUnknownWarmScopes: (trx) => warm.findUnknownWarmScopes(trx, [APP]),
   markWarm: (trx, { demandKeys }) => warm.markWarm(trx, ofEach(demandKeys, 1)),
   forgetRestingKeys,
-  countWaitingByReason,
   closeServedPools,
   findForgottenWorkers: (trx) => findForgottenWorkers(trx, { kind: 'provision-worker', olderThanMs: 2 * MINUTE, limit: 250 }),
   currentPoolsDocument,
@@ -126,12 +128,21 @@ export const periodicStatements = {
   },
   recoverTasks: (trx) => recoverTasks(trx, { leaseMs: 30_000, batch: 250, keep: KEPT }),
   readQueueDepth,
+
+  // The metrics, at each scrape
+  readSharedState,
+  isMigrationNeeded,
+  findProblemsOfApps,
+  findSweepStates: (trx) => findSweepStates(trx, [{ name: 'check-apps', kind: 'check-apps', subjectId: 'check-apps' }]),
+
+  // The queue's own upkeep
   purgeOperations: (trx) => purgeOperations(trx, BATCH),
   rollUpTaskCounts: (trx) => rollUpTaskCounts(trx, 13),
 
   // The reconciler's schedules and sweeps
   databaseTime,
   takeTick: (trx) => takeTick(trx, { name: 'growth', tickAt: new Date(), takenBy: 'growth' }),
+  noteSweepSuccess: (trx) => noteSweepSuccess(trx, 'check-apps'),
   findPause: (trx) => findPause(trx, 'check-workers'),
   whyUnfit: (trx) => whyUnfit(trx, 'paddock'),
   findInstance,

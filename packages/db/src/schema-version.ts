@@ -17,6 +17,11 @@ export async function whyUnfit(db: Kysely<Database>, schema: string): Promise<st
   return undefined;
 }
 
+/** Whether the schema lacks a migration that this code was written for, which it can do without for a while. */
+export async function isMigrationNeeded(db: Kysely<Database>): Promise<boolean> {
+  return ((await currentVersion(db)) ?? 0) < SCHEMA_VERSION;
+}
+
 async function currentVersion(db: Kysely<Database>): Promise<number | undefined> {
   const { rows: found } = await sql<{ present: boolean }>`select to_regclass('schema_migration') is not null as present`.execute(db);
   if (found[0]?.present !== true) return undefined;

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { createMetrics } from '@paddock/runtime/metrics';
 import { sql } from 'kysely';
 import { claimTasks } from './claim.ts';
 import { runDueTasks } from './drain.ts';
@@ -8,7 +7,7 @@ import { enqueueNow, task } from './executor-under-test.ts';
 import { findOperation } from './find-operation.ts';
 import { done, type Outcome, poison, snooze } from './outcome.ts';
 import { purgeOperations } from './purge-operations.ts';
-import { queueDepthGauges, readQueueDepth } from './queue-depth.ts';
+import { readQueueDepth } from './queue-depth.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -130,11 +129,5 @@ describe('readQueueDepth', () => {
       { kind: 'a', queued: 2, due: 1, running: 0, oldestDueSeconds: expect.closeTo(90, -1) },
       { kind: 'b', queued: 0, due: 0, running: 1, oldestDueSeconds: 0 },
     ]);
-    const metrics = createMetrics();
-    const set = queueDepthGauges(metrics);
-    set(depths);
-    expect(await metrics.registry.metrics()).toContain('paddock_task_due{kind="a"} 1');
-    set([]);
-    expect(await metrics.registry.metrics()).not.toContain('paddock_task_due{kind="a"}');
   });
 });

@@ -1,5 +1,5 @@
 import type { Database } from '@paddock/db/schema/tables';
-import type { Metrics } from '@paddock/runtime/metrics';
+import type { DeclaredGauges, Metrics } from '@paddock/runtime/metrics';
 import { type Kysely, sql } from 'kysely';
 
 /** The unfinished tasks of one kind. A kind whose due tasks grow while none runs has no live executor (D11). */
@@ -26,18 +26,19 @@ export async function readQueueDepth(db: Kysely<Database>): Promise<QueueDepth[]
   return rows;
 }
 
-/** Declares the gauges of the queue's depth and gives the function that sets them (D8). */
-export function queueDepthGauges(metrics: Metrics): (depths: readonly QueueDepth[]) => void {
-  const due = metrics.gauge('paddock_task_due', 'Tasks that are due and not taken', ['kind']);
-  const queued = metrics.gauge('paddock_task_queued', 'Tasks that wait, due or not', ['kind']);
-  const oldest = metrics.gauge('paddock_task_oldest_due_seconds', 'How long the oldest due task has waited to be taken', ['kind']);
-  return (depths) => {
-    // A kind without tasks has no row, and must not keep its last value.
-    for (const gauge of [due, queued, oldest]) gauge.reset();
-    for (const depth of depths) {
-      due.set({ kind: depth.kind }, depth.due);
-      queued.set({ kind: depth.kind }, depth.queued);
-      oldest.set({ kind: depth.kind }, depth.oldestDueSeconds);
-    }
-  };
+const GAUGES = {
+  paddock_task_due: { help: 'Tasks that are due and not taken', labels: ['kind'] },
+  paddock_task_queued: { help: 'Tasks that wait, due or not', labels: ['kind'] },
+  paddock_task_oldest_due_seconds: { help: 'How long the oldest due task has waited to be taken', labels: ['kind'] },
+} satisfies DeclaredGauges;
+
+/** Declares the gauges of the queue's depth, which is the same in every service: they are read from the rows at each scrape (D8). */
+export function declareQueueDepth(metrics: Metrics, db: Kysely<Database>): void {
+  metrics.readings(GAUGES, async () =>
+    (await readQueueDepth(db)).flatMap(({ kind, due, queued, oldestDueSeconds }) => [
+      { gauge: 'paddock_task_due', labels: { kind }, value: due },
+      { gauge: 'paddock_task_queued', labels: { kind }, value: queued },
+      { gauge: 'paddock_task_oldest_due_seconds', labels: { kind }, value: oldestDueSeconds },
+    ]),
+  );
 }

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { oneReadAtATime } from './one-read-at-a-time.ts';
 
 /** Declares the metrics of one service. Label values come from closed sets or from configuration, never from a payload (H5). */
 export interface Metrics {
@@ -7,10 +8,28 @@ export interface Metrics {
   gauge<L extends string = never>(name: string, help: string, labelNames?: readonly L[]): Gauge<L>;
   /** A gauge that is read when it is asked for. */
   reading(name: string, help: string, read: () => number): void;
+  /**
+   * Gauges that are read together when they are asked for, as rows of the database are. While they cannot be read, or not in time, they are
+   * absent: an old value would be taken for a true one. A gauge has the values of the newest reading and no others.
+   */
+  readings<N extends string>(gauges: DeclaredGauges<N>, read: () => Promise<readonly Sample<N>[]>): void;
   histogram<L extends string = never>(name: string, help: string, buckets: number[], labelNames?: readonly L[]): Histogram<L>;
 }
 
-export function createMetrics(): Metrics {
+/** By name: what each says, and its labels. */
+export type DeclaredGauges<N extends string = string> = Readonly<Record<N, { readonly help: string; readonly labels?: readonly string[] }>>;
+
+export interface Sample<N extends string = string> {
+  readonly gauge: N;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** The part of a logger that is used here. */
+type Log = Readonly<Record<'warn' | 'info', (message: string, fields: object) => unknown>>;
+
+/** `log` hears when gauges cannot be read, and when they can again. */
+export function createMetrics(log?: Log): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -23,6 +42,23 @@ export function createMetrics(): Metrics {
         this.set(read());
       };
       registry.registerMetric(new Gauge({ name, help, collect, registers: [] }));
+    },
+    readings: (gauges, read) => {
+      const names = Object.keys(gauges);
+      const readOnce = oneReadAtATime(read, {
+        onFailed: (error) => log?.warn('gauges cannot be read: they are absent from the metrics', { gauges: names, error }),
+        onReadAgain: () => log?.info('gauges can be read again', { gauges: names }),
+      });
+      for (const [name, { help, labels = [] }] of Object.entries<DeclaredGauges[string]>(gauges)) {
+        const collect = async function collect(this: Gauge): Promise<void> {
+          const samples = await readOnce();
+          this.reset();
+          // Without labels a reset gauge is 0.
+          if (labels.length === 0) this.remove();
+          for (const sample of samples ?? []) if (sample.gauge === name) this.set({ ...sample.labels }, sample.value);
+        };
+        registry.registerMetric(new Gauge({ name, help, labelNames: labels, collect, aggregator: 'first', registers: [] }));
+      }
     },
     histogram: (name, help, buckets, labelNames = []) => new Histogram({ name, help, buckets, labelNames, registers }),
   };

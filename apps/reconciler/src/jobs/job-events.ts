@@ -13,16 +13,9 @@ export interface SharedCounters {
 
 /** What happens where our rows are compared with what GitHub says of jobs. */
 export function jobEvents(log: Logger, metrics: Metrics, { recovered, oneFailed }: SharedCounters) {
-  const stuck = metrics.gauge('paddock_jobs_stuck', 'Jobs that are stuck although they were recovered as often as the limit says');
-  const misjudged = metrics.gauge(
-    'paddock_jobs_misjudged',
-    'Jobs of the last day that failed here and that GitHub completed or kept in its queue',
-  );
   const verdicts = metrics.counter('paddock_jobs_looked_up_total', 'Jobs in doubt that GitHub was asked about, by what came of it', [
     'verdict',
   ]);
-
-  const appProblems = metrics.gauge('paddock_app_problems', 'Permissions and events that a GitHub App lacks', ['app']);
 
   return {
     jobsRecovered(jobIds: readonly number[]) {
@@ -37,10 +30,6 @@ export function jobEvents(log: Logger, metrics: Metrics, { recovered, oneFailed 
         count: jobIds.length,
         some: jobIds.slice(0, 10),
       });
-    },
-    troubledJobs(counts: { stuck: number; misjudged: number }) {
-      stuck.set(counts.stuck);
-      misjudged.set(counts.misjudged);
     },
     jobsLookedUp(notes: readonly LookUpNote[]) {
       for (const { jobId, verdict } of notes) {
@@ -65,7 +54,6 @@ export function jobEvents(log: Logger, metrics: Metrics, { recovered, oneFailed 
       log.warn('jobs were found of which no delivery has told', { count: found.length, some: found.slice(0, 10) });
     },
     appChecked(appId: number, found: readonly string[]) {
-      appProblems.set({ app: String(appId) }, found.length);
       for (const problem of found) log.error('the GitHub App cannot do its work: change it at GitHub', { appId, problem });
     },
     appNotChecked(appId: number, failure: GitHubFailure) {

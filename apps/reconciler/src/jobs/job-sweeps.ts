@@ -5,7 +5,7 @@ import { done, poison } from '@paddock/queue/outcome';
 import { checkApps } from '../upkeep/check-apps.ts';
 import { discoverJobs } from './discover-jobs.ts';
 import { lookUpJobs } from './look-up-jobs.ts';
-import { recoverStuckJobs, showTroubledJobs } from './recover-jobs.ts';
+import { recoverStuckJobs } from './recover-jobs.ts';
 import { resyncRepository } from './resync-repository.ts';
 import { counting, type Sweep } from '../sweep.ts';
 import { sweepTask } from '../schedules/sweep-schedules.ts';
@@ -39,7 +39,6 @@ export function jobSweeps({ db, github, config, events }: SweepContext) {
             batch: config.recoverBatch,
           },
         });
-        await showTroubledJobs(db, events, config.recoveryLimit);
         const lookUp = counts.recovered + counts.suspected > 0 ? [lookUpJobsTask] : [];
         return done(counts, full ? [sweepTask('recover-jobs'), ...lookUp] : lookUp);
       },

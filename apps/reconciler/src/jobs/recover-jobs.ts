@@ -1,4 +1,4 @@
-import { countTroubledJobs, failLostJobs, findDoubtfulJobs, type DoubtRules, recoverJobs } from '@paddock/db/jobs/stuck-jobs';
+import { failLostJobs, findDoubtfulJobs, type DoubtRules, recoverJobs } from '@paddock/db/jobs/stuck-jobs';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 import type { ReconcilerEvents } from '../events.ts';
@@ -48,8 +48,3 @@ export async function recoverStuckJobs({ db, events, rules, dryRun }: RecoverJob
 
 const whyLost = ({ limit, silenceMs }: DoubtRules): string =>
   `the job was stuck, ${limit} recoveries did not help, and GitHub has not answered for it for ${Math.round(silenceMs / 60_000)} minutes`;
-
-/** Shows how many jobs stay stuck or were misjudged; not a part of the pass, so that its statements stay countable. */
-export async function showTroubledJobs(db: Kysely<Database>, events: Pick<ReconcilerEvents, 'troubledJobs'>, limit: number): Promise<void> {
-  events.troubledJobs(await countTroubledJobs(db, limit));
-}

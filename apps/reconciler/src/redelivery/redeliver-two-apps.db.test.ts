@@ -19,7 +19,6 @@ const quiet = {
   listingFailed: () => undefined,
   redeliveriesGivenUp: () => undefined,
   deliveredWithoutRow: () => undefined,
-  oldestUnresolved: () => undefined,
 };
 
 test('two Apps: each has a log, marks and a budget of its own, and one that GitHub refuses holds nothing up (E1, B2)', async () => {

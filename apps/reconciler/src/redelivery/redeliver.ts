@@ -8,7 +8,6 @@ import {
   hasDueRedeliveries,
   type ListedStretch,
   listedStretches,
-  oldestUnresolvedSeconds,
   pauseRedeliveryRequests,
   rememberFailedDeliveries,
   replaceListedStretches,
@@ -35,10 +34,7 @@ export interface RedeliverOptions {
   db: Kysely<Database>;
   appId: number;
   log: DeliveryLog;
-  events: Pick<
-    ReconcilerEvents,
-    'redelivered' | 'redeliveryRefused' | 'listingFailed' | 'redeliveriesGivenUp' | 'deliveredWithoutRow' | 'oldestUnresolved'
-  >;
+  events: Pick<ReconcilerEvents, 'redelivered' | 'redeliveryRefused' | 'listingFailed' | 'redeliveriesGivenUp' | 'deliveredWithoutRow'>;
   /** How often this runs. */
   everySeconds: number;
   windowMs: number;
@@ -125,7 +121,6 @@ async function act(
     onRefused: (guid, failure) => events.redeliveryRefused(appId, guid, failure),
     signal,
   });
-  events.oldestUnresolved(await oldestUnresolvedSeconds(db));
   const moreDue = asked.accepted + asked.refused >= perMinute && (await hasDueRedeliveries(db, appId));
   const { pages, attempts, error } = reading;
   const throttled = attempts.filter(({ isThrottled }) => isThrottled).length;
@@ -144,7 +139,6 @@ const withoutEffect = (options: RedeliverOptions, trx: Kysely<Database>): Redeli
     listingFailed: () => undefined,
     redeliveriesGivenUp: () => undefined,
     deliveredWithoutRow: () => undefined,
-    oldestUnresolved: () => undefined,
   },
 });
 

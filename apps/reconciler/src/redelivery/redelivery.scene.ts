@@ -87,7 +87,6 @@ export async function startRedeliveryScene(db: Kysely<Database>, given: Redelive
       listingFailed: (_appId, { kind }) => void listingFailures.push(kind),
       redeliveriesGivenUp: () => undefined,
       deliveredWithoutRow: (_appId, guids) => void unstored.push(...guids),
-      oldestUnresolved: () => undefined,
     },
     everySeconds: 300,
     windowMs: 900_000,

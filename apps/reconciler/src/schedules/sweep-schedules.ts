@@ -6,25 +6,29 @@ import type { Schedule } from './schedules.ts';
 export function sweepSchedules(config: ReconcilerConfig): Schedule[] {
   return [
     ...config.github.apps.map(({ appId }) => ({
-      name: `redeliver:${appId}`,
+      name: scheduleOf(redeliverTask(appId)),
       everySeconds: config.redeliveryEverySeconds,
       task: redeliverTask(appId),
     })),
-    scheduleOf('recover-jobs', config.recoverJobsEverySeconds),
-    scheduleOf('look-up-jobs', config.lookUpJobsEverySeconds),
-    scheduleOf('discover-jobs', config.discoverJobsEverySeconds),
-    scheduleOf('check-apps', config.checkAppsEverySeconds),
-    scheduleOf('check-workers', config.checkWorkersEverySeconds),
-    scheduleOf('check-runner-versions', config.checkRunnerVersionsEverySeconds),
-    scheduleOf('recover-tasks', config.recoverTasksEverySeconds),
-    scheduleOf('delete-ended-pods', config.endedPodsEverySeconds),
-    scheduleOf('remove-registrations', config.registrationsEverySeconds),
-    scheduleOf('remove-stray-registrations', config.strayRegistrationsEverySeconds),
-    scheduleOf('retire-rows', config.retireRowsEverySeconds),
-    scheduleOf('purge-operations', config.purgeEverySeconds),
-    scheduleOf('roll-up-counts', config.rollUpEverySeconds),
+    scheduleFor('recover-jobs', config.recoverJobsEverySeconds),
+    scheduleFor('look-up-jobs', config.lookUpJobsEverySeconds),
+    scheduleFor('discover-jobs', config.discoverJobsEverySeconds),
+    scheduleFor('check-apps', config.checkAppsEverySeconds),
+    scheduleFor('check-workers', config.checkWorkersEverySeconds),
+    scheduleFor('check-runner-versions', config.checkRunnerVersionsEverySeconds),
+    scheduleFor('recover-tasks', config.recoverTasksEverySeconds),
+    scheduleFor('delete-ended-pods', config.endedPodsEverySeconds),
+    scheduleFor('remove-registrations', config.registrationsEverySeconds),
+    scheduleFor('remove-stray-registrations', config.strayRegistrationsEverySeconds),
+    scheduleFor('retire-rows', config.retireRowsEverySeconds),
+    scheduleFor('purge-operations', config.purgeEverySeconds),
+    scheduleFor('roll-up-counts', config.rollUpEverySeconds),
   ];
 }
+
+/** The name of the schedule that enqueues a task: a sweep about everything has one, one about an App has one for each. */
+export const scheduleOf = ({ kind, subject }: { kind: string; subject: { type: string; id: string } }): string =>
+  subject.type === 'schedule' ? kind : `${kind}:${subject.id}`;
 
 /** A sweep that failed is repeated soon, and begins anew with the next tick anyway. */
 const SWEEP_ATTEMPTS = 3;
@@ -46,4 +50,4 @@ export const redeliverSinceTask = (appId: number, since: Date, cursor?: string):
 /** A pass of a sweep that is about everything. */
 export const sweepTask = (kind: string): NewTask => ({ kind, subject: { type: 'schedule', id: kind }, maxAttempts: SWEEP_ATTEMPTS });
 
-const scheduleOf = (kind: string, everySeconds: number): Schedule => ({ name: kind, everySeconds, task: sweepTask(kind) });
+const scheduleFor = (kind: string, everySeconds: number): Schedule => ({ name: kind, everySeconds, task: sweepTask(kind) });

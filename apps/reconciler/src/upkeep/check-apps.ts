@@ -29,6 +29,8 @@ export interface CheckAppsCounts {
   unanswered: number;
   /** What the Apps lack, each with its App. */
   problems: string[];
+  /** How many things each App lacks, by its id: a gauge reads it from the newest pass's operation. */
+  problemsOfApps: Record<number, number>;
   installations: number;
   /** Rows that said something else than GitHub does. */
   repaired: number;
@@ -39,7 +41,7 @@ export interface CheckAppsCounts {
 /** Checks each App's rights and events (H4), and brings our rows of its installations to what GitHub lists (A12). Each App alone. */
 export async function checkApps(options: CheckAppsOptions, signal: AbortSignal): Promise<CheckAppsCounts> {
   const { db, github, events, appIds, dryRun } = options;
-  const counts: CheckAppsCounts = { apps: 0, unanswered: 0, problems: [], installations: 0, repaired: 0, gone: 0 };
+  const counts: CheckAppsCounts = { apps: 0, unanswered: 0, problems: [], problemsOfApps: {}, installations: 0, repaired: 0, gone: 0 };
   for (const appId of appIds) {
     if (signal.aborted) break;
     // Before GitHub is asked: what a delivery says meanwhile is newer, and stands.
@@ -59,6 +61,7 @@ export async function checkApps(options: CheckAppsOptions, signal: AbortSignal):
       await db.transaction().execute((trx) => repairInstallations(trx, statements));
     }
     counts.apps++;
+    counts.problemsOfApps[appId] = problems.length;
     counts.problems.push(...problems.map((problem) => `App ${appId}: ${problem}`));
     counts.installations += installations;
     counts.gone += statements.filter(({ isDeleted }) => isDeleted).length;

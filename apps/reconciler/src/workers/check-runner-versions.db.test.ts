@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { findEndingVersions } from '@paddock/db/workers/runner-versions';
 import { connectGitHub, type GitHub } from '@paddock/github/connect';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { createPod } from '@paddock/kube/pods';
@@ -13,7 +12,7 @@ import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { createEvents } from '../events.ts';
+import { declareReconcilerGauges } from '../reconciler-gauges.ts';
 import { checkRunnerVersions } from './check-runner-versions.ts';
 
 const ORGANIZATIONS = 'actions/get-runner-version-deprecation-for-org';
@@ -203,20 +202,17 @@ describe('the version that the pods of a pool run', () => {
     ];
     await database.db.insertInto('pool_runner_versions').values(rows).execute();
     const metrics = createMetrics();
-    const quiet = { error: () => undefined, warn: () => undefined, info: () => undefined, debug: () => undefined };
-    const events = createEvents(quiet as unknown as Parameters<typeof createEvents>[0], metrics);
+    declareReconcilerGauges(metrics, database.db, { recoveryLimit: 3, stopAlertMs: 60_000, schedules: [] });
     const shown = async () =>
       Array.from((await metrics.registry.metrics()).matchAll(/^paddock_runner_version_days_left\{(.+)\} (.+)$/gm), ([, labels, days]) => [
         labels,
         Math.round(Number(days)),
       ]);
-    events.endingVersions(await findEndingVersions(database.db));
     expect(await shown()).toEqual([
       ['pool="a",version="2.335.1"', 12],
       ['pool="c",version="2.329.0"', -7],
     ]);
     await database.db.deleteFrom('pool_runner_versions').execute();
-    events.endingVersions(await findEndingVersions(database.db));
-    expect(await shown()).toEqual([]);
+    await waitFor('a reading since then', async () => (await shown()).length === 0);
   });
 });

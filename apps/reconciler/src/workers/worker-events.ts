@@ -15,23 +15,8 @@ export function workerEvents(log: Logger, metrics: Metrics, { recovered, oneFail
   const requested = metrics.counter('paddock_worker_stops_requested_total', 'Workers past a deadline whose stop was asked for, by reason', [
     'reason',
   ]);
-  const heldUp = metrics.gauge(
-    'paddock_worker_stops_held_up',
-    'Workers that have long been to be stopped and cannot be: a person is needed',
-  );
-
-  const daysLeft = metrics.gauge(
-    'paddock_runner_version_days_left',
-    'Days until GitHub serves the version of a pool’s runners no more, by pool and version; absent while GitHub has set no end',
-    ['pool', 'version'],
-  );
 
   return {
-    /** What the rows say, read again and again: the same in every replica. */
-    endingVersions(versions: readonly EndingVersion[]) {
-      daysLeft.reset();
-      for (const { pool, version, daysLeft: days } of versions) daysLeft.set({ pool, version }, days);
-    },
     versionEnds({ pool, version, daysLeft: days }: EndingVersion) {
       const message =
         days > 0
@@ -57,7 +42,6 @@ export function workerEvents(log: Logger, metrics: Metrics, { recovered, oneFail
       log.warn('stops of workers that nobody was at are taken up again', { count: podNames.length, some: podNames.slice(0, MOST_NAMES) });
     },
     stopsHeldUp(stops: readonly HeldStop[]) {
-      heldUp.set(stops.length);
       if (stops.length > 0) log.error('workers cannot be stopped', { count: stops.length, some: stops.slice(0, MOST_NAMES) });
     },
     runnersNotRead(account: string, failure: GitHubFailure | { repositoryId: number; message: string }) {

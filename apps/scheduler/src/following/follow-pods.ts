@@ -58,6 +58,7 @@ async function followNamespaces(parts: Following, signal: AbortSignal): Promise<
   } finally {
     failure.abort();
     await Promise.all(watches.values());
+    parts.events.followingEnded();
   }
   if (!signal.aborted) throw failure.signal.reason;
 }

@@ -1,4 +1,3 @@
-import { countWaitingByReason } from '@paddock/db/matching/demand-keys';
 import { listen, type ListenOptions } from '@paddock/db/connection/listen';
 import { queueEventChannel } from '@paddock/db/connection/schema-name';
 import type { MatchingSettings } from '@paddock/db/matching/matching-rules';
@@ -35,7 +34,6 @@ export async function runMatching(parts: Matching, signal: AbortSignal): Promise
     const tookMs = performance.now() - began;
     events.matched(matched, tookMs / 1_000);
     if (matched.hasMore) return wake.ring();
-    events.waiting(await countWaitingByReason(db));
     events.warmScopesUnknown(await findUnknownWarmScopes(db, settings.appIds));
     await pause(Math.min(REST * tookMs, tickMs), signal);
   };

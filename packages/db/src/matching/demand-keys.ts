@@ -1,15 +1,6 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
-
-/** How many jobs wait in each pool for which reason; null: workers are on their way to them. */
-export async function countWaitingByReason(db: Kysely<Database>): Promise<{ pool: string; reason: string | null; waiting: number }[]> {
-  return db
-    .selectFrom('demand_keys')
-    .select(({ fn }) => ['k8s_pool as pool', 'wait_reason as reason', fn.sum<number>('waiting').as('waiting')])
-    .groupBy(['k8s_pool', 'wait_reason'])
-    .execute();
-}
 
 /** What is said of a key to whoever asks why its jobs wait (P5). */
 export interface KeyState {

@@ -233,6 +233,7 @@ export interface SchedulesTable {
   last_tick_at: Date;
   taken_by: string;
   taken_at: Generated<Date>;
+  succeeded_at: Generated<Date>;
 }
 
 export interface Database {

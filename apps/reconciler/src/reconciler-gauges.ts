@@ -1,0 +1,65 @@
+import { oldestUnresolvedSeconds } from '@paddock/db/deliveries/redelivery';
+import { countTroubledJobs } from '@paddock/db/jobs/stuck-jobs';
+import type { Database } from '@paddock/db/schema/tables';
+import { findProblemsOfApps } from '@paddock/db/turns/problems-of-apps';
+import { findEndingVersions } from '@paddock/db/workers/runner-versions';
+import { findHeldStops } from '@paddock/db/workers/worker-stops';
+import type { DeclaredGauges, Metrics } from '@paddock/runtime/metrics';
+import type { Kysely } from 'kysely';
+import type { ReconcilerConfig } from './config.ts';
+import type { Schedule } from './schedules/schedules.ts';
+import { readSweeps } from './schedules/watch-sweeps.ts';
+
+const GAUGES = {
+  paddock_jobs_stuck: { help: 'Jobs that are stuck although they were recovered as often as the limit says' },
+  paddock_jobs_misjudged: { help: 'Jobs of the last day that failed here and that GitHub completed or kept in its queue' },
+  paddock_worker_stops_held_up: { help: 'Workers that have long been to be stopped and cannot be: a person is needed' },
+  paddock_redelivery_oldest_unresolved_seconds: {
+    help: 'Age of the oldest delivery that GitHub could not bring to us; 0 if there is none',
+  },
+  paddock_app_problems: { help: 'Permissions and events that a GitHub App lacks, as the newest check found', labels: ['app'] },
+  paddock_runner_version_days_left: {
+    help: 'Days until GitHub serves the version of a pool’s runners no more, by pool and version; absent while GitHub has set no end',
+    labels: ['pool', 'version'],
+  },
+} satisfies DeclaredGauges;
+
+const SWEEPS = {
+  paddock_sweep_seconds_since_success: { help: 'Since a pass of a sweep last ended well, by schedule', labels: ['schedule'] },
+  paddock_sweep_overdue: {
+    help: '1 while a sweep has not succeeded for several of its cadences; the log says why',
+    labels: ['schedule'],
+  },
+} satisfies DeclaredGauges;
+
+/** Gauges of what the sweeps deal with. They are read from the rows at each scrape, so that every replica says the same. */
+export function declareReconcilerGauges(
+  metrics: Metrics,
+  db: Kysely<Database>,
+  { recoveryLimit, stopAlertMs, schedules }: Pick<ReconcilerConfig, 'recoveryLimit' | 'stopAlertMs'> & { schedules: readonly Schedule[] },
+): void {
+  metrics.readings(SWEEPS, async () =>
+    (await readSweeps(db, schedules)).flatMap(({ name, secondsSinceSuccess, overdueFor }) => [
+      { gauge: 'paddock_sweep_seconds_since_success', labels: { schedule: name }, value: secondsSinceSuccess },
+      { gauge: 'paddock_sweep_overdue', labels: { schedule: name }, value: overdueFor === undefined ? 0 : 1 },
+    ]),
+  );
+  metrics.readings(GAUGES, async () => {
+    const { stuck, misjudged } = await countTroubledJobs(db, recoveryLimit);
+    const held = await findHeldStops(db, stopAlertMs);
+    const problems = await findProblemsOfApps(db);
+    const versions = await findEndingVersions(db);
+    return [
+      { gauge: 'paddock_jobs_stuck', labels: {}, value: stuck },
+      { gauge: 'paddock_jobs_misjudged', labels: {}, value: misjudged },
+      { gauge: 'paddock_worker_stops_held_up', labels: {}, value: held.length },
+      { gauge: 'paddock_redelivery_oldest_unresolved_seconds', labels: {}, value: await oldestUnresolvedSeconds(db) },
+      ...Object.entries(problems).map(([app, value]) => ({ gauge: 'paddock_app_problems' as const, labels: { app }, value })),
+      ...versions.map(({ pool, version, daysLeft }) => ({
+        gauge: 'paddock_runner_version_days_left' as const,
+        labels: { pool, version },
+        value: daysLeft,
+      })),
+    ];
+  });
+}

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { pauseSweep, resumeSweep } from '@paddock/db/turns/paused-sweeps';
+import { runDueTasks } from '@paddock/queue/drain';
+import { enqueue } from '@paddock/queue/enqueue';
+import { createMetrics } from '@paddock/runtime/metrics';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { sql } from 'kysely';
+import { declareReconcilerGauges } from '../reconciler-gauges.ts';
+import { counting, kindsOf } from '../sweep.ts';
+import { createSchedules, type Schedule } from './schedules.ts';
+import { redeliverTask, scheduleOf, sweepTask } from './sweep-schedules.ts';
+import { createSweepWatch } from './watch-sweeps.ts';
+
+let database: TestDatabase;
+/** What the sweep "mow" meets, if anything. */
+let obstacle: Error | undefined;
+let told: string[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  obstacle = undefined;
+  told = [];
+  await sql`truncate schedules, tasks, operations, paused_sweeps`.execute(database.db);
+  const events = { tickTaken: () => undefined, scheduleFailed: () => undefined };
+  await createSchedules({ db: database.db, schedules: SCHEDULES, holder: 'test', events }).once();
+  await drain();
+});
+
+const redeliver = redeliverTask(7);
+const SCHEDULES: Schedule[] = [
+  { name: 'mow', everySeconds: 60, task: sweepTask('mow') },
+  { name: scheduleOf(redeliver), everySeconds: 300, task: redeliver },
+];
+
+const sweep = counting(1, () => (obstacle === undefined ? Promise.resolve({}) : Promise.reject(obstacle)));
+const kinds = () => kindsOf(database.db, { mow: sweep, redeliver: counting(1, () => Promise.resolve({})) }, 10);
+const drain = () => runDueTasks({ db: database.db, kinds: kinds() });
+const mow = async (payload: object = {}) => {
+  await database.db.transaction().execute((trx) => enqueue(trx, [{ ...sweepTask('mow'), payload }]));
+  await drain();
+};
+/** Ten minutes in which nothing else has happened. */
+const letTimePass = () => sql`update schedules set succeeded_at = succeeded_at - interval '10 minutes'`.execute(database.db);
+const startWatch = () =>
+  createSweepWatch(database.db, SCHEDULES, {
+    sweepOverdue: (name, seconds, why) => void told.push(`${name} ${Math.floor(seconds / 60)} min: ${why}`),
+    sweepSucceedsAgain: (name) => void told.push(`${name} again`),
+  });
+const gauges = async () => {
+  const metrics = createMetrics();
+  declareReconcilerGauges(metrics, database.db, { recoveryLimit: 3, stopAlertMs: 60_000, schedules: SCHEDULES });
+  const lines = (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith('paddock_sweep_'));
+  return lines.map((line) => line.replace(/ (\d+)\.\d+$/, ' $1'));
+};
+
+describe('a sweep that does not succeed (E9, H5)', () => {
+  test('is told of with its reason, once, and when it succeeds again', async () => {
+    const watch = startWatch();
+    await letTimePass();
+    obstacle = new Error('canceling statement due to statement timeout');
+    await mow();
+    await watch();
+    await watch();
+    expect(told).toEqual(['mow 10 min: its last pass failed: canceling statement due to statement timeout']);
+    expect(await gauges()).toEqual([
+      'paddock_sweep_seconds_since_success{schedule="mow"} 600',
+      'paddock_sweep_seconds_since_success{schedule="redeliver:7"} 600',
+      'paddock_sweep_overdue{schedule="mow"} 1',
+      'paddock_sweep_overdue{schedule="redeliver:7"} 0',
+    ]);
+    obstacle = undefined;
+    await sql`update tasks set due_at = now()`.execute(database.db);
+    await drain();
+    await watch();
+    expect(told.slice(1)).toEqual(['mow again']);
+    expect(await gauges()).toContain('paddock_sweep_overdue{schedule="mow"} 0');
+  });
+
+  test('has no success by a dry run, nor by a pass that found it paused; another reason is told anew', async () => {
+    const watch = startWatch();
+    await letTimePass();
+    await mow({ dryRun: true });
+    await watch();
+    await pauseSweep(database.db, 'mow', 'mona');
+    await mow();
+    await watch();
+    expect(told).toEqual(['mow 10 min: its passes end without a result', 'mow 10 min: it was paused by mona']);
+    await resumeSweep(database.db, 'mow');
+    await mow();
+    await watch();
+    expect(told.slice(2)).toEqual(['mow again']);
+  });
+
+  test('is told of by what was given up, and by what nobody takes', async () => {
+    await letTimePass();
+    await sql`insert into operations (id, kind, subject_type, subject_id, payload, origin, status, attempt, max_attempts, crashes, failures,
+        queued_at, expires_at, failure_reason, failure_message)
+      values (gen_random_uuid(), 'mow', 'schedule', 'mow', '{}', 'AUTOMATIC', 'ERROR', 3, 3, 0, '[]', now(), now(), 'attempts', '502')`.execute(
+      database.db,
+    );
+    await startWatch()();
+    await sql`truncate operations`.execute(database.db);
+    await database.db.transaction().execute((trx) => enqueue(trx, [sweepTask('mow')]));
+    await sql`update tasks set due_at = now() - interval '9 minutes'`.execute(database.db);
+    await startWatch()();
+    await sql`truncate tasks`.execute(database.db);
+    await sql`update schedules set last_tick_at = last_tick_at - interval '9 minutes'`.execute(database.db);
+    await startWatch()();
+    expect(told).toEqual([
+      'mow 10 min: its last pass failed: 502',
+      expect.stringMatching(/^mow 10 min: its task is due, and no executor has taken it for 5\d\d s$/),
+      expect.stringMatching(/^mow 10 min: no replica has taken a tick of it for \d+ s$/),
+    ]);
+  });
+});

@@ -1,0 +1,17 @@
+import { findUnknownWarmScopes } from '@paddock/db/matching/warm-workers';
+import type { Database } from '@paddock/db/schema/tables';
+import type { DeclaredGauges, Metrics } from '@paddock/runtime/metrics';
+import type { Kysely } from 'kysely';
+
+const GAUGES = {
+  paddock_warm_scopes_unknown: {
+    help: 'Scopes of the configuration whose warm workers cannot be made, because it is not known where they would register',
+  },
+} satisfies DeclaredGauges;
+
+/** Gauges of what depends on the Apps that schedulers are configured with. They are read from the rows at each scrape. */
+export function declareSchedulerGauges(metrics: Metrics, db: Kysely<Database>, appIds: readonly number[]): void {
+  metrics.readings(GAUGES, async () => [
+    { gauge: 'paddock_warm_scopes_unknown', labels: {}, value: (await findUnknownWarmScopes(db, appIds)).length },
+  ]);
+}

@@ -1,0 +1,71 @@
+import type { Sample } from '@paddock/runtime/metrics';
+import { type Kysely, sql } from 'kysely';
+import type { SharedGauge } from './shared-gauges.ts';
+import type { Database } from '../schema/tables.ts';
+
+/**
+ * What the rows say now of demand, supply and what holds them back, as samples of gauges: one statement, so that its figures belong
+ * together. It reads what waits and lives, through partial indexes, and no history. A pool of the document in force has a sample of each
+ * gauge of pools, 0 where nothing is there.
+ */
+export const sharedState = sql<Sample<SharedGauge>>`
+    with document as materialized (
+      select content from pools_documents order by version desc limit 1
+    ), pools as materialized (
+      select p ->> 'name' as pool from document cross join jsonb_array_elements(content -> 'pools') p
+    ), waiting as materialized (
+      select demand_key, k8s_pool as pool, count(*) as jobs, min(created_at) as oldest_at
+      from jobs where wants_worker group by demand_key, k8s_pool
+    ), oldest as materialized (
+      select distinct on (pool) pool, demand_key, oldest_at from waiting order by pool, oldest_at
+    ), alive as materialized (
+      select k8s_pool as pool, demand_key, case when status = 'pending' then 'starting' when assigned_at is not null then 'busy'
+          when stopping_at is not null then 'stopping' else 'idle' end as state, count(*) as workers
+      from workers where status in ('pending', 'running') group by 1, 2, 3
+    ), states as (
+      select pool, state, 0 as workers from pools cross join unnest(array['starting', 'idle', 'busy', 'stopping']) state
+      union all select pool, state, workers from alive
+    ), reasons as (
+      select pool, 'none' as reason, 0 as jobs from pools
+      union all select pool, coalesce(wait_reason, 'none'), jobs from waiting left join demand_keys using (demand_key)
+    ), lacking as (
+      select pool, 0 as workers from pools
+      union all select k8s_pool, greatest(0, waiting - unassigned) from demand_keys where wait_reason is not null
+    ), budgets as (
+      -- The account's own entry of the configuration, or the one for all others: a bounded set.
+      select coalesce(entity, '*') as entity, remaining, paused_until
+      from registration_budgets b
+      left join lateral (
+        select lower(entity) as entity from installations i cross join document cross join jsonb_object_keys(content -> 'entities') entity
+        where i.installation_id = b.installation_id and lower(entity) = lower(i.login) limit 1
+      ) named on true
+      where reset_at > now() or paused_until > now()
+    )
+    select 'paddock_jobs_waiting' as gauge, jsonb_build_object('pool', pool, 'reason', reason) as labels, sum(jobs)::float8 as value
+    from reasons group by pool, reason
+    union all
+    select 'paddock_oldest_waiting_job_seconds', jsonb_build_object('pool', pool),
+      coalesce(greatest(0, extract(epoch from now() - oldest_at)), 0)::float8
+    from pools full join oldest using (pool)
+    union all
+    select 'paddock_oldest_waiting_job_has_idle_worker', jsonb_build_object('pool', pool),
+      exists (select from alive a where a.demand_key = oldest.demand_key and a.state = 'idle')::integer
+    from pools full join oldest using (pool)
+    union all
+    select 'paddock_workers', jsonb_build_object('pool', pool, 'state', state), sum(workers)::float8 from states group by pool, state
+    union all
+    select 'paddock_workers_lacking', jsonb_build_object('pool', pool), sum(workers)::float8 from lacking group by pool
+    union all
+    select 'paddock_breakers_open',
+      jsonb_build_object('subject', subject_type, 'pool', case subject_type when 'pool' then subject_id else '' end, 'reason', failure_class),
+      count(*)::float8
+    from breakers where pauses > 0 group by subject_type, case subject_type when 'pool' then subject_id else '' end, failure_class
+    union all
+    select 'paddock_registration_budget_remaining', jsonb_build_object('entity', entity), min(remaining)::float8 from budgets group by entity
+    union all
+    select 'paddock_registrations_paused', jsonb_build_object('entity', entity), count(*)::float8
+    from budgets where paused_until > now() group by entity`;
+
+export async function readSharedState(db: Kysely<Database>): Promise<Sample<SharedGauge>[]> {
+  return (await sharedState.execute(db)).rows;
+}

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createMetrics } from '@paddock/runtime/metrics';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { sql } from 'kysely';
+import { readSharedState, sharedState } from './read-shared-state.ts';
+import { declareSharedGauges, type SharedGauge } from './shared-gauges.ts';
+
+describe('gauges of what all services share (H5)', () => {
+  let database: TestDatabase;
+  const db = () => database.db;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+  beforeEach(async () => {
+    await sql`truncate jobs, workers, demand_keys, breakers, registration_budgets, installations, pools_documents`.execute(db());
+    await putPools(db(), examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }], entities: { Acme: {}, '*': {} } }));
+  });
+
+  /** The values of a gauge, by the values of its labels. */
+  const read = async (gauge: SharedGauge): Promise<Record<string, number>> => {
+    const samples = (await readSharedState(db())).filter((sample) => sample.gauge === gauge);
+    return Object.fromEntries(samples.map(({ labels, value }) => [Object.values(labels).join(), value]));
+  };
+  const putKey = (demandKey: number, more: { wait_reason?: string; waiting: number; unassigned: number }) =>
+    db()
+      .insertInto('demand_keys')
+      .values({
+        demand_key: demandKey,
+        entity_id: 90_000_001,
+        entity_name: 'acme',
+        scope_repo_id: 0,
+        k8s_pool: 'linux',
+        cap: null,
+        ...more,
+      })
+      .execute();
+
+  test('jobs that wait, why, and what they lack; a pool without any says 0', async () => {
+    const held = await putJob(db());
+    await putJob(db());
+    await putJob(db(), { entity_id: 5, entity_name: 'globex', installation_id: 55 });
+    await putJob(db(), { wants_worker: false, status: 'running' });
+    await putKey(held.demand_key, { wait_reason: 'at_pool_cap', waiting: 2, unassigned: 1 });
+    expect(await read('paddock_jobs_waiting')).toEqual({ 'gpu,none': 0, 'linux,none': 1, 'linux,at_pool_cap': 2 });
+    expect(await read('paddock_workers_lacking')).toEqual({ gpu: 0, linux: 1 });
+  });
+
+  test('the longest waiting job of a pool, and whether an idle worker that could take it stands beside it', async () => {
+    await putJob(db());
+    await putJob(db(), { entity_id: 5, entity_name: 'globex' });
+    await db()
+      .updateTable('jobs')
+      .set({ created_at: minutesAgo(10) })
+      .where('entity_id', '=', 5)
+      .execute();
+    // Of the account whose job is not the longest waiting one.
+    const idle = { status: 'running', registered_at: minutesAgo(2) } as const;
+    await putWorker(db(), idle);
+    expect(await read('paddock_oldest_waiting_job_seconds')).toEqual({ gpu: 0, linux: expect.closeTo(600, -1) });
+    expect(await read('paddock_oldest_waiting_job_has_idle_worker')).toEqual({ gpu: 0, linux: 0 });
+    await putWorker(db(), { ...idle, entity_id: 5, entity_name: 'globex', stopping_at: minutesAgo(1) });
+    expect(await read('paddock_oldest_waiting_job_has_idle_worker')).toEqual({ gpu: 0, linux: 0 });
+    await putWorker(db(), { ...idle, entity_id: 5, entity_name: 'globex' });
+    expect(await read('paddock_oldest_waiting_job_has_idle_worker')).toEqual({ gpu: 0, linux: 1 });
+  });
+
+  test('workers by what they do; those that have ended are none', async () => {
+    await putWorker(db());
+    await putWorker(db(), { status: 'running' });
+    await putWorker(db(), { status: 'running', assigned_at: minutesAgo(1), stopping_at: minutesAgo(1) });
+    await putWorker(db(), { status: 'running', stopping_at: minutesAgo(1) });
+    await putWorker(db(), { status: 'completed', completed_at: minutesAgo(1) });
+    const none = { 'gpu,starting': 0, 'gpu,idle': 0, 'gpu,busy': 0, 'gpu,stopping': 0 };
+    expect(await read('paddock_workers')).toEqual({ ...none, 'linux,starting': 1, 'linux,idle': 1, 'linux,busy': 1, 'linux,stopping': 1 });
+  });
+
+  test('open breakers, by what they guard; failures that opened none are not counted', async () => {
+    const breaker = { failure_class: 'pod_failed', failures: 1, message: 'no image' };
+    const rows = [
+      { subject_type: 'pool', subject_id: 'gpu', pauses: 1 },
+      { subject_type: 'pool', subject_id: 'linux', pauses: 0 },
+      { subject_type: 'installation', subject_id: '4', pauses: 2 },
+      { subject_type: 'installation', subject_id: '5', pauses: 1 },
+    ] as const;
+    await db()
+      .insertInto('breakers')
+      .values(rows.map((row) => Object.assign({}, breaker, row)))
+      .execute();
+    expect(await read('paddock_breakers_open')).toEqual({ 'gpu,pod_failed,pool': 1, ',pod_failed,installation': 2 });
+  });
+
+  test('what is left of registrations, by entity of the configuration; budgets of past hours do not count', async () => {
+    const installation = { app_id: 7, entity_type: 'Organization', stated_at: new Date() } as const;
+    const logins = ['acme', 'globex', 'initech'];
+    await db()
+      .insertInto('installations')
+      .values(logins.map((login, index) => Object.assign({ login, entity_id: index, installation_id: index }, installation)))
+      .execute();
+    const later = minutesAgo(-30);
+    const budgets = [
+      { installation_id: 0, remaining: 40, reset_at: later },
+      { installation_id: 1, remaining: 30, reset_at: later, paused_until: later },
+      { installation_id: 2, remaining: 20, reset_at: later },
+      { installation_id: 3, remaining: 10, reset_at: minutesAgo(1) },
+    ];
+    await db().insertInto('registration_budgets').values(budgets).execute();
+    expect(await read('paddock_registration_budget_remaining')).toEqual({ acme: 40, '*': 20 });
+    expect(await read('paddock_registrations_paused')).toEqual({ '*': 1 });
+  });
+
+  test('an older schema is told of, also where its tables cannot be read', async () => {
+    const scrape = async () => {
+      const metrics = createMetrics();
+      declareSharedGauges(metrics, db());
+      return metrics.registry.metrics();
+    };
+    expect(await scrape()).toContain('\npaddock_migration_needed 0\n');
+    await sql`update schema_migration set name = '0' || name where name = (select max(name) from schema_migration)`.execute(db());
+    await sql`alter table demand_keys rename to demand_keys_away`.execute(db());
+    const text = await scrape();
+    await sql`alter table demand_keys_away rename to demand_keys`.execute(db());
+    expect(text).toContain('\npaddock_migration_needed 1\n');
+    expect(text).not.toContain('paddock_workers{');
+  });
+
+  test('history costs nothing: what has ended is not read (P6)', async () => {
+    await putJob(db());
+    await putWorker(db());
+    const buffers = await readBuffers();
+    await sql`insert into jobs (job_id, status, wants_worker, entity_id, entity_name, entity_type, repo_id, repo_full_name, app_id,
+        installation_id, k8s_pool, k8s_image, scope_repo_id, pools_version, run_id, run_attempt, job_name)
+      select n, 'completed', false, 1, 'acme', 'Organization', 1, 'acme/api', 7, 8, 'linux', 'runner:1', 0, 1, 1, 1, 'build'
+      from generate_series(1, 20000) n`.execute(db());
+    await sql`insert into workers (pod_name, status, completed_at, entity_id, entity_name, entity_type, app_id, installation_id,
+        scope_repo_id, job_labels, k8s_pool, k8s_image, pools_version, namespace)
+      select 'pdk-' || n, 'completed', now(), 1, 'acme', 'Organization', 7, 8, 0, '[]', 'linux', 'runner:1', 1, 'runners'
+      from generate_series(1, 20000) n`.execute(db());
+    await sql`vacuum analyze jobs, workers`.execute(db());
+    expect(await readBuffers()).toBeLessThanOrEqual(buffers + 20);
+  });
+
+  /** How many pages one reading takes. */
+  async function readBuffers(): Promise<number> {
+    type Plan = { 'QUERY PLAN': [{ Plan: Record<'Shared Hit Blocks' | 'Shared Read Blocks', number> }] };
+    const { rows } = await sql<Plan>`explain (analyze, buffers, format json) ${sharedState}`.execute(db());
+    const plan = rows[0]?.['QUERY PLAN'][0].Plan;
+    return (plan?.['Shared Hit Blocks'] ?? 0) + (plan?.['Shared Read Blocks'] ?? 0);
+  }
+});

@@ -1,0 +1,45 @@
+import type { DeclaredGauges, Metrics } from '@paddock/runtime/metrics';
+import type { Kysely } from 'kysely';
+import { readSharedState } from './read-shared-state.ts';
+import { isMigrationNeeded } from '../schema-version.ts';
+import type { Database } from '../schema/tables.ts';
+
+/** Gauges of what all services share: each replica of each of them reads the same from the rows. */
+const SHARED = {
+  paddock_jobs_waiting: { help: 'Jobs that wait for a runner, by pool and what holds their workers back', labels: ['pool', 'reason'] },
+  paddock_oldest_waiting_job_seconds: {
+    help: 'How long the longest waiting job of a pool has been known; 0 if none waits',
+    labels: ['pool'],
+  },
+  paddock_oldest_waiting_job_has_idle_worker: {
+    help: '1 if an idle worker that could take it stands beside the longest waiting job of a pool: GitHub does not assign it',
+    labels: ['pool'],
+  },
+  paddock_workers: { help: 'Workers that have not ended, by pool and what they do', labels: ['pool', 'state'] },
+  paddock_workers_lacking: { help: 'Workers that waiting jobs lack and that are held back, by pool', labels: ['pool'] },
+  paddock_breakers_open: {
+    help: 'Breakers that hold back new workers or let one try, by what they guard, the pool if it is one, and what failed',
+    labels: ['subject', 'pool', 'reason'],
+  },
+  paddock_registration_budget_remaining: {
+    help: 'Registrations that GitHub still allows in this hour, by entity of the configuration; the least of its installations',
+    labels: ['entity'],
+  },
+  paddock_registrations_paused: {
+    help: 'Installations for which GitHub asked for a pause of registrations, by entity of the configuration',
+    labels: ['entity'],
+  },
+} satisfies DeclaredGauges;
+
+export type SharedGauge = keyof typeof SHARED;
+
+const SCHEMA = {
+  paddock_migration_needed: { help: '1 while the schema of the database is older than this service: run `pnpm db:migrate`' },
+} satisfies DeclaredGauges;
+
+/** Declares them; they are read at each scrape, and absent while PostgreSQL cannot be asked (H5). */
+export function declareSharedGauges(metrics: Metrics, db: Kysely<Database>): void {
+  metrics.readings(SHARED, () => readSharedState(db));
+  // By itself: with an older schema the other statement may fail.
+  metrics.readings(SCHEMA, async () => [{ gauge: 'paddock_migration_needed', labels: {}, value: Number(await isMigrationNeeded(db)) }]);
+}

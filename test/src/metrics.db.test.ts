@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Program } from '@paddock/processes/start-program';
+import { waitFor } from '@paddock/testing/wait-for';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startSystem, type TestSystem } from './start-system.ts';
+
+const SERVICES = ['ingress', 'scheduler', 'reconciler'] as const;
+const PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'metrics.md'), 'utf8');
+
+interface Metric {
+  readonly type: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+}
+
+/** What the page says of each metric, by its name, and in which of its sections. */
+function documented(): Map<string, Metric & { readonly section: string }> {
+  const all = new Map<string, Metric & { section: string }>();
+  let section = '';
+  for (const line of PAGE.split('\n')) {
+    section = /^## (.*)$/.exec(line)?.[1] ?? section;
+    const [, name, type = '', labels = '', help = ''] = /^\| `(paddock_\w+)` \| ([^|]*) \| ([^|]*) \| (.*) \|$/.exec(line) ?? [];
+    if (name !== undefined) all.set(name, { section, type, help, labels: [...labels.matchAll(/\w+/g)].map(([label]) => label) });
+  }
+  return all;
+}
+
+/** Whether a service has what stands in this section of the page. */
+const isOf = (service: string, section: string): boolean =>
+  section === 'Every service' || section.split(':', 1)[0]?.split(' and ').includes(service) === true;
+
+describe('the metrics of the services (H5)', () => {
+  let system: TestSystem;
+  const programs = new Map<string, Program>();
+  const scrape = async (service: string): Promise<string[]> => {
+    const answer = await fetch(`http://127.0.0.1:${programs.get(service)?.healthPort}/metrics`);
+    return (await answer.text()).split('\n');
+  };
+  /** The values of gauges that are read from the rows and do not change here, by name and labels. */
+  const sharedBy = async (service: string) => {
+    return (await scrape(service)).filter((line) => documented().get(nameOf(line))?.section === 'Every service');
+  };
+
+  beforeAll(async () => {
+    system = await startSystem();
+    for (const service of SERVICES) programs.set(service, await system.start(service));
+  });
+  afterAll(() => system.stop());
+
+  test.each(SERVICES)('%s shows what docs/metrics.md says of it, with its type, meaning and labels', async (service) => {
+    const page = [...documented()].filter(([, { section }]) => isOf(service, section));
+    await waitFor('the gauges of rows', async () => (await scrape(service)).some((line) => line.startsWith('paddock_migration_needed 0')));
+    const lines = await scrape(service);
+    const types = lines.filter((line) => line.startsWith('# TYPE paddock_')).map((line) => line.slice('# TYPE '.length));
+    expect(types.toSorted()).toEqual(page.map(([name, { type }]) => `${name} ${type.replace(' of rows', '')}`).toSorted());
+    const helps = lines.filter((line) => line.startsWith('# HELP paddock_')).map((line) => line.slice('# HELP '.length));
+    expect(helps.toSorted()).toEqual(page.map(([name, { help }]) => `${name} ${help}`).toSorted());
+    for (const line of lines.filter((sample) => sample.startsWith('paddock_'))) {
+      const labels = [...line.matchAll(/[{,](\w+)="/g)].map(([, label = '']) => label).filter((label) => label !== 'le');
+      expect({ line, labels: labels.toSorted() }).toEqual({ line, labels: documented().get(nameOf(line))?.labels.toSorted() });
+    }
+  });
+
+  test('every service says the same of what they share', async () => {
+    const [first, ...others] = SERVICES;
+    const said = await sharedBy(first);
+    expect(said).toEqual(expect.arrayContaining(['paddock_workers{pool="linux",state="idle"} 0', 'paddock_migration_needed 0']));
+    for (const service of others) expect(await sharedBy(service)).toEqual(said);
+  });
+});
+
+/** Of a sample; a histogram has three. */
+function nameOf(sample: string): string {
+  const name = /^\w+/.exec(sample)?.[0] ?? '';
+  return documented().has(name) ? name : name.replace(/_(bucket|sum|count)$/, '');
+}
