@@ -101,16 +101,17 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
         expect(await findPod(cluster, worker)).toBeUndefined();
       });
 
-      test('the status that a kubelet writes is read with its instants (A3)', async () => {
+      test('the status that a kubelet writes is read with its instants, and with what may be stored of its words (A3, P6)', async () => {
         const worker = newWorker();
         await createPod(cluster, runnerPod(worker));
-        const terminated = { exitCode: 7, reason: 'Error', startedAt: '2026-11-20T10:00:02Z', finishedAt: '2026-11-20T10:05:00Z' };
+        const [startedAt, finishedAt] = ['2026-11-20T10:00:02Z', '2026-11-20T10:05:00Z'];
+        const terminated = { exitCode: 7, reason: 'Error', message: 'last \0 words', startedAt, finishedAt };
         await setStatus(worker.name, { ...running, phase: 'Failed', containerStatuses: [containerStatus({ terminated })] });
         expect(await findPod(cluster, worker)).toMatchObject({
           phase: 'Failed',
-          runningAt: new Date('2026-11-20T10:00:02Z'),
-          endedAt: new Date('2026-11-20T10:05:00Z'),
-          runner: { state: 'terminated', exitCode: 7, reason: 'Error' },
+          runningAt: new Date(startedAt),
+          endedAt: new Date(finishedAt),
+          runner: { state: 'terminated', exitCode: 7, reason: 'Error', message: 'last \uFFFD words' },
           containersTerminated: true,
         });
       });

@@ -4,10 +4,12 @@ import type { Handler } from '@paddock/queue/kind';
 import { done, poison } from '@paddock/queue/outcome';
 import { examinePod } from './examine-pod.ts';
 import { type NotingVersions, noteRefusedVersion } from './note-refused-version.ts';
+import { noteUnreached } from './note-unreached.ts';
 
 /**
  * Adds to the row of a worker that failed, or whose pod does not start or go, what the pod tells: exit codes, reasons, conditions, events, the
- * ends of the logs. A failed pod stays for hours (E7). Of one that ended well and without a job it finds out whether GitHub refused its version.
+ * ends of the logs. A failed pod stays for hours (E7). Of one that ended well and without a job it finds out whether GitHub refused its
+ * version, or it never reached GitHub.
  */
 export function createDiagnosePod(parts: NotingVersions): Handler {
   const { db, cluster } = parts;
@@ -15,7 +17,10 @@ export function createDiagnosePod(parts: NotingVersions): Handler {
     const worker = await findWorkerPlace(db, task.subject.id);
     if (worker === undefined) return poison(`there is no worker named ${task.subject.id}`);
     const refused = await noteRefusedVersion(parts, worker.podName, signal);
-    if (refused !== undefined && worker.status === 'completed') return done({ diagnosed: true, refused });
+    if (worker.status === 'completed') {
+      const unreached = refused === undefined ? await noteUnreached(parts, worker, signal) : undefined;
+      return done({ diagnosed: refused !== undefined || unreached !== undefined, refused, unreached });
+    }
     if (worker.status !== 'failed' && worker.stuckReason === null) return done({ diagnosed: false, status: worker.status });
     if (worker.isExamined) return done({ diagnosed: false, before: 'it was stopped' });
     const pod = await findPod(cluster, { namespace: worker.namespace, name: worker.podName });

@@ -5,7 +5,7 @@ import { readLogTail } from '@paddock/kube/logs';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { type ContainerLog, diagnose, type Diagnosis, type EventRead } from './diagnosis.ts';
 
-const TAIL_LINES = 200;
+export const TAIL_LINES = 200;
 const TAIL_BYTES = 32 * 1024;
 
 /**

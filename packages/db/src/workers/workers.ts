@@ -201,13 +201,20 @@ export async function findWorkerPlace(db: Kysely<Database>, podName: string): Pr
     .executeTakeFirst();
 }
 
-/** Replaces what is said of a worker that failed, is stuck or is to be stopped by its diagnosis. False: it is none of these any more. */
+/** Replaces what is said of a worker that failed, is stuck, is to be stopped or whose end is unexplained by its diagnosis. False: it is none of these any more. */
 export async function saveDiagnosis(db: Kysely<Database>, podName: string, diagnosis: FailureInfo): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('workers')
     .set({ failure_info: JSON.stringify(diagnosis) })
     .where('pod_name', '=', podName)
-    .where((is) => is.or([is('status', '=', 'failed'), is('stuck_reason', 'is not', null), is('stopping_at', 'is not', null)]))
+    .where((is) =>
+      is.or([
+        is('status', '=', 'failed'),
+        is('stuck_reason', 'is not', null),
+        is('stopping_at', 'is not', null),
+        is('unexplained_until', 'is not', null),
+      ]),
+    )
     .executeTakeFirst();
   return numUpdatedRows === 1n;
 }

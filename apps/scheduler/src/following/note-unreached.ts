@@ -1,0 +1,27 @@
+import { saveDiagnosis, type WorkerPlace } from '@paddock/db/workers/workers';
+import { RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
+import { troubleInLog } from '@paddock/domain/workers/runner-trouble';
+import type { Cluster } from '@paddock/kube/connect';
+import { jobInLog } from '@paddock/kube/job-begun';
+import { findPod } from '@paddock/kube/pods';
+import type { Database } from '@paddock/db/schema/tables';
+import type { Kysely } from 'kysely';
+import { examinePod, TAIL_LINES } from './examine-pod.ts';
+
+/**
+ * Keeps the trace of a runner that ended well and never reached GitHub: the official image ends with 0 when it has no registration, or one
+ * that GitHub does not know. The end stays an unexplained one, for only GitHub can say that no job ran. Returns what keeps it from GitHub.
+ */
+export async function noteUnreached(
+  { db, cluster }: { db: Kysely<Database>; cluster: Cluster },
+  { podName, namespace }: WorkerPlace,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const pod = await findPod(cluster, { namespace, name: podName });
+  if (pod === undefined) return undefined;
+  const diagnosis = await examinePod(cluster, pod, 'not_registered', signal);
+  const log = diagnosis.containers.find(({ name }) => name === RUNNER_CONTAINER)?.log ?? '';
+  const hasReached = jobInLog(log, { lines: TAIL_LINES, isEndMissing: false }) !== 'silent';
+  if (hasReached || troubleInLog(log) === undefined) return undefined;
+  return (await saveDiagnosis(db, podName, diagnosis)) ? diagnosis.message : undefined;
+}
