@@ -25,6 +25,11 @@ export interface KubeFailure {
   readonly retryAfterMs?: number;
 }
 
+const PASSING: ReadonlySet<KubeFailureKind> = new Set(['too_many_requests', 'unavailable', 'timeout', 'network']);
+
+/** Whether the same call may succeed a little later: the cluster is busy or away, and has not judged it. */
+export const isPassing = ({ kind }: KubeFailure): boolean => PASSING.has(kind);
+
 /** Every function of this package that talks to a cluster throws this and nothing else, except when its caller's signal aborts. */
 export class KubeError extends Error {
   readonly failure: KubeFailure;

@@ -2,6 +2,7 @@ import type { StopRequest } from '@paddock/db/workers/request-stops';
 import type { EndingVersion } from '@paddock/db/workers/runner-versions';
 import type { HeldStop } from '@paddock/db/workers/worker-stops';
 import type { GitHubFailure } from '@paddock/github/errors';
+import { levelOf } from '@paddock/kube/cluster-events';
 import type { KubeFailure } from '@paddock/kube/errors';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
@@ -26,7 +27,7 @@ export function workerEvents(log: Logger, metrics: Metrics, { recovered, oneFail
     },
     versionNotRead(pool: string, podName: string, failure: KubeFailure) {
       oneFailed('check-runner-versions');
-      log.warn('the log of a runner could not be read for its version', { pool, podName, failure });
+      log[levelOf(failure)]('the log of a runner could not be read for its version', { pool, podName, failure });
     },
     /** Without a failure GitHub does not show us the repository. */
     versionEndNotTold(pool: string, version: string, failure: GitHubFailure | undefined) {

@@ -72,19 +72,28 @@ describe('a runner of a version that GitHub serves no more (C11)', () => {
     expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
   });
 
-  test('is looked at once, however often its task runs, and a log that cannot be read proves nothing', async () => {
+  test('is known by a log that the cluster gives only at the second asking, and is counted once, however often it is looked at', async () => {
     await usePools('runner:2.329.0');
     await world.queueJob();
-    world.kube.failNext({ path: '/log$', status: 500, times: 1 });
+    world.kube.failNext({ path: '/log$', status: 503 });
     await workUntilEnded(1);
     const failures = async () => (await world.db.selectFrom('breakers').select('failures').execute()).map((row) => row.failures);
-    const [worker] = await ended();
-    const podName = worker?.pod_name ?? '';
     expect(await failures()).toEqual([]);
-    for (let run = 0; run < 2; run += 1) {
-      await enqueueAlone(world.db, [diagnoseTask(podName)]);
-      await world.runTasks();
-    }
+    await world.makeDue();
+    await world.runTasks();
     expect(await failures()).toEqual([1]);
+    const [worker] = await ended();
+    await enqueueAlone(world.db, [diagnoseTask(worker?.pod_name ?? '')]);
+    await world.runTasks();
+    expect(await failures()).toEqual([1]);
+  });
+
+  test('is not told by a log that is gone: that proves nothing', async () => {
+    await usePools('runner:2.329.0');
+    await world.queueJob();
+    world.kube.failNext({ path: '/log$', status: 404, reason: 'NotFound' });
+    await workUntilEnded(1);
+    expect(await ended()).toMatchObject([{ stop_reason: null, unexplained_until: expect.any(Date) }]);
+    expect(await world.db.selectFrom('tasks').select('kind').where('kind', '=', 'diagnose-pod').execute()).toEqual([]);
   });
 });

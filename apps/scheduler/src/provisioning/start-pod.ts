@@ -10,7 +10,7 @@ import {
 import { isPending, savePod, type WorkerToProvision } from '@paddock/db/workers/workers';
 import type { Pool } from '@paddock/domain/pools/pools-document';
 import type { Cluster } from '@paddock/kube/connect';
-import { KubeError, type KubeFailure } from '@paddock/kube/errors';
+import { isPassing, KubeError, type KubeFailure } from '@paddock/kube/errors';
 import type { WorkerIdentity } from '@paddock/kube/labels';
 import { createPod } from '@paddock/kube/pods';
 import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
@@ -43,7 +43,7 @@ export async function putSecret(
       await createSecret(cluster, secret);
       return;
     } catch (error) {
-      if (!(error instanceof KubeError) || !PASSING.has(error.failure.kind)) throw error;
+      if (!(error instanceof KubeError) || !isPassing(error.failure)) throw error;
       await pause(Math.max(pauseMs, error.failure.retryAfterMs ?? 0), signal);
       signal.throwIfAborted();
     }
@@ -53,7 +53,6 @@ export async function putSecret(
 }
 
 const SECRET_PAUSES_MS = [250, 500, 1_000];
-const PASSING: ReadonlySet<KubeFailure['kind']> = new Set(['too_many_requests', 'unavailable', 'timeout', 'network']);
 
 /**
  * Asks the cluster whether it would take the worker's pod, and makes nothing: while something has failed lately, no registration is spent on

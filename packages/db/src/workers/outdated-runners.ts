@@ -9,6 +9,7 @@ export interface EndWithoutJob {
   podName: string;
   namespace: string;
   pool: string;
+  hasEndedWell: boolean;
 }
 
 const HAS_ENDED_WITHOUT_JOB = sql<boolean>`completed_at is not null and pod_uid is not null and assigned_at is null and stopping_at is null
@@ -18,7 +19,7 @@ const HAS_ENDED_WITHOUT_JOB = sql<boolean>`completed_at is not null and pod_uid 
 export async function findEndWithoutJob(db: Kysely<Database>, podName: string): Promise<EndWithoutJob | undefined> {
   return db
     .selectFrom('workers')
-    .select(['pod_name as podName', 'namespace', 'k8s_pool as pool'])
+    .select(['pod_name as podName', 'namespace', 'k8s_pool as pool', sql<boolean>`status = 'completed'`.as('hasEndedWell')])
     .where('pod_name', '=', podName)
     .where(HAS_ENDED_WITHOUT_JOB)
     .executeTakeFirst();
