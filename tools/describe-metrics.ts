@@ -1,5 +1,6 @@
 import { connectDatabase } from '@paddock/db/connection/connect';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
+import { clusterEvents } from '@paddock/kube/cluster-events';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { declareQueueDepth } from '@paddock/queue/queue-depth';
 import { createLogger } from '@paddock/runtime/logger';
@@ -31,7 +32,8 @@ function declareAll(): Record<'ingress' | 'scheduler' | 'reconciler', Metrics> {
     declareSharedGauges(metrics, db);
     return metrics;
   };
-  const queue = (metrics: Metrics) => {
+  const queueAndCluster = (metrics: Metrics) => {
+    clusterEvents(metrics, log);
     executorEvents(metrics, log);
     declareQueueDepth(metrics, db);
   };
@@ -39,12 +41,12 @@ function declareAll(): Record<'ingress' | 'scheduler' | 'reconciler', Metrics> {
     ingress: declare((metrics) => void createIngressEvents({ log, metrics, held: { heldBytes: 0, requests: 0 } })),
     scheduler: declare((metrics) => {
       createSchedulerEvents(log, metrics);
-      queue(metrics);
+      queueAndCluster(metrics);
       declareSchedulerGauges(metrics, db, []);
     }),
     reconciler: declare((metrics) => {
       createReconcilerEvents(log, metrics);
-      queue(metrics);
+      queueAndCluster(metrics);
       declareReconcilerGauges(metrics, db, { recoveryLimit: 0, stopAlertMs: 0, schedules: [] });
     }),
   };
@@ -56,12 +58,12 @@ export function describeMetrics(): string {
   const [inIngress, inScheduler, inReconciler] = [ingress, scheduler, reconciler].map(ownMetrics) as [Metric[], Metric[], Metric[]];
   const isIn = (metrics: readonly Metric[]) => (metric: Metric) => metrics.some(({ name }) => name === metric.name);
   const everywhere = inIngress.filter(isIn(inScheduler)).filter(isIn(inReconciler));
-  const queue = inScheduler.filter(isIn(inReconciler)).filter((metric) => !isIn(everywhere)(metric));
-  const only = (metrics: readonly Metric[]) => metrics.filter((metric) => !isIn(everywhere)(metric) && !isIn(queue)(metric));
+  const ofBoth = inScheduler.filter(isIn(inReconciler)).filter((metric) => !isIn(everywhere)(metric));
+  const only = (metrics: readonly Metric[]) => metrics.filter((metric) => !isIn(everywhere)(metric) && !isIn(ofBoth)(metric));
   const sections: [string, readonly Metric[]][] = [
     ['Every service', everywhere],
     ['ingress', only(inIngress)],
-    ['scheduler and reconciler: the queue', queue],
+    ['scheduler and reconciler: the queue and the cluster', ofBoth],
     ['scheduler', only(inScheduler)],
     ['reconciler', only(inReconciler)],
   ];
