@@ -20,6 +20,7 @@ const CALLS_NOTHING = new Set([
   'isAway',
   'levelOf',
   'clusterEvents',
+  'jobInLog',
   'classifyKubeError',
   'podFailure',
   'runnerPod',

@@ -2,9 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { runnerPod } from './runner-pod.ts';
 
+/** Of another image a template's runner keeps its own command, which a pool's keys do not ask for. */
+const image = 'ghcr.io/actions/actions-runner:latest';
+
 /** The pod of a pool, as the scheduler makes it. */
 function podOf(written: object): ReturnType<typeof runnerPod> {
-  const content = { pools: [{ name: 'gpu', labels: ['gpu'], image: 'runner:1', namespace: 'runners', ...written }], entities: {} };
+  const content = { pools: [{ name: 'gpu', labels: ['gpu'], image, namespace: 'runners', ...written }], entities: {} };
   const [pool] = poolsDocument.parse(content).pools;
   if (pool === undefined) throw new Error('There is no pool in the document.');
   return runnerPod({ ...pool, name: 'pdk-i-1', instance: 'i', pool: pool.name, entityId: 42, scopeRepoId: 0 });
