@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { putJob } from '@paddock/testing/demand-rows';
+import { waitFor } from '@paddock/testing/wait-for';
+import { putWorker } from '@paddock/testing/worker-rows';
+import { sql } from 'kysely';
+import { requestStops } from './request-stops.ts';
+import { markDeregistering } from './stopping-workers.ts';
+
+let testDb: TestDatabase;
+beforeAll(async () => {
+  testDb = await createTestDatabase();
+});
+afterAll(() => testDb.drop());
+
+const isBlocked = async () => {
+  const { rows } = await sql`
+    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(testDb.db);
+  return rows.length === 1;
+};
+
+const ASKS = {
+  'asked to stop': (podName: string) =>
+    testDb.db.transaction().execute(async (trx) => (await requestStops(trx, [{ podName, reason: 'over' }])).length > 0),
+  deregistered: (podName: string) => markDeregistering(testDb.db, podName),
+};
+
+test.each([
+  ['asked to stop', {}],
+  ['deregistered', { stopping_at: new Date(), stop_reason: 'over' }],
+] as const)('a worker believed to have had its job is not %s while a delivery binds it to one that runs (P2)', async (what, stopping) => {
+  const { pod_name: podName } = await putWorker(testDb.db, { status: 'running', assigned_at: new Date(), ...stopping });
+  const { asked } = await testDb.db.transaction().execute(async (trx) => {
+    const { job_id } = await putJob(trx, { status: 'running', wants_worker: false });
+    await trx.updateTable('workers').set({ assigned_job_id: job_id }).where('pod_name', '=', podName).execute();
+    const asking = ASKS[what](podName);
+    await waitFor('it to wait for the delivery', isBlocked);
+    return { asked: asking };
+  });
+  expect(await asked).toBe(false);
+});
