@@ -7,6 +7,7 @@ import { SEED } from '@paddock/testing/random-cases';
 
 /** Those of the matrix that need no pause or deadline to end, which last half a minute each; `bench faults` plays all, with many jobs. */
 const QUICK = [
+  'events-never-sent',
   'deliveries-lost',
   'in-progress-lost',
   'completed-lost',

@@ -25,6 +25,8 @@ export interface Fault {
   readonly deliveries?: DeliveryFaults;
   readonly runners?: RunnerFaults;
   readonly busyLies?: boolean;
+  /** GitHub never tells that some jobs are queued: the only one of a repository, some that join a run which is known, and others. */
+  readonly untold?: boolean;
   /** Share (0–1) of the jobs that are cancelled soon after they are queued. */
   readonly cancelShare?: number;
   /** How long a job works, in milliseconds. */

@@ -197,6 +197,7 @@ const killed = (window: Window): Fault => ({
 /** What may go wrong, one row of the table each. */
 export const FAULTS: readonly Fault[] = [
   { name: 'none', signs: {} },
+  { name: 'events-never-sent', signs: { eventsNeverSent: 3 }, untold: true },
   lost,
   shuffled,
   { name: 'in-progress-lost', signs: { deliveriesLost: 1, deliveriesRepeated: 1 }, deliveries: { dropActions: ['in_progress'] } },

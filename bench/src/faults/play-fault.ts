@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { GitHubControl, JobTruth } from '@paddock/simulators/github/control';
 import type { Fault, Progress } from './fault.ts';
 import { lookAt, type Left } from './look-at.ts';
 import { missingSigns, readSigns, type Signs, signsSince } from './signs.ts';
-import { REPOSITORIES, type Stage } from './stage.ts';
+import { QUIET_REPOSITORY, REPOSITORIES, type Stage } from './stage.ts';
 
 /** What a run with one fault has come to. */
 export interface Played extends Left {
@@ -69,6 +70,8 @@ function createProgress(lastsMs: number): { progress: Progress; advance: (share:
   };
 }
 
+type NewJob = Parameters<GitHubControl['queueJob']>[0];
+
 interface Queueing {
   readonly jobs: number;
   readonly lastsMs: number;
@@ -77,7 +80,7 @@ interface Queueing {
 
 /** Spread evenly over the run. Answers the ids. */
 async function queueJobs({ github, environments, random }: Stage, fault: Fault, { jobs, lastsMs, advance }: Queueing): Promise<number[]> {
-  const ids: number[] = [];
+  const queued: JobTruth[] = [];
   const cancelling: Promise<unknown>[] = [];
   const [least, most] = fault.jobMs ?? USUAL_JOB_MS;
   const begun = performance.now();
@@ -86,15 +89,32 @@ async function queueJobs({ github, environments, random }: Stage, fault: Fault, 
     const repo = REPOSITORIES[index % REPOSITORIES.length] ?? REPOSITORIES[0];
     // Not by the same remainder as the repository, or an environment would see one of them only.
     const { labels } = environments[Math.floor(index / REPOSITORIES.length) % environments.length] ?? { labels: [] };
-    const { id } = await github.queueJob({ repo, labels, durationMs: least + random() * (most - least) });
-    ids.push(id);
+    const durationMs = least + random() * (most - least);
+    const job = { repo, labels, durationMs, ...(fault.untold === true ? untoldJob(queued, jobs) : {}) };
+    const truth = await github.queueJob(job);
+    const { id } = truth;
+    queued.push(truth);
     if (random() < (fault.cancelShare ?? 0)) {
       cancelling.push(sleep(random() * CANCEL_WITHIN_MS).then(() => github.cancelJob(id)));
     }
-    advance(ids.length / jobs);
+    advance(queued.length / jobs);
   }
   await Promise.all(cancelling);
-  return ids;
+  return queued.map(({ id }) => id);
+}
+
+/** What is different about the next job where some are not told of: two in five are not, and of these one joins the run of the one before last. */
+function untoldJob(queued: readonly JobTruth[], jobs: number): Partial<NewJob> {
+  if (queued.length === jobs - 1) return { repo: QUIET_REPOSITORY, event: 'schedule', untold: true };
+  const known = queued.at(-2);
+  switch (queued.length % REPOSITORIES.length) {
+    case 1:
+      return { untold: true };
+    case 2:
+      return { untold: true, runId: known?.runId };
+    default:
+      return {};
+  }
 }
 
 /** What is left when nothing is, or when patience is at its end. */

@@ -3,6 +3,7 @@ import type { Stage } from './stage.ts';
 
 /** What a fault leaves behind once it has really struck, told by whom it struck, and how people read it. */
 const SIGNS = {
+  eventsNeverSent: 'events never sent',
   deliveriesLost: 'deliveries lost',
   deliveriesDoubled: 'deliveries doubled',
   deliveriesDelayed: 'deliveries delayed',
@@ -35,6 +36,7 @@ export async function readSigns({ github, cluster, tunnel, environments }: Stage
   const lost = struck.delivery_lost ?? 0;
   const services = environments.flatMap((environment) => environment.services);
   return {
+    eventsNeverSent: struck.event_never_sent ?? 0,
     deliveriesLost: lost,
     deliveriesDoubled: struck.delivery_doubled ?? 0,
     deliveriesDelayed: struck.delivery_delayed ?? 0,

@@ -19,6 +19,8 @@ export const DOTFILES = 'mona/dotfiles';
 export const GARDEN = 'mona/garden';
 /** Repositories of an organisation, whose runners are common to them, and those of the personal account. */
 export const REPOSITORIES = ['acme/shop', 'acme/site', 'acme/shop', DOTFILES, GARDEN] as const;
+/** A repository of which nothing was ever heard. */
+export const QUIET_REPOSITORY = 'acme/quiet';
 const FIRST_APP = 7;
 
 /** GitHub, a cluster and PostgreSQL, and one environment or several of ours, all of them processes. */
@@ -137,7 +139,7 @@ async function createDatabase(postgres: Postgres): Promise<string> {
 async function furnish(github: GitHubControl, apps: readonly { appId: number }[]): Promise<void> {
   await github.addOrganization({ login: 'acme' });
   await github.addUser({ login: 'mona' });
-  for (const repository of new Set(REPOSITORIES)) {
+  for (const repository of new Set([...REPOSITORIES, QUIET_REPOSITORY])) {
     const [owner = '', name = ''] = repository.split('/');
     await github.addRepository({ owner, name, private: true });
   }

@@ -21,8 +21,10 @@ export const WORD_OF_GITHUB = sql`interval '5 minutes'`;
 
 /**
  * Asks for the stop of workers: from now on they are no supply. One that got no job although one waited stands against one waiting job, like
- * an unexplained end, until GitHub has said that its key's jobs still wait: such a job may have been cancelled unheard. Each needs its `stop-worker` task in the same transaction. Those that have
- * ended, are assigned or are to be stopped already are left alone; returns the names of the others.
+ * an unexplained end, until GitHub has said that its key's jobs still wait: such a job may have been cancelled unheard.
+ *
+ * Each needs its `stop-worker` task in the same transaction. Those that have ended, are assigned or are to be stopped already are left
+ * alone; returns the names of the others.
  */
 export async function requestStops(trx: Transaction<Database>, requests: readonly StopRequest[]): Promise<string[]> {
   const { rows } = await sql<{ podName: string }>`

@@ -68,6 +68,14 @@ describe('simulated deliveries', () => {
     expect(await world.github.report()).toMatchObject({ deliveries: 1, failedDeliveries: 1, redelivered: 0 });
   });
 
+  test('a job that is not told of is queued, and no delivery says so', async () => {
+    const { id } = await world.github.queueJob({ repo: 'acme/api', labels: ['none'], untold: true });
+    await world.github.cancelJob(id);
+    await world.github.settled();
+    expect(await logged()).toMatchObject([{ action: 'completed' }]);
+    expect((await world.github.report()).struck).toEqual({ event_never_sent: 1 });
+  });
+
   test('the share that is lost is about the one asked for', async () => {
     await world.github.setDeliveryFaults({ lossRate: 0.3 });
     for (let n = 0; n < 200; n += 1) await queue();

@@ -5,7 +5,7 @@ import { jobRunnerOf, type Job, type JobConclusion, type JobRunner, type Run } f
 import { emitWorkflowJob } from './payloads.ts';
 import { notFound, Refusal } from './refusal.ts';
 import type { JobResult, Runner } from './runner.ts';
-import { isoNow, later, nextId, randomText, type World } from './world.ts';
+import { isoNow, later, nextId, randomText, strike, type World } from './world.ts';
 
 /*
  * A job's life, each step with its delivery:
@@ -29,6 +29,8 @@ export type NewJob = {
   readonly waiting?: boolean | undefined;
   /** What begins its run; a push unless told. */
   readonly event?: Run['event'] | undefined;
+  /** GitHub forgets to tell that it is queued: no event is made, and no log holds one. */
+  readonly untold?: boolean | undefined;
   /** Adds the job to this run instead of a new one. */
   readonly runId?: number | undefined;
 };
@@ -42,6 +44,7 @@ export function queueJob(world: World, wanted: NewJob): Job {
     result: wanted.result ?? 'success',
     hosted: wanted.hosted ?? false,
     waiting: wanted.waiting ?? false,
+    untold: wanted.untold ?? false,
   });
 }
 
@@ -63,9 +66,9 @@ function startRun(world: World, { repo, workflowName, event = 'push' }: NewJob):
   return run;
 }
 
-type JobPlan = Pick<Job, 'name' | 'labels' | 'durationMs' | 'result' | 'hosted'> & { readonly waiting: boolean };
+type JobPlan = Pick<Job, 'name' | 'labels' | 'durationMs' | 'result' | 'hosted'> & { readonly waiting: boolean; readonly untold: boolean };
 
-function addJob(world: World, run: Run, { waiting, ...plan }: JobPlan): Job {
+function addJob(world: World, run: Run, { waiting, untold, ...plan }: JobPlan): Job {
   const now = isoNow(world);
   const job: Job = {
     id: nextId(world, 'job'),
@@ -82,7 +85,8 @@ function addJob(world: World, run: Run, { waiting, ...plan }: JobPlan): Job {
   };
   run.jobs.push(job);
   world.jobs.set(job.id, job);
-  emitWorkflowJob(world, job, waiting ? 'waiting' : 'queued');
+  if (untold) strike(world, 'event_never_sent');
+  else emitWorkflowJob(world, job, waiting ? 'waiting' : 'queued');
   if (!waiting) enqueue(world, job);
   return job;
 }
@@ -107,10 +111,10 @@ export function rerunJob(world: World, jobId: number): Job {
   const job = findJob(world, jobId);
   if (job.status !== 'completed') throw new Refusal(403, `Job ${jobId} is ${job.status}; only a completed job can be run again.`);
   job.run.attempt += 1;
-  return addJob(world, job.run, { ...pickPlan(job), waiting: false });
+  return addJob(world, job.run, { ...pickPlan(job), waiting: false, untold: false });
 }
 
-function pickPlan({ name, labels, durationMs, result, hosted }: Job): Omit<JobPlan, 'waiting'> {
+function pickPlan({ name, labels, durationMs, result, hosted }: Job): Omit<JobPlan, 'waiting' | 'untold'> {
   return { name, labels, durationMs, result, hosted };
 }
 

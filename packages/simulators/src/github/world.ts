@@ -25,7 +25,14 @@ type Token = { readonly installationId: number; readonly expiresAt: number };
 export type RateBucket = { limit: number; used: number; resetAt: number };
 
 /** What a fault has done. `busy_hidden`: a runner that worked was called idle, or its deletion was let pass. */
-export type Strike = 'delivery_lost' | 'delivery_doubled' | 'delivery_delayed' | 'call_failed' | 'busy_hidden' | 'version_refused';
+export type Strike =
+  | 'event_never_sent'
+  | 'delivery_lost'
+  | 'delivery_doubled'
+  | 'delivery_delayed'
+  | 'call_failed'
+  | 'busy_hidden'
+  | 'version_refused';
 
 /** Everything the simulated GitHub remembers. One plain object; the functions beside it change it. */
 export type World = {
