@@ -21,6 +21,8 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'recordRedeliveryRequest',
     'pauseRedeliveryRequests',
     'findGivenUp',
+    'findRememberedDeliveries',
+    'forgetFoundOutKeys',
   ],
   'a task about one worker or key, or its end': [
     'findWorkerToProvision',
