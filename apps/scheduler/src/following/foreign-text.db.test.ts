@@ -54,6 +54,15 @@ describe('a NUL in a termination message (P6)', () => {
   });
 });
 
+test('a NUL that is in a state already is no reason to pass the pod over (P6)', async () => {
+  const [name = ''] = await startWorkers(1);
+  endPod(name, 'failed');
+  await waitFor('the pod to end', async () => (await list())[0]?.containersTerminated === true);
+  const pods = (await list()).map((pod): ObservedPod => Object.assign(pod, { podReason: 'a\0b', nodeName: 'node\0' }));
+  await takeList({ ...world.parts, ...FOLLOWING }, 'runners', pods, []);
+  expect(await row(name)).toMatchObject({ status: 'failed', k8s_node: 'node\uFFFD', failure_info: { message: 'a\uFFFDb' } });
+});
+
 /** More than any column of ours holds: what stands for whatever else a cluster may say. */
 const withOddExit = (pod: ObservedPod): ObservedPod => ({ ...pod, runner: { ...pod.runner, exitCode: 2 ** 40 } });
 

@@ -1,3 +1,4 @@
+import { jsonText } from '@paddock/domain/text/storable';
 import { sql, type Transaction } from 'kysely';
 import type { Database, EntityType } from '../schema/tables.ts';
 
@@ -34,7 +35,7 @@ export async function adoptWorkers(trx: Transaction<Database>, pods: readonly Po
     with given as (
       -- The cluster's clock may be ahead of ours.
       select *, least(g."podCreatedAt", now()) as "madeAt"
-      from jsonb_to_recordset(${JSON.stringify(pods)}::jsonb) as g("podName" text, "podUid" text, "podCreatedAt" timestamptz,
+      from jsonb_to_recordset(${jsonText(pods)}::jsonb) as g("podName" text, "podUid" text, "podCreatedAt" timestamptz,
         namespace text, cluster text, pool text, image text, "entityId" bigint, "scopeRepoId" bigint, "madeForJobId" bigint, "deliveryGuid" text,
         "entityType" text, "entityName" text, "appId" bigint, "installationId" bigint, "repoFullName" text)
     ),

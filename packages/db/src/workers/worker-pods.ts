@@ -1,3 +1,4 @@
+import { jsonText } from '@paddock/domain/text/storable';
 import { describeStop, STOP_REASONS } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
@@ -92,7 +93,7 @@ export async function recordPodStates(
 ): Promise<RecordedPods> {
   const { rows } = await sql<RecordedPods>`${prepared}
     with given as (
-      select * from jsonb_to_recordset(${JSON.stringify(states)}::jsonb) as g("podName" text, "podUid" text, "podCreatedAt" timestamptz, node text, phase text,
+      select * from jsonb_to_recordset(${jsonText(states)}::jsonb) as g("podName" text, "podUid" text, "podCreatedAt" timestamptz, node text, phase text,
         "runningAt" timestamptz, "endedAt" timestamptz, "exitCode" integer, "isRunnerOver" boolean, "isUnschedulable" boolean, "terminatingAt" timestamptz, "terminatingSeconds" float8,
         "stuckReason" text, "failureReason" text, "endedBy" text, message text)
     ),

@@ -1,4 +1,5 @@
 import { type Pool, pool as storedPool } from '@paddock/domain/pools/pools-document';
+import { jsonText } from '@paddock/domain/text/storable';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { installationToday, loginToday } from '../accounts/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
@@ -205,7 +206,7 @@ export async function findWorkerPlace(db: Kysely<Database>, podName: string): Pr
 export async function saveDiagnosis(db: Kysely<Database>, podName: string, diagnosis: FailureInfo): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('workers')
-    .set({ failure_info: JSON.stringify(diagnosis) })
+    .set({ failure_info: jsonText(diagnosis) })
     .where('pod_name', '=', podName)
     .where((is) =>
       is.or([
