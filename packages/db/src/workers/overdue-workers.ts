@@ -46,8 +46,10 @@ const MOST_LENIENT = 2;
 
 const past = (instant: string, deadline: string) => sql.raw(`w.${instant} < now() - ${deadline} * interval '1 second'`);
 
+/** Its pod has not started: that takes no answer of GitHub's. */
+const isPending = sql`(w.running_at is null and w.assigned_at is null)`;
 /** GitHub can be asked about worker `w` through `i`. */
-const mayAsk = sql`i.app_id is not null and not ${isRefused({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })}`;
+const mayAsk = sql`(i.app_id is not null and not ${isRefused({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })})`;
 
 /** Since when assigned worker `w` has had nothing to do but to end: since its runner ended, or its job, or its assignment to one unknown. */
 const overSince = sql`least(w.runner_ended_at, coalesce(
@@ -67,44 +69,47 @@ export async function findOverdueWorkers(
   const usual = deadlinesOf({ name: '' });
   const shortest = Math.min(...[usual, ...pools].flatMap(({ pending, registration, idle }) => [pending, registration, idle]));
   const { rows } = await sql<OverdueWorker>`
-    select w.pod_name as "podName", w.k8s_pool as pool, w.assigned_at is not null as "hadJob",
-      w.running_at is null and w.assigned_at is null as "isPending",
-      w.running_at is not null and ${past('running_at', 'd.registration')} as "isRegistrationDue",
-      w.running_at is not null and ${past('running_at', 'd.idle')} and not w.is_warm as "isIdleDue",
-      d.idle * 1000 as "idleDeadlineMs", w.online_seen_at is not null as "wasOnline",
+    select w.pod_name as "podName", w.k8s_pool as pool, w.assigned_at is not null as "hadJob", ${isPending} as "isPending",
+      w.running_at is not null and ${past('running_at', 'w.registration_deadline')} as "isRegistrationDue",
+      w.running_at is not null and ${past('running_at', 'w.idle_deadline')} and not w.is_warm as "isIdleDue",
+      w.idle_deadline * 1000 as "idleDeadlineMs", w.online_seen_at is not null as "wasOnline",
       extract(epoch from now() - w.offline_since)::float8 * 1000 as "offlineForMs",
       (select extract(epoch from now() - min(j.created_at))::float8 * 1000 from jobs j
         where j.demand_key = w.demand_key and j.wants_worker) as "waitingForMs",
       w.entity_id as "entityId", w.entity_type as "entityType", ${loginToday('w')} as login,
       coalesce(i.app_id, w.app_id) as "appId", coalesce(i.installation_id, w.installation_id) as "installationId",
       w.scope_repo_id as "scopeRepoId"
-    -- By itself: in the order of their age the planner might rather walk through every worker ever made.
     from (
-      select * from workers w where status in ('pending', 'running') and (assigned_at is null or not ${RUNS_BOUND_JOB}) and stopping_at is null
-        and created_at < now() - ${shortest}::float8 * interval '1 second' offset 0
+      select w.*, d.registration as registration_deadline, d.idle as idle_deadline
+      -- By itself: in the order of their age the planner might rather walk through every worker ever made.
+      from (
+        select * from workers w where status in ('pending', 'running') and (assigned_at is null or not ${RUNS_BOUND_JOB}) and stopping_at is null
+          and created_at < now() - ${shortest}::float8 * interval '1 second' offset 0
+      ) w
+      left join jsonb_to_recordset(${JSON.stringify(pools)}::jsonb) as p(name text, pending float8, registration float8, idle float8) on p.name = w.k8s_pool
+      cross join lateral (
+        -- Only ends before its making count: the next worker gets more time, not the one beside it.
+        select count(*) filter (where stop_reason = 'pending_timeout') as pending, count(*) filter (where stop_reason = 'not_registered') as registration,
+          count(*) filter (where stop_reason in ('idle', 'not_assigned')) as idle
+        from workers e
+        where e.k8s_pool = w.k8s_pool and e.completed_at is not null and e.stop_reason in (${sql.join(DEADLINE_REASONS.map((reason) => sql.lit(reason)))})
+          and e.completed_at between now() - ${leniencyMs}::float8 * interval '1 millisecond' and w.created_at
+      ) ended
+      cross join lateral (
+        select coalesce(p.pending, ${usual.pending}::float8) * 2 ^ least(ended.pending, ${MOST_LENIENT}) as pending,
+          coalesce(p.registration, ${usual.registration}::float8) * 2 ^ least(ended.registration, ${MOST_LENIENT}) as registration,
+          coalesce(p.idle, ${usual.idle}::float8) * 2 ^ least(ended.idle, ${MOST_LENIENT}) as idle
+      ) d
+      where case when w.assigned_at is not null then ${overSince} < now() - d.idle * interval '1 second'
+            and coalesce(w.runner_checked_at < now() - greatest(d.idle * interval '1 second', ${readingsApartMs}::float8 * interval '1 millisecond'), true)
+          when w.running_at is null then w.pod_uid is not null and ${past('pod_created_at', 'd.pending')}
+          else ((w.online_seen_at is null and ${past('running_at', 'd.registration')}) or (${past('running_at', 'd.idle')} and not w.is_warm))
+            and coalesce(w.runner_checked_at < now() - ${readingsApartMs}::float8 * interval '1 millisecond', true)
+          end
+      -- Whom GitHub is asked through is looked up only for these.
+      offset 0
     ) w ${installationToday('w', appIds)}
-    left join jsonb_to_recordset(${JSON.stringify(pools)}::jsonb) as p(name text, pending float8, registration float8, idle float8) on p.name = w.k8s_pool
-    cross join lateral (
-      -- Only ends before its making count: the next worker gets more time, not the one beside it.
-      select count(*) filter (where stop_reason = 'pending_timeout') as pending, count(*) filter (where stop_reason = 'not_registered') as registration,
-        count(*) filter (where stop_reason in ('idle', 'not_assigned')) as idle
-      from workers e
-      where e.k8s_pool = w.k8s_pool and e.completed_at is not null and e.stop_reason in (${sql.join(DEADLINE_REASONS.map((reason) => sql.lit(reason)))})
-        and e.completed_at between now() - ${leniencyMs}::float8 * interval '1 millisecond' and w.created_at
-    ) ended
-    cross join lateral (
-      select coalesce(p.pending, ${usual.pending}::float8) * 2 ^ least(ended.pending, ${MOST_LENIENT}) as pending,
-        coalesce(p.registration, ${usual.registration}::float8) * 2 ^ least(ended.registration, ${MOST_LENIENT}) as registration,
-        coalesce(p.idle, ${usual.idle}::float8) * 2 ^ least(ended.idle, ${MOST_LENIENT}) as idle
-    ) d
-    where case when w.assigned_at is not null then ${overSince} < now() - d.idle * interval '1 second'
-          and coalesce(w.runner_checked_at < now() - greatest(d.idle * interval '1 second', ${readingsApartMs}::float8 * interval '1 millisecond'), true)
-          and ${mayAsk}
-        when w.running_at is null then w.pod_uid is not null and ${past('pod_created_at', 'd.pending')}
-        else ((w.online_seen_at is null and ${past('running_at', 'd.registration')}) or (${past('running_at', 'd.idle')} and not w.is_warm))
-          and coalesce(w.runner_checked_at < now() - ${readingsApartMs}::float8 * interval '1 millisecond', true)
-          and ${mayAsk}
-        end
+    where ${isPending} or ${mayAsk}
     order by row_number() over (partition by w.entity_id, w.scope_repo_id order by w.created_at, w.pod_name), w.created_at, w.pod_name
     limit ${limit}`.execute(db);
   return rows;
