@@ -45,6 +45,10 @@ export function upkeepEvents(log: Logger, metrics: Metrics, { recovered, oneFail
       oneFailed('remove-stray-registrations');
       log.warn('registrations of an account could not be compared with its workers', { account, failure });
     },
+    straySecretNotRemoved(podName: string, failure: KubeFailure) {
+      oneFailed('remove-stray-registrations');
+      log.warn('Secret of a registration without a worker could not be removed; both are tried again', { podName, failure });
+    },
     /** After a restore, say: then they are for a person to look at. */
     tooManyStrays(count: number, cap: number) {
       refusedPasses.inc({ sweep: 'remove-stray-registrations' });

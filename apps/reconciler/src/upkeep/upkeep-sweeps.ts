@@ -56,6 +56,7 @@ export function upkeepSweeps({ db, github, cluster, config, events }: SweepConte
         {
           db,
           github,
+          cluster,
           events,
           madeWithinMs: config.strayScopesHours * 3_600_000,
           graceMs: config.strayRegistrationGraceMs,

@@ -2,9 +2,15 @@ import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { connectGitHub, type GitHub } from '@paddock/github/connect';
 import { createJitConfig } from '@paddock/github/runners';
 import type { RegistrationScope } from '@paddock/github/scope';
+import { type Cluster, connectCluster } from '@paddock/kube/connect';
+import { createPod } from '@paddock/kube/pods';
+import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
+import { createSecret, secretExists } from '@paddock/kube/secrets';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/github/start-small-world';
+import { type KubeSimulator, startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -18,6 +24,8 @@ import {
 let database: TestDatabase;
 let world: SmallWorld;
 let github: GitHub;
+let kube: KubeSimulator;
+let cluster: Cluster;
 let instance: string;
 let told: string[];
 
@@ -33,19 +41,26 @@ beforeEach(async () => {
   world = await startSmallWorld();
   const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
   github = connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 5_000 });
+  kube = await startKubeSimulator();
+  cluster = connectCluster({ kubeconfigFile: kube.writeKubeconfig(), requestTimeoutMs: 5_000 });
   told = [];
 });
-afterEach(() => world.github.stop());
+afterEach(async () => {
+  cluster.close();
+  await Promise.all([world.github.stop(), kube.stop()]);
+});
 
 const sweep = (more: Partial<RemoveStrayRegistrationsOptions> = {}): Promise<StrayRegistrationsCounts> =>
   removeStrayRegistrations(
     {
       db: database.db,
       github,
+      cluster,
       events: {
         strayRegistrationRemoved: (name) => void told.push(`removed ${name}`),
         strayRegistrationsNotChecked: (account, failure) => void told.push(`${account}: ${failure?.kind}`),
         runnersMissing: (account) => void told.push(`${account}: runners missing`),
+        straySecretNotRemoved: (name, { kind }) => void told.push(`Secret ${name}: ${kind}`),
         tooManyStrays: (count, cap) => void told.push(`${count} are more than ${cap}`),
       },
       madeWithinMs: 86_400_000,
@@ -96,7 +111,7 @@ const runners = async () => (await world.github.truth()).runners.map(({ name }) 
 const passHours = () => sql`update stray_registrations set first_seen_at = first_seen_at - interval '2 hours'`.execute(database.db);
 const sightings = async () =>
   (await database.db.selectFrom('stray_registrations').select('sightings').execute()).map((row) => row.sightings);
-const NOTHING = { strays: 0, online: 0, removed: 0, left: 0, failed: 0, overCap: 0 };
+const NOTHING = { strays: 0, online: 0, removed: 0, secrets: 0, left: 0, failed: 0, overCap: 0 };
 
 describe('registrations of ours without a worker (E6)', () => {
   test.each([
@@ -224,6 +239,57 @@ async function oneDue(): Promise<void> {
   await sweep();
   await passHours();
 }
+
+describe('a Secret with neither row nor pod (E6)', () => {
+  const NAMESPACE = 'default';
+
+  /** As a restore of the database leaves it, to a moment before the worker's row was made. */
+  async function secretDue(): Promise<{ namespace: string; name: string }> {
+    await putPools(database.db, examplePools({ pools: [{ namespace: NAMESPACE }] }));
+    await knowScope(ACME);
+    const { name, jitConfig } = await register();
+    await createSecret(cluster, runnerSecret({ ...identityOf(name), jitConfig }));
+    await sweep();
+    expect(await secretExists(cluster, { namespace: NAMESPACE, name })).toBe(true);
+    await passHours();
+    return { namespace: NAMESPACE, name };
+  }
+
+  const identityOf = (name: string) => ({
+    ...{ namespace: NAMESPACE, name, instance, pool: 'linux', image: 'example.test/runner:1' },
+    ...{ entityId: world.organization.id, scopeRepoId: 0 },
+  });
+
+  test('goes with the registration that it is for', async () => {
+    const secret = await secretDue();
+    expect(await sweep()).toMatchObject({ removed: 1, secrets: 1 });
+    expect(await secretExists(cluster, secret)).toBe(false);
+    expect(await runners()).toEqual([]);
+  });
+
+  test('stays for a pod that is to be adopted, and its registration with it', async () => {
+    const secret = await secretDue();
+    await createPod(cluster, runnerPod(identityOf(secret.name)));
+    expect(await sweep()).toMatchObject({ removed: 0, secrets: 0, left: 1 });
+    expect(await secretExists(cluster, secret)).toBe(true);
+    expect(await runners()).toEqual([secret.name]);
+  });
+
+  test('is left by a dry run', async () => {
+    const secret = await secretDue();
+    expect(await sweep({ dryRun: true })).toMatchObject({ removed: 1, secrets: 0 });
+    expect(await secretExists(cluster, secret)).toBe(true);
+  });
+
+  test.each([0, 1])('is removed by the next pass when call %d to the cluster fails', async (after) => {
+    const secret = await secretDue();
+    kube.failNext({ status: 503, after });
+    expect(await sweep()).toMatchObject({ removed: 0, failed: 1 });
+    expect(told).toEqual([`Secret ${secret.name}: unavailable`]);
+    expect(await sweep()).toMatchObject({ removed: 1, secrets: 1 });
+    expect(await secretExists(cluster, secret)).toBe(false);
+  });
+});
 
 describe('remove-stray-registrations does nothing', () => {
   test('when a list fails; other accounts go on, and the refusal is written down once (C9)', async () => {

@@ -9,10 +9,15 @@ import {
 } from '@paddock/db/workers/stray-registrations';
 import type { Noting } from '@paddock/db/matching/breakers';
 import { countListable } from '@paddock/db/workers/worker-stops';
+import { findNamespaces } from '@paddock/db/workers/worker-pods';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { deleteRunner, getRunner, listRunners } from '@paddock/github/runners';
 import type { RegistrationScope } from '@paddock/github/scope';
+import type { Cluster } from '@paddock/kube/connect';
+import { KubeError } from '@paddock/kube/errors';
+import { findPod } from '@paddock/kube/pods';
+import { deleteSecret } from '@paddock/kube/secrets';
 import { createAskGitHub } from '../jobs/ask-github.ts';
 import { actOrCount } from '../count-only.ts';
 import type { ReconcilerEvents } from '../events.ts';
@@ -20,7 +25,11 @@ import { scopeToday } from '../scope-today.ts';
 
 export interface RemoveStrayRegistrationsOptions extends Noting {
   github: GitHub;
-  events: Pick<ReconcilerEvents, 'strayRegistrationRemoved' | 'strayRegistrationsNotChecked' | 'runnersMissing' | 'tooManyStrays'>;
+  cluster: Cluster;
+  events: Pick<
+    ReconcilerEvents,
+    'strayRegistrationRemoved' | 'strayRegistrationsNotChecked' | 'runnersMissing' | 'tooManyStrays' | 'straySecretNotRemoved'
+  >;
   /** Only scopes for which a worker was made so lately, in milliseconds. */
   madeWithinMs: number;
   /** How long a stray must have been known, in milliseconds. */
@@ -39,7 +48,9 @@ export interface StrayRegistrationsCounts {
   /** The same, but online: their pods are adopted, and they are left alone (P2). */
   online: number;
   removed: number;
-  /** Gone, online, busy or known again when they were to be removed. */
+  /** Secrets that bore their names. */
+  secrets: number;
+  /** Gone, online, busy, known again or with a pod when they were to be removed. */
   left: number;
   failed: number;
   /** More were due than the cap, so that none was removed. */
@@ -56,13 +67,15 @@ interface Stray {
 /**
  * Removes registrations at GitHub that bear our instance's name and have no worker here (E6): offline, in two lists at least, for longer
  * than the grace. One list per scope. What cannot be listed, or shows none of the runners that must be there, changes nothing.
+ *
+ * A Secret with neither row nor pod goes with the registration that it is for, and is known by its name: nobody may list Secrets.
  */
 export async function removeStrayRegistrations(
   options: RemoveStrayRegistrationsOptions,
   signal: AbortSignal,
 ): Promise<StrayRegistrationsCounts> {
   const { db, events, cap } = options;
-  const counts: StrayRegistrationsCounts = { listed: 0, strays: 0, online: 0, removed: 0, left: 0, failed: 0, overCap: 0 };
+  const counts: StrayRegistrationsCounts = { listed: 0, strays: 0, online: 0, removed: 0, secrets: 0, left: 0, failed: 0, overCap: 0 };
   const prefix = `pdk-${await findInstance(db)}-`;
   const ask = createAskGitHub({
     db,
@@ -86,9 +99,10 @@ export async function removeStrayRegistrations(
     events.tooManyStrays(due.length, cap);
     return { ...counts, overCap: due.length };
   }
+  const namespaces = due.length === 0 ? [] : await findNamespaces(db);
   for (const stray of due) {
     if (signal.aborted) break;
-    counts[await removeOne(options, stray)]++;
+    counts[await removeOne(options, stray, { namespaces, counts })]++;
   }
   return counts;
 }
@@ -125,23 +139,27 @@ async function lookAtScope(
   return due.map((registration) => ({ registration, known, client, scope }));
 }
 
-/** Looks once more at both sides before it deletes: the list may be minutes old by now. */
+/** Looks once more at all sides before it deletes: the list may be minutes old by now. The Secret goes first, for its name is known only by the registration. */
 async function removeOne(
-  { db, events, dryRun }: RemoveStrayRegistrationsOptions,
+  { db, cluster, events, dryRun }: RemoveStrayRegistrationsOptions,
   { registration: { runnerId, name }, known, client, scope }: Stray,
+  { namespaces, counts }: { namespaces: readonly string[]; counts: StrayRegistrationsCounts },
 ): Promise<'removed' | 'left' | 'failed'> {
   try {
     const runner = await getRunner(client, scope, runnerId);
     if (runner !== undefined && (runner.online || runner.busy)) return 'left';
     if ((await findNamesWithoutWorker(db, [name])).length === 0) return 'left';
+    for (const namespace of namespaces) if ((await findPod(cluster, { namespace, name })) !== undefined) return 'left';
     if (dryRun) return 'removed';
+    for (const namespace of namespaces) if ((await deleteSecret(cluster, { namespace, name })) === 'deleted') counts.secrets++;
     const result = runner === undefined ? 'absent' : await deleteRunner(client, scope, runnerId);
     if (result === 'busy') return 'left';
     await forgetStrayRegistration(db, known, runnerId);
     if (result === 'deleted') events.strayRegistrationRemoved(name);
     return result === 'deleted' ? 'removed' : 'left';
   } catch (error) {
-    events.strayRegistrationsNotChecked(known.login, classifyGitHubError(error));
+    if (error instanceof KubeError) events.straySecretNotRemoved(name, error.failure);
+    else events.strayRegistrationsNotChecked(known.login, classifyGitHubError(error));
     return 'failed';
   }
 }
