@@ -1,4 +1,5 @@
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { checkApps, type CheckAppsOptions } from './check-apps.ts';
 import { startJobsScene, type JobsScene } from '../jobs/jobs.scene.ts';
@@ -55,6 +56,17 @@ describe('the rights of an App (H4)', () => {
     expect(problems).toEqual([expect.stringContaining('workflow_job'), expect.stringContaining('organization_self_hosted_runners')]);
     expect(problems[0]).toContain(`App ${appId}: `);
     expect(told).toHaveLength(2);
+  });
+
+  test('without the one that an organisation’s pool needs which registers at repositories', async () => {
+    const { appId, user } = scene.world;
+    await scene.world.github.uninstall(user.installationId);
+    await scene.world.github.setApp(appId, {
+      permissions: { actions: 'read', organization_self_hosted_runners: 'write', administration: 'read' },
+    });
+    expect((await check()).problems).toEqual([]);
+    await putPools(database.db, examplePools({ pools: [{}, { name: 'apart', labels: ['apart'], registration: 'repository' }] }));
+    expect((await check()).problems).toEqual([expect.stringContaining('administration: write')]);
   });
 
   test('that GitHub refuses: written down, and the other Apps are checked (C9)', async () => {

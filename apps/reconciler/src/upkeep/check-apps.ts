@@ -1,6 +1,7 @@
 import { recordAppAuthFailure } from '@paddock/db/accounts/app-auth-failures';
 import { type AppInstallation, findAppInstallations, repairInstallations } from '@paddock/db/accounts/app-installations';
 import type { InstallationToStore } from '@paddock/db/accounts/installations';
+import { currentPoolsDocument } from '@paddock/db/jobs/pools-documents';
 import { databaseTime } from '@paddock/db/turns/schedules';
 import type { Database, EntityType } from '@paddock/db/schema/tables';
 import { compareInstallations } from '@paddock/domain/accounts/compare-installations';
@@ -42,10 +43,12 @@ export interface CheckAppsCounts {
 export async function checkApps(options: CheckAppsOptions, signal: AbortSignal): Promise<CheckAppsCounts> {
   const { db, github, events, appIds, dryRun } = options;
   const counts: CheckAppsCounts = { apps: 0, unanswered: 0, problems: [], problemsOfApps: {}, installations: 0, repaired: 0, gone: 0 };
+  const pools = (await currentPoolsDocument(db))?.document.pools ?? [];
+  const atRepositories = pools.some(({ registration }) => registration === 'repository');
   for (const appId of appIds) {
     if (signal.aborted) break;
     // Before GitHub is asked: what a delivery says meanwhile is newer, and stands.
-    const ours = { known: await findAppInstallations(db, appId), statedAt: (await databaseTime(db)).toISOString() };
+    const ours = { known: await findAppInstallations(db, appId), statedAt: (await databaseTime(db)).toISOString(), atRepositories };
     const asked = await askAbout(github.asApp(appId, { signal }), ours, options).catch((error: unknown) => classifyGitHubError(error));
     if ('kind' in asked) {
       counts.unanswered++;
@@ -79,7 +82,7 @@ interface AppAnswer {
 /** All calls about one App, and what follows from them. Throws what Octokit throws. */
 async function askAbout(
   app: AppClient,
-  { known, statedAt }: { known: readonly AppInstallation[]; statedAt: string },
+  { known, statedAt, atRepositories }: { known: readonly AppInstallation[]; statedAt: string; atRepositories: boolean },
   { events, goneAtMost }: CheckAppsOptions,
 ): Promise<AppAnswer> {
   const { appId } = app;
@@ -108,6 +111,6 @@ async function askAbout(
     statements.push({ appId, installationId, account, repositorySelection: selection, suspendedAt: null, isDeleted: true, statedAt });
   }
   const on = (type: EntityType) => listed.some((one: GitHubInstallation) => one.accountType === type);
-  const problems = findAppProblems({ ...facts, onOrganizations: on('Organization'), onUsers: on('User') });
+  const problems = findAppProblems({ ...facts, onOrganizations: on('Organization'), onUsers: on('User'), atRepositories });
   return { problems, installations: all.length, statements };
 }

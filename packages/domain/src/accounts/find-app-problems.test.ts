@@ -6,6 +6,7 @@ const well: AppToCheck = {
   events: ['workflow_job', 'push'],
   onOrganizations: true,
   onUsers: true,
+  atRepositories: false,
 };
 const without = (name: string): AppToCheck => ({ ...well, permissions: { ...well.permissions, [name]: 'none' } });
 
@@ -18,6 +19,16 @@ describe('findAppProblems (H4)', () => {
     ['those, where there is no organisation', { ...without('organization_self_hosted_runners'), onOrganizations: false }, []],
     ['administration', without('administration'), ['administration: write']],
     ['that, where there is no personal account', { ...without('administration'), onUsers: false }, []],
+    [
+      'that, where an organisation’s pool registers at repositories',
+      { ...without('administration'), onUsers: false, atRepositories: true },
+      ['administration: write, without which no runner of a pool with `registration: repository`'],
+    ],
+    [
+      'that, where such a pool has no organisation',
+      { ...without('administration'), onOrganizations: false, onUsers: false, atRepositories: true },
+      [],
+    ],
     [
       'all but reading',
       { ...well, permissions: { actions: 'write', administration: 'read' } },

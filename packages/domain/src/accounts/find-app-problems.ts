@@ -4,10 +4,12 @@ export interface AppToCheck {
   readonly events: readonly string[];
   readonly onOrganizations: boolean;
   readonly onUsers: boolean;
+  /** A pool registers organisations’ runners at their repositories. */
+  readonly atRepositories: boolean;
 }
 
 /** What is wrong with an App's rights, a sentence each; none if it can do its work (H4). */
-export function findAppProblems({ permissions, events, onOrganizations, onUsers }: AppToCheck): string[] {
+export function findAppProblems({ permissions, events, onOrganizations, onUsers, atRepositories }: AppToCheck): string[] {
   const lacks = (name: string, level: Level) => rankOf(permissions[name]) < LEVELS.indexOf(level);
   const problems: string[] = [];
   if (!events.includes('workflow_job')) {
@@ -21,6 +23,11 @@ export function findAppProblems({ permissions, events, onOrganizations, onUsers 
   }
   if (onUsers && lacks('administration', 'write')) {
     problems.push('it lacks the permission administration: write, without which no runner of a personal account’s repository can register');
+  }
+  if (onOrganizations && atRepositories && lacks('administration', 'write')) {
+    problems.push(
+      'it lacks the permission administration: write, without which no runner of a pool with `registration: repository` can register',
+    );
   }
   return problems;
 }
