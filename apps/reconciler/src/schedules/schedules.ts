@@ -23,16 +23,20 @@ export interface SchedulesOptions {
   /** Who we are, written beside the ticks that we took. */
   holder: string;
   events: Pick<ReconcilerEvents, 'tickTaken' | 'scheduleFailed'>;
+  /**
+   * How often the newest ticks are looked for beside node-cron, in milliseconds: for a clock that differs from PostgreSQL's, and after
+   * PostgreSQL was away.
+   */
+  lookMs?: number;
 }
 
-/** How often the newest ticks are looked for beside node-cron: for a clock that differs from PostgreSQL's, and after PostgreSQL was away. */
 const LOOK_MS = 5_000;
 
 /**
  * The schedules of one replica (E9). Every replica runs them; PostgreSQL's clock says which tick is the newest, and the row of the schedule
  * gives each tick to one of them. A tick that nobody could take at its time is taken as soon as somebody can, unless the next one has come.
  */
-export function createSchedules({ db, schedules, holder, events }: SchedulesOptions) {
+export function createSchedules({ db, schedules, holder, events, lookMs = LOOK_MS }: SchedulesOptions) {
   /** The newest tick of each schedule that is known to be taken, so that PostgreSQL is asked once per tick only. */
   const taken = new Map<string, number>();
 
@@ -64,7 +68,7 @@ export function createSchedules({ db, schedules, holder, events }: SchedulesOpti
       cron(expressionOf(everySeconds), () => wake.ring(), { timezone: 'Etc/UTC', suppressMissedWarning: true }),
     );
     try {
-      await loop(once, { wake, intervalMs: LOOK_MS, onError: events.scheduleFailed }, signal);
+      await loop(once, { wake, intervalMs: lookMs, onError: events.scheduleFailed }, signal);
     } finally {
       for (const bell of bells) await bell.destroy();
     }
