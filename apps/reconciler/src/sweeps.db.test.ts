@@ -10,6 +10,7 @@ import { createLogger } from '@paddock/runtime/logger';
 import { createMetrics, type Metrics } from '@paddock/runtime/metrics';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { type ReconcilerConfig, readReconcilerConfig } from './config.ts';
@@ -42,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  for (const table of ['tasks', 'operations', 'schedules'] as const) await database.db.deleteFrom(table).execute();
+  for (const table of ['tasks', 'operations', 'schedules', 'workers', 'jobs'] as const) await database.db.deleteFrom(table).execute();
   scene = await startRedeliveryScene(database.db, { losesRows: true });
   const { appId, privateKeyPem, github: simulator } = scene.world;
   config = readConfig(simulator.url, appId, privateKeyPem);
@@ -70,6 +71,8 @@ const drain = () => runDueTasks({ db: database.db, kinds });
 const put = (kind: string, subject: { type: string; id: string }) =>
   database.db.transaction().execute((trx) => enqueue(trx, [{ kind, subject }]));
 const operations = () => database.db.selectFrom('operations').selectAll().orderBy('kind').orderBy('finished_at').execute();
+
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
 
 /** What runs only when somebody asks for it. */
 const ASKED_FOR = new Set(['redeliver-since', 'resync-repository']);
@@ -186,6 +189,34 @@ describe('the reconciler’s sweeps', () => {
     const { rows } = await sql<{ kind: string; minutes: number }>`
       select kind, round(extract(epoch from due_at - queued_at) / 60)::integer as minutes from tasks`.execute(database.db);
     expect(rows).toEqual([{ kind: 'check-apps', minutes: 10 }]);
+  });
+
+  test('by default events and ended jobs go after 90 days and pods after 6 hours; workers never, and whole (E7)', async () => {
+    for (const days of [91, 89]) {
+      for (const event of ['workflow_job.queued', 'ping', 'push', 'installation.created', 'auth_attempt.404']) {
+        const row = { source: 'webhook', event, outcome: 'ok', payload: '{}', received_at: daysAgo(days) } as const;
+        await database.db.insertInto('installation_events').values(row).execute();
+      }
+    }
+    for (const days of [89, 91]) {
+      const ended = { status: 'completed', wants_worker: false, created_at: daysAgo(days), updated_at: daysAgo(days) } as const;
+      await putJob(database.db, { run_id: days, job_id: days, ...ended });
+    }
+    const failure = JSON.stringify({ version: 1, message: 'the image cannot be pulled' });
+    const failed = { status: 'failed', failure_info: failure, pod_uid: 'a-uid' } as const;
+    await putWorker(database.db, { pod_name: 'pdk-old', ...failed, completed_at: daysAgo(4_000), pod_deleted_at: daysAgo(4_000) });
+    await putWorker(database.db, { pod_name: 'pdk-5-hours', ...failed, completed_at: minutesAgo(300) });
+    await putWorker(database.db, { pod_name: 'pdk-7-hours', ...failed, completed_at: minutesAgo(420) });
+    const before = await database.db.selectFrom('workers').selectAll().orderBy('pod_name').execute();
+    for (const kind of ['retire-rows', 'delete-ended-pods']) await put(kind, { type: 'schedule', id: kind });
+    await drain();
+    const outputs = (await operations()).map(({ kind, output }) => [kind, output]);
+    // The cluster of these tests answers nobody: one pod was to be looked at.
+    expect(outputs).toEqual([
+      ['delete-ended-pods', expect.objectContaining({ deleted: 0, failed: 1 })],
+      ['retire-rows', { events: 3, jobs: 1 }],
+    ]);
+    expect(await database.db.selectFrom('workers').selectAll().orderBy('pod_name').execute()).toEqual(before);
   });
 
   test('expired operations are purged, however often, and the counts stay (D9)', async () => {

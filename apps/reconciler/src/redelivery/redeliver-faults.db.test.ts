@@ -58,14 +58,21 @@ describe('when GitHub fails (E1)', () => {
     },
   );
 
-  test('a refused redelivery is counted and the others go on', async () => {
+  test.each([
+    ['refused', 422, 'invalid'],
+    ['unknown', 404, 'not_found'],
+  ])('a redelivery that is %s is counted and spaced as others are, and the others go on', async (_how, status, kind) => {
     await scene.queueJobs(3);
-    await scene.world.github.failNext({ method: 'POST', path: '/attempts$', status: 422 });
+    await scene.world.github.failNext({ method: 'POST', path: '/attempts$', status });
     expect(await scene.cycle()).toMatchObject({ accepted: 2, refused: 1 });
-    expect(scene.refused).toEqual(['invalid']);
+    expect(scene.refused).toEqual([kind]);
     expect(scene.receiver.received).toHaveLength(2);
-    const rows = await scene.unresolved();
-    expect(rows.map(({ requests }) => requests)).toEqual([1, 1, 1]);
+    const [row, ...resolved] = (await scene.unresolved()).toSorted((a, b) => a.nextRequestAt.getTime() - b.nextRequestAt.getTime());
+    expect([row, ...resolved].map((one) => one?.requests)).toEqual([1, 1, 1]);
+    expect((row?.nextRequestAt.getTime() ?? 0) - (row?.lastRequestedAt?.getTime() ?? 0)).toBe(5 * 60_000);
+    expect(await scene.cycle()).toMatchObject({ accepted: 0, refused: 0 });
+    await scene.passAnHour();
+    expect(await scene.cycle()).toMatchObject({ accepted: 1, refused: 0 });
   });
 
   test('a redelivery that a broken server stopped is due in the next cycle again', async () => {
