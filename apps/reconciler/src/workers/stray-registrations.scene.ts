@@ -1,0 +1,97 @@
+import { type Cluster, connectCluster } from '@paddock/kube/connect';
+import type { Database } from '@paddock/db/schema/tables';
+import { connectGitHub, type GitHub } from '@paddock/github/connect';
+import { createJitConfig } from '@paddock/github/runners';
+import type { RegistrationScope } from '@paddock/github/scope';
+import { type SmallWorld, startSmallWorld } from '@paddock/simulators/github/start-small-world';
+import { type KubeSimulator, startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
+import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { type Kysely, sql } from 'kysely';
+import {
+  removeStrayRegistrations,
+  type RemoveStrayRegistrationsOptions,
+  type StrayRegistrationsCounts,
+} from './remove-stray-registrations.ts';
+
+export const ACME: RegistrationScope = { kind: 'organization', owner: 'acme' };
+export const TOOL: RegistrationScope = { kind: 'repository', owner: 'mona', repo: 'tool' };
+
+/** A simulated GitHub and cluster with registrations that bear names of ours, and passes of the sweep; for tests. */
+export interface StrayScene {
+  readonly world: SmallWorld;
+  readonly github: GitHub;
+  readonly kube: KubeSimulator;
+  readonly cluster: Cluster;
+  readonly instance: string;
+  /** What the sweep has told. */
+  readonly told: string[];
+  sweep(more?: Partial<RemoveStrayRegistrationsOptions>): Promise<StrayRegistrationsCounts>;
+  /** Makes a worker that makes its scope a known one. Unless told otherwise it has ended, and its registration with it. */
+  knowScope(scope: RegistrationScope, given?: { status?: 'running' | 'completed'; podName?: string }): ReturnType<typeof putWorker>;
+  /** Makes a registration that bears a name of ours and has no worker. */
+  register(scope?: RegistrationScope, name?: string): Promise<{ name: string; jitConfig: string }>;
+  /** Names of GitHub's runners. */
+  runners(): Promise<string[]>;
+  /** How often each stray was seen. */
+  sightings(): Promise<number[]>;
+  passHours(): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+/** `db` is a test's own database; what an earlier scene left there is removed. */
+export async function startStrayScene(db: Kysely<Database>): Promise<StrayScene> {
+  for (const table of ['workers', 'installation_events', 'installations', 'breakers', 'stray_registrations'] as const) {
+    await db.deleteFrom(table).execute();
+  }
+  const instance = (await db.selectFrom('instance').select('instance_id').executeTakeFirstOrThrow()).instance_id;
+  const [world, kube] = [await startSmallWorld(), await startKubeSimulator()];
+  const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
+  const github = connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 5_000 });
+  const cluster = connectCluster({ kubeconfigFile: kube.writeKubeconfig(), requestTimeoutMs: 5_000 });
+  const told: string[] = [];
+  const events: RemoveStrayRegistrationsOptions['events'] = {
+    strayRegistrationRemoved: (name) => void told.push(`removed ${name}`),
+    strayRegistrationsNotChecked: (account, failure) => void told.push(`${account}: ${failure?.kind}`),
+    runnersMissing: (account) => void told.push(`${account}: runners missing`),
+    straySecretNotRemoved: (name, { kind }) => void told.push(`Secret ${name}: ${kind}`),
+    tooManyStrays: (count, cap) => void told.push(`${count} are more than ${cap}`),
+  };
+  const options = { madeWithinMs: 86_400_000, graceMs: 3_600_000, breakerRules: BREAKER_RULES, cap: 50, dryRun: false };
+  const accountOf = (scope: RegistrationScope) => (scope.kind === 'organization' ? world.organization : world.user);
+  let lastName = 0;
+  return {
+    world,
+    github,
+    kube,
+    cluster,
+    instance,
+    told,
+    sweep: (more = {}) => removeStrayRegistrations({ db, github, cluster, events, ...options, ...more }, new AbortController().signal),
+    knowScope: (scope, { status = 'completed', podName } = {}) =>
+      putWorker(db, {
+        ...(podName === undefined ? {} : { pod_name: podName }),
+        status,
+        completed_at: status === 'completed' ? minutesAgo(1) : null,
+        registered_at: minutesAgo(10),
+        app_id: world.appId,
+        installation_id: accountOf(scope).installationId,
+        entity_id: accountOf(scope).id,
+        entity_name: accountOf(scope).login,
+        entity_type: scope.kind === 'organization' ? 'Organization' : 'User',
+        scope_repo_id: scope.kind === 'organization' ? 0 : world.repositories.tool,
+      }),
+    async register(scope = ACME, name = `pdk-${instance}-linux-f${String(++lastName).padStart(11, '0')}`) {
+      const client = github.asInstallation(world.appId, accountOf(scope).installationId);
+      const { jitConfig } = await createJitConfig(client, scope, { name, labels: ['linux'], runnerGroupId: 1 });
+      return { name, jitConfig };
+    },
+    runners: async () => (await world.github.truth()).runners.map(({ name }) => name).toSorted(),
+    sightings: async () => (await db.selectFrom('stray_registrations').select('sightings').execute()).map((row) => row.sightings),
+    passHours: () => sql`update stray_registrations set first_seen_at = first_seen_at - interval '2 hours'`.execute(db),
+    async stop() {
+      cluster.close();
+      await Promise.all([world.github.stop(), kube.stop()]);
+    },
+  };
+}
