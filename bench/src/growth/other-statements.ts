@@ -63,6 +63,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'settle',
     'requeueTasks',
     'endTasks',
+    'giveBackLostClaims',
   ],
   'what changed in the cluster': ['recordPodStates', 'adoptWorkers'],
   'what a sweep has found, row by row': [
