@@ -85,6 +85,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'markRegistrationsGone',
     'forgetStrayRegistration',
     'forgetFoundOutKeys',
+    'findRememberedDeliveries',
     'recordAppAuthFailure',
     'endRefusals',
     'saveKeyStates',
