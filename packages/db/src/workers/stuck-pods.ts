@@ -36,7 +36,7 @@ export async function markStuckPods(trx: Transaction<Database>, afterMs: number)
     update workers w set stuck_reason = o.reason, stuck_at = now(),
       failure_info = jsonb_build_object('version', 1, 'message', case o.reason
         when ${TERMINATING} then 'the pod is being deleted and does not go' else 'the pod does not start' end)
-    from overdue o where w.pod_name = o.pod_name and w.status in ('pending', 'running')
+    from overdue o where w.pod_name = o.pod_name
     returning w.pod_name as "podName", w.k8s_pool as pool, o.reason`.execute(trx);
   return rows;
 }

@@ -196,9 +196,8 @@ export async function stopVanishedWorkers(trx: Transaction<Database>, podNames: 
     )
     update workers w set pod_gone_at = now(), stopping_at = coalesce(w.stopping_at, now()), stop_reason = coalesce(w.stop_reason, 'pod_gone')
     from locked
-    -- By name, as in the array: a plain join may read all living workers for each of them.
-    where w.pod_name = any(array(select pod_name from locked)) and w.pod_name = locked.pod_name
-      and w.status in ('pending', 'running') and w.pod_gone_at is null
+    -- By name alone: with a condition more an index of the living is read anew for each of them.
+    where w.pod_name = locked.pod_name
     returning w.pod_name as "podName", w.k8s_pool as pool, w.status`.execute(trx);
   return rows;
 }
