@@ -11,11 +11,17 @@ export interface Bench {
   /** One line for the usage. */
   readonly about: string;
   readonly size: Size;
+  /** Further numbers, each with a flag of its own. */
+  readonly further?: readonly Size[];
   /** By which flag one part of it can be measured alone. */
   readonly part?: { readonly flag: string; readonly of: readonly string[] };
   /**
    * Measures; `say` takes lines of progress. The table is for people, the result is what `--json` prints. Failed: what was measured is not
    * as it has to be.
    */
-  run(size: number, say: (line: string) => void, part?: string): Promise<{ table: string; result: object; failed?: boolean }>;
+  run(
+    size: number,
+    say: (line: string) => void,
+    given: { readonly part?: string; readonly further: Readonly<Record<string, number>> },
+  ): Promise<{ table: string; result: object; failed?: boolean }>;
 }

@@ -1,11 +1,13 @@
 import { parseArgs } from 'node:util';
-import type { Bench } from './bench.ts';
+import type { Bench, Size } from './bench.ts';
 
 export interface Flags {
   readonly bench: Bench;
   readonly size: number;
   /** The only part to be measured; absent: all. */
   readonly part?: string;
+  /** The further numbers, by their flags. */
+  readonly further: Readonly<Record<string, number>>;
   /** End with one JSON object on stdout. */
   readonly json: boolean;
 }
@@ -24,15 +26,15 @@ export const usageOf = (benches: Benches): string =>
 
 const lineOf = (flag: string, meaning: string): string => `\n             ${flag.padEnd(14)} ${meaning}`;
 
-function usageOfOne(name: string, { about, size, part }: Bench): string {
-  const ofSize = lineOf(`--${size.flag} N`, `${size.least} to ${size.most} (${size.usual})`);
+function usageOfOne(name: string, { about, size, further = [], part }: Bench): string {
+  const ofSize = [size, ...further].map(({ flag, least, most, usual }) => lineOf(`--${flag} N`, `${least} to ${most} (${usual})`)).join('');
   const ofPart = part === undefined ? '' : lineOf(`--${part.flag} NAME`, `one of ${part.of.join(', ')}`);
   return `  ${name.padEnd(10)} ${about}${ofSize}${ofPart}`;
 }
 
 /** Reads the command line; every problem is told at once. */
 export function readFlags(argv: readonly string[], benches: Benches): { flags: Flags } | { problems: string[] } {
-  const flags = Object.values(benches).flatMap(({ size, part }) => (part === undefined ? [size.flag] : [size.flag, part.flag]));
+  const flags = Object.values(benches).flatMap(flagsOf);
   try {
     const { values, positionals } = parseArgs({
       args: argv.filter((argument) => argument !== '--'),
@@ -42,19 +44,29 @@ export function readFlags(argv: readonly string[], benches: Benches): { flags: F
     const bench = benches[positionals.join(' ')];
     if (bench === undefined) return { problems: [`say what to measure: ${Object.keys(benches).join(' or ')}`] };
     const { json, ...given }: Record<string, unknown> = values;
-    const { flag, usual, least, most } = bench.size;
     const problems = Object.keys(given)
-      .filter((name) => name !== flag && name !== bench.part?.flag)
+      .filter((name) => !flagsOf(bench).includes(name))
       .map((name) => `--${name} is no flag of bench ${positionals.join(' ')}`);
-    const size = Number(given[flag] ?? usual);
-    if (!Number.isInteger(size) || size < least || size > most) {
-      problems.push(`--${flag} must be a whole number from ${least} to ${most}, not ${String(given[flag])}`);
-    }
+    const size = readSize(bench.size, given, problems);
+    const further = Object.fromEntries((bench.further ?? []).map((one) => [one.flag, readSize(one, given, problems)]));
     const part = readPart(bench, given, problems);
-    return problems.length > 0 ? { problems } : { flags: { bench, size, ...part, json: json === true } };
+    return problems.length > 0 ? { problems } : { flags: { bench, size, further, ...part, json: json === true } };
   } catch (error) {
     return { problems: [error instanceof Error ? error.message : String(error)] };
   }
+}
+
+const flagsOf = ({ size, further = [], part }: Bench): string[] => [
+  ...[size, ...further].map(({ flag }) => flag),
+  ...(part === undefined ? [] : [part.flag]),
+];
+
+function readSize({ flag, usual, least, most }: Size, given: Readonly<Record<string, unknown>>, problems: string[]): number {
+  const size = Number(given[flag] ?? usual);
+  if (!Number.isInteger(size) || size < least || size > most) {
+    problems.push(`--${flag} must be a whole number from ${least} to ${most}, not ${String(given[flag])}`);
+  }
+  return size;
 }
 
 function readPart({ part }: Bench, given: Readonly<Record<string, unknown>>, problems: string[]): { part?: string } {

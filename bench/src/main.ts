@@ -3,12 +3,13 @@ import { beside } from './beside/bench-beside.ts';
 import { burst } from './burst/bench-burst.ts';
 import { faults } from './faults/bench-faults.ts';
 import { readFlags, usageOf } from './flags.ts';
+import { growth } from './growth/bench-growth.ts';
 import { ingress } from './ingress/bench-ingress.ts';
 import { kube } from './kube/bench-kube.ts';
 import { match } from './match/bench-match.ts';
 import { queue } from './queue/bench-queue.ts';
 
-const benches = { beside, burst, faults, ingress, kube, match, queue };
+const benches = { beside, burst, faults, growth, ingress, kube, match, queue };
 
 await main(async () => {
   const read = readFlags(process.argv.slice(2), benches);
@@ -17,8 +18,8 @@ await main(async () => {
     process.exitCode = 2;
     return;
   }
-  const { bench, size, part, json } = read.flags;
-  const { table, result, failed } = await bench.run(size, (line) => void process.stderr.write(`${line}\n`), part);
+  const { bench, size, json, ...given } = read.flags;
+  const { table, result, failed } = await bench.run(size, (line) => void process.stderr.write(`${line}\n`), given);
   process.stdout.write(`${table}\n`);
   if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
   if (failed === true) process.exitCode = 1;

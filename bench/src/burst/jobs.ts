@@ -1,5 +1,6 @@
 import type { GitHubControl } from '@paddock/simulators/github/control';
-import { APP_ID, LABELS } from './system.ts';
+import { APP_ID } from '../app-id.ts';
+import { LABELS } from './system.ts';
 
 /** Jobs of one organisation in one run; a few fewer than may be registered for one installation in a minute. */
 const JOBS_PER_ORGANISATION = 150;

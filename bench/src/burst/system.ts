@@ -10,10 +10,10 @@ import type { GitHubControl } from '@paddock/simulators/github/control';
 import { connectGitHubSimulator } from '@paddock/simulators/github/control-client';
 import { connectKubeControl } from '@paddock/simulators/kube/control-client';
 import type { RemoteKubeControl } from '@paddock/simulators/kube/kube-control';
+import { APP_ID } from '../app-id.ts';
 import { appProgram, simulatorProgram } from '../programs.ts';
 import { untilReady } from '../until-ready.ts';
 
-export const APP_ID = 7;
 export const LABELS = ['self-hosted', 'linux', 'x64'];
 export const SCHEMA = 'paddock';
 const NAMESPACE = 'runners';
@@ -25,17 +25,32 @@ export interface System {
   readonly clusterUrl: string;
   readonly postgres: Postgres;
   /** All of them but PostgreSQL. */
-  readonly processes: readonly { readonly name: string; readonly pid: number }[];
+  readonly processes: readonly SystemProcess[];
   /** Rejects when a service ends by itself; never resolves. */
   readonly broken: Promise<never>;
   close(): Promise<void>;
 }
 
-/**
- * PostgreSQL with default durability, the simulated GitHub and cluster, ingress and one scheduler, each a process of its own. Their settings
- * are the defaults.
- */
-export async function startSystem(): Promise<System> {
+export interface SystemProcess {
+  readonly name: string;
+  readonly pid: number;
+}
+
+export interface SystemOptions {
+  /** Ingress is always there. */
+  readonly services: readonly ('scheduler' | 'reconciler')[];
+  /** A PostgreSQL that is there already and stays; else one with default durability. */
+  readonly postgres?: Postgres;
+  /** Names of pools, each of which serves the label of its name. */
+  readonly pools?: readonly string[];
+  /** The runners start and never come to GitHub. */
+  readonly idleRunners: boolean;
+  /** Makes what the simulated GitHub has, before any service asks it. */
+  readonly furnish?: (github: GitHubControl) => Promise<void>;
+}
+
+/** PostgreSQL, the simulated GitHub and cluster, ingress and other services, each a process of its own. Their settings are the defaults. */
+export async function startSystem({ services, pools, idleRunners, furnish, ...given }: SystemOptions): Promise<System> {
   const undo: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (const step of undo.splice(0)) await step();
@@ -59,8 +74,9 @@ export async function startSystem(): Promise<System> {
   };
 
   try {
-    const postgres = await startPostgres({ durable: true, settings: { shared_preload_libraries: 'pg_stat_statements' } });
-    undo.unshift(() => postgres.stop());
+    const postgres =
+      given.postgres ?? (await startPostgres({ durable: true, settings: { shared_preload_libraries: 'pg_stat_statements' } }));
+    if (given.postgres === undefined) undo.unshift(() => postgres.stop());
     const folder = await makeTemporaryFolder(tmpdir());
     undo.unshift(() => removeFolder(folder));
     await migrate({ url: postgres.url(), schema: SCHEMA });
@@ -69,8 +85,7 @@ export async function startSystem(): Promise<System> {
     const githubOptions = { apps: [{ appId: APP_ID, publicKeyPem, webhookSecret: WEBHOOK_SECRET }] };
     const simulatedGitHub = await start('simulated GitHub', simulatorProgram('simulate-github'), { args: [JSON.stringify(githubOptions)] });
     const kubeconfigFile = join(folder, 'kubeconfig');
-    // Did the runners run jobs, it would not be known which worker was made for which job, and the simulators would do most of the work.
-    const clusterOptions = { namespaces: [NAMESPACE], kubeconfigFile, idleRunners: true };
+    const clusterOptions = { namespaces: [NAMESPACE], kubeconfigFile, idleRunners };
     const simulatedCluster = await start('simulated cluster', simulatorProgram('simulate-cluster'), {
       args: [JSON.stringify(clusterOptions)],
     });
@@ -78,26 +93,29 @@ export async function startSystem(): Promise<System> {
     const env = {
       DATABASE_URL: postgres.url(),
       PADDOCK_SCHEMA: SCHEMA,
-      PADDOCK_CONFIG: await writeConfig(folder, simulatedGitHub.url),
+      PADDOCK_CONFIG: await writeConfig(folder, simulatedGitHub.url, pools),
       PADDOCK_KUBECONFIG: kubeconfigFile,
       PADDOCK_HTTP_HOST: '127.0.0.1',
       PADDOCK_INGRESS_HTTP_PORT: '0',
       PADDOCK_INGRESS_HEALTH_PORT: '0',
       PADDOCK_SCHEDULER_HTTP_PORT: '0',
+      PADDOCK_RECONCILER_HTTP_PORT: '0',
       WEBHOOK_SECRET,
       APP_KEY: privateKeyPem,
     };
-    const ingress = await start('ingress', appProgram('ingress'), { env });
-    const scheduler = await start('scheduler', appProgram('scheduler'), { env });
-    for (const { healthPort } of [ingress, scheduler]) await untilReady(healthPort);
     const github = connectGitHubSimulator(simulatedGitHub.url);
+    await furnish?.(github);
+    const ingress = await start('ingress', appProgram('ingress'), { env });
+    const others = [];
+    for (const service of services) others.push(await start(service, appProgram(service), { env }));
+    for (const { healthPort } of [ingress, ...others]) await untilReady(healthPort);
     await github.setApp(APP_ID, { webhookUrl: `${ingress.url}/webhooks/github` });
     return {
       github,
       cluster: connectKubeControl(simulatedCluster.url),
       clusterUrl: simulatedCluster.url,
       postgres,
-      processes: [ingress, scheduler, simulatedGitHub, simulatedCluster],
+      processes: [ingress, ...others, simulatedGitHub, simulatedCluster],
       broken: broken.promise,
       close,
     };
@@ -108,10 +126,11 @@ export async function startSystem(): Promise<System> {
 }
 
 /** JSON is YAML. */
-async function writeConfig(folder: string, apiUrl: string): Promise<string> {
+async function writeConfig(folder: string, apiUrl: string, names?: readonly string[]): Promise<string> {
   const file = join(folder, 'paddock.yaml');
   const apps = [{ id: APP_ID, webhookSecret: { env: 'WEBHOOK_SECRET' }, privateKey: { env: 'APP_KEY' } }];
-  const pools = [{ name: 'linux-x64', labels: LABELS, image: 'runner:1', namespace: NAMESPACE }];
+  const pool = { name: 'linux-x64', labels: LABELS, image: 'runner:1', namespace: NAMESPACE };
+  const pools = names?.map((name) => Object.assign({}, pool, { name, labels: ['self-hosted', name] })) ?? [pool];
   await writeFile(file, JSON.stringify({ github: { apiUrl, apps }, pools, entities: { '*': { maxWorkers: null } } }));
   return file;
 }

@@ -12,7 +12,7 @@ export const faults: Bench = {
   about: 'jobs while something goes wrong: what is lost, left over or killed, for each fault',
   size: { flag: 'jobs', usual: 300, least: 1, most: 2_000 },
   part: { flag: 'fault', of: FAULTS.map(({ name }) => name) },
-  async run(jobs, say, part) {
+  async run(jobs, say, { part }) {
     const postgres = await startPostgres({ settings: { max_connections: '300' } });
     const rows: Played[] = [];
     try {

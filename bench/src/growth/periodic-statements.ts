@@ -42,6 +42,7 @@ import { readQueueDepth } from '@paddock/queue/queue-depth';
 import { recoverTasks } from '@paddock/queue/recover';
 import { rollUpTaskCounts } from '@paddock/queue/task-counts';
 import type { Transaction } from 'kysely';
+import { APP_ID as APP } from '../app-id.ts';
 import type { Given } from './given.ts';
 
 /** Runs a statement as those do who run it again and again. */
@@ -49,7 +50,6 @@ export type PeriodicStatement = (trx: Transaction<Database>, given: Given) => Pr
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const APP = 1;
 
 const SETTINGS: MatchingSettings = {
   appIds: [APP],

@@ -1,5 +1,8 @@
+import { APP_ID } from '../app-id.ts';
 import { type RawBuilder, sql } from 'kysely';
 
+/** The one App, as a literal: a parameter has no type where nothing else tells it. */
+export const APP = sql.lit(APP_ID);
 export const NAMESPACE = 'runners';
 export const POOLS = Array.from({ length: 20 }, (_, index) => `pool-${index}`);
 
@@ -13,7 +16,7 @@ export const ACCOUNT_COLUMNS = sql`entity_id, entity_name, entity_type, app_id, 
 export function account(accounts: number): RawBuilder<unknown> {
   const id = sql`n % ${sql.lit(accounts)} + 1`;
   const pool = sql`'pool-' || (n % ${sql.lit(accounts)} + n / ${sql.lit(accounts)} % 2 * 7) % 20`;
-  return sql`${id}, 'account-' || ${id}, 'Organization', 1, ${id}, jsonb_build_array('self-hosted', ${pool}), ${pool}, 'runner:1', 0, 1`;
+  return sql`${id}, 'account-' || ${id}, 'Organization', ${APP}, ${id}, jsonb_build_array('self-hosted', ${pool}), ${pool}, 'runner:1', 0, 1`;
 }
 
 /** Half of the events are of the first account. */

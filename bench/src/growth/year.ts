@@ -1,7 +1,7 @@
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
-import { account, ACCOUNT_COLUMNS, eventAccount, NAMESPACE, numbers, podName, POOLS } from './year-columns.ts';
+import { APP, account, ACCOUNT_COLUMNS, eventAccount, NAMESPACE, numbers, podName, POOLS } from './year-columns.ts';
 import { settle, withoutIndexes } from '../fill-tables.ts';
 
 /** How many rows a year leaves behind. */
@@ -40,7 +40,7 @@ export async function fillYear(db: Kysely<Database>, sizes: YearSizes): Promise<
 
 async function putAccounts(db: Kysely<Database>, accounts: number): Promise<void> {
   await sql`insert into installations (entity_id, app_id, installation_id, login, entity_type, stated_at, updated_at, listed_at)
-    select n, 1, n, 'account-' || n, 'Organization', now() - interval '300 days', now() - interval '300 days', now() - n * (interval '12 hours' / ${accounts}::float8)
+    select n, ${APP}, n, 'account-' || n, 'Organization', now() - interval '300 days', now() - interval '300 days', now() - n * (interval '12 hours' / ${accounts}::float8)
     from ${numbers(1, accounts)}`.execute(db);
 }
 
@@ -79,7 +79,7 @@ async function putEvents(db: Kysely<Database>, count: number, accounts: number):
       delivery_guid, payload, received_at)
     select 'webhook', case n % 1000 when 0 then 'auth_attempt.other_error' when 1 then 'installation.created'
         else (array['workflow_job.queued', 'workflow_job.in_progress', 'workflow_job.completed'])[n % 3 + 1] end,
-      case when n % 40 = 0 then 'ignored_no_label' else 'ok' end, 1, ${eventAccount(accounts)}, 'Organization', ${eventAccount(accounts)},
+      case when n % 40 = 0 then 'ignored_no_label' else 'ok' end, ${APP}, ${eventAccount(accounts)}, 'Organization', ${eventAccount(accounts)},
       'account-' || ${eventAccount(accounts)}, n % 5000 + 1, n * 2 / 3, gen_random_uuid()::text,
       jsonb_build_object('action', 'queued', 'n', n, 'text', repeat(md5(n::text), 12)), now() - ${DAYS} + n * (${DAYS} / ${count}::float8)
     from ${numbers(1, count)} order by n`.execute(db);
@@ -100,7 +100,7 @@ async function putOperations(db: Kysely<Database>, count: number): Promise<void>
 async function putRepositories(db: Kysely<Database>, count: number, accounts: number): Promise<void> {
   await sql`
     insert into repositories (repo_id, entity_id, app_id, full_name, active_at, noted_at, due_at, looked_at, etags)
-    select n, n % ${accounts}::integer + 1, 1, 'account/repository-' || n, now() - n % 168 * interval '1 hour', now() - interval '1 minute',
+    select n, n % ${accounts}::integer + 1, ${APP}, 'account/repository-' || n, now() - n % 168 * interval '1 hour', now() - interval '1 minute',
       now() + (n % 60 - 3) * interval '1 minute', now() - n % 60 * interval '1 minute', jsonb_build_object('queued', md5(n::text))
     from ${numbers(1, count)}`.execute(db);
 }
@@ -133,7 +133,7 @@ async function putTroubles(db: Kysely<Database>, accounts: number): Promise<void
   await sql`
     insert into unresolved_deliveries (app_id, guid, delivery_id, event, action, installation_id, repository_id, first_failed_at, last_failed_at,
       last_status_code, next_request_at, last_requested_at, resolved_at)
-    select 1, gen_random_uuid()::text, n, 'workflow_job', 'queued', n % ${accounts}::integer + 1, n, now() - n % 4000 * interval '1 minute', now(), 502,
+    select ${APP}, gen_random_uuid()::text, n, 'workflow_job', 'queued', n % ${accounts}::integer + 1, n, now() - n % 4000 * interval '1 minute', now(), 502,
       now() + (n % 10 - 2) * interval '1 minute', now(), case when n % 3 = 0 then now() end
     from ${numbers(1, 400)}`.execute(db);
 }

@@ -1,0 +1,2 @@
+/** The one App of what is measured. */
+export const APP_ID = 7;
