@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { glob } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Program } from '@paddock/processes/start-program';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -75,3 +76,14 @@ function nameOf(sample: string): string {
   const name = /^\w+/.exec(sample)?.[0] ?? '';
   return documented().has(name) ? name : name.replace(/_(bucket|sum|count)$/, '');
 }
+
+test('every metric is in a test that reads it', async () => {
+  const root = join(import.meta.dirname, '..', '..');
+  const read: string[] = [];
+  for await (const file of glob('{apps,packages,test}/**/src/**/*.test.ts', { cwd: root }))
+    read.push(readFileSync(join(root, file), 'utf8'));
+  const all = read.join('\n');
+  // Some tests leave the prefix to their helper.
+  const unread = [...documented().keys()].filter((name) => !all.includes(name.replace('paddock_', '')));
+  expect(unread).toEqual([]);
+});

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { metricSum } from '@paddock/testing/metric-sum';
 import { startService } from '@paddock/testing/processes';
 import { examplePayload, type JsonObject, post, type SignedDelivery, signedDelivery } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -87,9 +88,7 @@ export async function startIngress({ url, schema, config = CONFIG, env = {} }: I
     end,
     untilReady: () => waitFor('readiness', async () => (await ask('/readyz')).status === 200),
     metric: async (name: string) => {
-      const { text } = await ask('/metrics');
-      const lines = text.split('\n').filter((line) => line.startsWith(name));
-      return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+      return metricSum((await ask('/metrics')).text, name);
     },
   };
 }

@@ -5,6 +5,8 @@ import { sql } from 'kysely';
 import { type Ingress, jobDelivery, startIngress } from './ingress.scene.ts';
 import { startTunnel } from '@paddock/testing/tunnel';
 
+type Tunnel = Awaited<ReturnType<typeof startTunnel>>;
+
 const deliver = async (ingress: Ingress, jobId: number) => ingress.deliver(await jobDelivery('queued', jobId));
 
 /** It is said in a sentence that no delivery can be taken, and that the process is well. */
@@ -63,6 +65,24 @@ describe('ingress while PostgreSQL is in trouble', () => {
     await expectRecovered(ingress, 905);
     expect(await jobIds()).toEqual([901, 905]);
     await tunnel.cut();
+  });
+
+  test.each<[string, (tunnel: Tunnel) => unknown]>([
+    ['gone', (tunnel) => tunnel.cut()],
+    ['silent', (tunnel) => tunnel.setSilent(true)],
+  ])('%s: metrics are shown all the same, without the gauges that are read from rows (H5)', async (_how, disturb) => {
+    const tunnel = await startTunnel(database.url);
+    const ingress = await start(tunnel.url);
+    await ingress.untilReady();
+    const scrape = async () => (await ingress.ask('/metrics')).text;
+    const shared = '\npaddock_migration_needed 0';
+    expect(await scrape()).toContain(shared);
+    await disturb(tunnel);
+    await waitFor('them to be absent', async () => !(await scrape()).includes(shared));
+    expect(await scrape()).toContain('\npaddock_held_bytes 0\n');
+    await expectUnready(ingress, 'PostgreSQL cannot be asked');
+    tunnel.setSilent(false);
+    await ingress.end('SIGKILL');
   });
 
   test('a host that accepts and never answers: 503 in time, also for what waits behind it, and left as soon as it answers (B5)', async () => {

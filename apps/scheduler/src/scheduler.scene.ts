@@ -17,6 +17,7 @@ import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulato
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { createTestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { metricSum } from '@paddock/testing/metric-sum';
 import { waitFor } from '@paddock/testing/wait-for';
 import type { Insertable } from 'kysely';
 import { createEvents } from './events.ts';
@@ -97,7 +98,8 @@ export async function startSchedulerWorld({
     apps: [{ appId: APP_ID, privateKey: key.privateKeyPem }],
     requestTimeoutMs: 2_000,
   });
-  const events = createEvents(SILENT, createMetrics());
+  const metrics = createMetrics();
+  const events = createEvents(SILENT, metrics);
   const runnerGroups = createRunnerGroups({ lifetimeMs: 60_000 });
   let passedMs = 0;
   const now = () => performance.now() + passedMs;
@@ -187,6 +189,12 @@ export async function startSchedulerWorld({
           .execute();
         if ((await runDueTasks({ db, kinds, random: () => 0.5 })) === 0) return;
       }
+    },
+    /** How much a metric grows by what is done, over all labels but those that its name goes on with. */
+    async growth(name: string, act: () => Promise<unknown>): Promise<number> {
+      const before = metricSum(await metrics.registry.metrics(), name);
+      await act();
+      return metricSum(await metrics.registry.metrics(), name) - before;
     },
     workers: () => db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute(),
     /** Follows pods until the returned function is called. */

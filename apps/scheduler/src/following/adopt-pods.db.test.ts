@@ -105,7 +105,7 @@ describe('a pod of ours without a row is adopted (E6)', () => {
   ] as const)('%s: the row is what it was, with the pod’s own instants', async (_when, end) => {
     const before = await startWorker(end);
     await forget();
-    await relist();
+    expect(await world.growth('paddock_pods_adopted_total{pool="linux"}', () => relist())).toBe(1);
     const after = await row(before.pod_name);
     expect(lasting(after)).toEqual(lasting(before));
     expect(after.registered_at).not.toBeNull();
@@ -211,10 +211,22 @@ describe('a pod is left alone, with its neighbours adopted all the same (E6)', (
     const [strange = '', plain = ''] = (await startWorkers('succeeded', undefined)).map(({ pod_name }) => pod_name);
     await forget();
     const reported: (readonly string[])[] = [];
-    const events = { ...world.events, podsWithoutRow: (_namespace: string, names: readonly string[]) => void reported.push(names) };
+    const told = (namespace: string, names: readonly string[]) => {
+      reported.push(names);
+      world.events.podsWithoutRow(namespace, names);
+    };
+    const events = { ...world.events, podsWithoutRow: told };
     const pods = (await list()).map((pod) => (pod.name === strange ? disguise(pod) : pod));
-    await takeList({ ...parts(), events }, 'runners', pods, []);
+    const take = () => takeList({ ...parts(), events }, 'runners', pods, []);
+    expect(await world.growth('paddock_pods_without_row{namespace="runners"}', take)).toBe(1);
     expect((await world.workers()).map(({ pod_name }) => pod_name)).toEqual([plain]);
     expect(reported).toEqual([[disguise(await podOf(strange)).name]]);
+    // Another replica may follow from now on: what this one knew does not stay in its metrics.
+    const follow = async () => {
+      const stop = world.follow();
+      await waitFor('the lease', async () => (await world.db.selectFrom('leases').select('name').execute()).length > 0);
+      await stop();
+    };
+    expect(await world.growth('paddock_pods_without_row', follow)).toBe(-1);
   });
 });

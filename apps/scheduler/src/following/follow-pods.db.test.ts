@@ -57,7 +57,7 @@ const change = (type: 'modified' | 'deleted', pod: ObservedPod) => ({ type, pod,
 describe('a pod’s state goes into its worker’s row', () => {
   test('Running: node, uid and the pod’s own instant (C8)', async () => {
     const name = await startWorker();
-    await relist();
+    expect(await world.growth('paddock_worker_to_running_seconds_count{pool="linux"}', relist)).toBe(1);
     expect(await row(name)).toMatchObject({ status: 'running', k8s_node: 'sim-node', pod_uid: expect.any(String), completed_at: null });
     expect((await row(name))?.running_at).not.toBeNull();
     expect(await tasks()).toEqual([]);
@@ -65,17 +65,15 @@ describe('a pod’s state goes into its worker’s row', () => {
 
   test('first seen Succeeded: both instants, the exit code, its Secret goes, and the job it may have run is looked up (A3, E7, C3)', async () => {
     const name = await startWorker('succeeded');
-    await relist();
-    const worker = await row(name);
-    expect(worker).toMatchObject({ status: 'completed', exit_code: 0, failure_info: null });
-    expect(worker?.running_at).not.toBeNull();
-    expect(worker?.completed_at).not.toBeNull();
+    expect(await world.growth('paddock_workers_unexplained_total{pool="linux"}', relist)).toBe(1);
+    const instants = { running_at: expect.any(Date), completed_at: expect.any(Date) };
+    expect(await row(name)).toMatchObject({ status: 'completed', exit_code: 0, failure_info: null, ...instants });
     expect(await tasks()).toEqual(['diagnose-pod', 'look-up-jobs', 'remove-secret']);
   });
 
   test('Failed: the reason at once, the diagnosis by a task (C8, P5)', async () => {
     const name = await startWorker('oom');
-    await relist();
+    expect(await world.growth('paddock_workers_ended_total{pool="linux",status="failed"', relist)).toBe(1);
     expect(await row(name)).toMatchObject({ status: 'failed', failure_info: { version: 1 } });
     expect(await tasks()).toEqual(['diagnose-pod', 'remove-secret']);
     await world.runTasks();
@@ -260,9 +258,12 @@ describe('followPods', () => {
     const name = await startWorker();
     await deletePod(world.cluster, { namespace: 'runners', name });
     await waitFor('the pod to be gone', async () => (await podOf(name)) === undefined);
-    const stop = world.follow();
-    await waitFor('the absence to be noted', async () => (await row(name))?.stop_reason === 'pod_gone');
-    await stop();
+    const follow = async () => {
+      const stop = world.follow();
+      await waitFor('the absence to be noted', async () => (await row(name))?.stop_reason === 'pod_gone');
+      await stop();
+    };
+    expect(await world.growth('paddock_pods_vanished_total{pool="linux"}', follow)).toBe(1);
     expect(await row(name)).toMatchObject({ completed_at: null });
   });
 

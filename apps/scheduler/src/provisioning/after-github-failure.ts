@@ -39,7 +39,7 @@ export async function afterGitHubFailure(
   if (subject !== undefined) await noteFailure(parts, { subject, failureClass: failure.kind, message: failure.message });
   if (failure.kind === 'conflict' || (marked && mayHaveRegistered(failure))) {
     const message = `It is not known whether GitHub registered the runner: ${failure.message}`;
-    await failWorker(db, worker.podName, { reason: 'registration_interrupted', message });
+    await failWorker(parts, worker, { reason: 'registration_interrupted', message });
     return done({ ended: 'registration_interrupted' });
   }
   if (marked) await clearRegistrationStarted(db, worker.podName);

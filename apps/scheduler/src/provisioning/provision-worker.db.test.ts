@@ -66,7 +66,8 @@ describe('provisioning', () => {
   test('a runner of that name at GitHub ends the row, not the registration (C6)', async () => {
     await world.queueJob();
     await world.gitHub.failNext({ path: JIT, status: 409 });
-    await world.settle();
+    const notStarted = 'paddock_workers_not_started_total{pool="linux",reason="registration_interrupted"}';
+    expect(await world.growth(notStarted, () => world.settle())).toBe(1);
     expect(await seen.failures()).toEqual(['registration_interrupted']);
     await seen.expectOneWorker();
   });
@@ -127,7 +128,7 @@ describe('provisioning', () => {
     const worker = await findWorkerToProvision(world.db, row?.pod_name ?? '', [APP_ID]);
     const [pool] = examplePools().pools;
     if (worker === undefined || pool === undefined) throw new Error('there is no worker');
-    await failWorker(world.db, worker.podName, { reason: 'registration_interrupted', message: 'by its successor' });
+    await failWorker(world.parts, worker, { reason: 'registration_interrupted', message: 'by its successor' });
     const task = taskFor(worker.podName, 1);
     await putSecret(world.parts, worker, 'a JIT config', { task, signal: new AbortController().signal });
     expect(await startPod(world.parts, worker, pool, { task, isWatched: false, trial: { id: undefined } })).toMatchObject({
@@ -162,7 +163,7 @@ describe('provisioning', () => {
   test('a cluster that is away costs no registration and no attempt (C6, D4)', async () => {
     await world.queueJob();
     world.kube.failNext({ path: '', times: 1_000 });
-    await world.settle(8);
+    expect(await world.growth('paddock_cluster_failures_total', () => world.settle(8))).toBeGreaterThan(0);
     expect(await seen.runners()).toEqual([]);
     expect((await seen.tasks()).map(({ attempt }) => attempt)).toEqual([0]);
     world.kube.clearFaults();
@@ -174,7 +175,7 @@ describe('provisioning', () => {
     await world.queueJob();
     await world.match();
     await world.gitHub.failNext({ path: JIT, status: 429, headers: { 'retry-after': '77' } });
-    await world.runTasks();
+    expect(await world.growth('paddock_github_failures_total', () => world.runTasks())).toBe(1);
     const [task] = await seen.tasks();
     const waitMs = (task?.due_at.getTime() ?? 0) - Date.now();
     expect(waitMs).toBeGreaterThan(70_000);

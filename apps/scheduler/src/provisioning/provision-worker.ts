@@ -104,24 +104,24 @@ const CLUSTER_AWAY_MS = 10_000;
 
 /** Also proves that the cluster answers, before a JIT config is asked for that could then not be used. */
 async function lookAtCluster(
-  { cluster }: Provisioning,
-  { namespace, podName }: WorkerToProvision,
+  { cluster, events }: Provisioning,
+  worker: WorkerToProvision,
   task: Task,
 ): Promise<{ pod: ObservedPod | undefined; secret: boolean } | { away: string }> {
   requireLease(task);
-  const place = { namespace, name: podName };
+  const place = { namespace: worker.namespace, name: worker.podName };
   try {
     const [pod, secret] = await Promise.all([findPod(cluster, place), secretExists(cluster, place)]);
     return { pod, secret };
   } catch (error) {
-    if (error instanceof KubeError && ['network', 'timeout', 'unavailable'].includes(error.failure.kind)) return { away: error.message };
-    throw error;
+    if (!(error instanceof KubeError && ['network', 'timeout', 'unavailable'].includes(error.failure.kind))) throw error;
+    events.clusterFailed(worker, error.failure);
+    return { away: error.message };
   }
 }
 
-async function fail({ db, events }: Provisioning, worker: WorkerToProvision, reason: FailReason, message: string): Promise<Outcome> {
-  const ended = await failWorker(db, worker.podName, { reason, message });
-  if (ended) events.failed(worker, reason);
+async function fail(parts: Provisioning, worker: WorkerToProvision, reason: FailReason, message: string): Promise<Outcome> {
+  await failWorker(parts, worker, { reason, message });
   return done({ ended: reason });
 }
 

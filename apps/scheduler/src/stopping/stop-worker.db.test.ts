@@ -46,7 +46,7 @@ describe('an idle worker', () => {
     await world.runTasks();
     const job = await world.gitHub.queueJob({ repo: 'acme/api', labels: ['linux'], durationMs: 600_000 });
     await scene.letTimePass();
-    await world.runTasks();
+    expect(await world.growth('paddock_workers_kept_total{pool="linux"}', () => world.runTasks())).toBe(1);
     expect(await scene.row(podName)).toMatchObject({ ...KEPT, assigned_job_id: null });
     await scene.expectWorking(podName, job.id);
   });

@@ -1,0 +1,40 @@
+import { expect, test } from '@jest/globals';
+import { createMetrics } from '@paddock/runtime/metrics';
+import { metricSum } from '@paddock/testing/metric-sum';
+import { createEvents } from './events.ts';
+import type { Matched } from './matching/match.ts';
+import { SILENT } from './scheduler.scene.ts';
+
+test('a pass of the matcher is counted by what it did, and by how long it took (H5)', async () => {
+  const metrics = createMetrics();
+  const matched: Matched = {
+    reserved: 2,
+    ended: 0,
+    lacking: 0,
+    retired: 3,
+    takenBack: 0,
+    unserved: [{ pool: 'gpu', entityName: 'acme', rounds: 1, demandKey: 1, pausedUntil: new Date() }],
+    hasMore: false,
+    pools: ['linux', 'linux'],
+  };
+  createEvents(SILENT, metrics).matched(matched, 0.5);
+  const page = await metrics.registry.metrics();
+  const counted = [
+    'paddock_workers_reserved_total{pool="linux"}',
+    'paddock_workers_retired_total',
+    'paddock_keys_unserved_total{pool="gpu"}',
+    'paddock_match_duration_seconds_sum',
+  ];
+  expect(counted.map((name) => metricSum(page, name))).toEqual([2, 3, 1, 0.5]);
+});
+
+test('what cannot be taken from the cluster is counted (H5)', async () => {
+  const metrics = createMetrics();
+  const events = createEvents(SILENT, metrics);
+  events.podNotRecorded({ name: 'pdk-1', namespace: 'runners' } as never, new Error('too long'));
+  events.absenceJudged('runners', { known: 3_000, before: 0, doubted: 3_000, gone: 0 });
+  events.absenceJudged('runners', { known: 3_000, before: 0, doubted: 0, gone: 1 });
+  const page = await metrics.registry.metrics();
+  expect(metricSum(page, 'paddock_pods_not_recorded_total{namespace="runners"}')).toBe(1);
+  expect(metricSum(page, 'paddock_pod_lists_doubted_total{namespace="runners"}')).toBe(1);
+});
