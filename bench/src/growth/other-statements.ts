@@ -92,6 +92,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'reserveWarmWorkers',
   ],
   'a change of the pools': ['storePoolsDocument', 'reconsiderJobs', 'replaceWaitingJobs'],
+  'a database that was away': ['giveBackLostClaims'],
   'a start or an end of a process': ['createFitness', 'releaseLease', 'lockMatching', 'describeSchema'],
   'a person': [
     'stopMaking',
