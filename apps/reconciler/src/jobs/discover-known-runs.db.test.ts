@@ -72,7 +72,6 @@ describe('what known runs cost (E2, P4)', () => {
     await scene.discover();
     const before = remaining();
     for (let turn = 0; turn < UNCHANGED_AT_MOST; turn++) expect(await look()).toMatchObject({ jobs: 0 });
-    // Repositories that rest have had their turn meanwhile, at the cost of nothing.
     expect(remaining()).toBe(before);
     expect(await look()).toMatchObject({ jobs: 1, found: 0 });
     expect(remaining()).toBe(before - 1);

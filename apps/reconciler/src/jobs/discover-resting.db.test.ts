@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.stop());
 
-const HOUR = 60;
+const REST = 360;
 /** Repositories are not listed again, so that a push brings none forward. */
 const listNoMore = () =>
   scene.db
@@ -27,10 +27,10 @@ const addRepositories = async (count: number) => {
 };
 
 describe('repositories of which nobody has heard (E2, P1)', () => {
-  test('the only job of one, from a schedule, is found within the hour', async () => {
+  test('the only job of one, from a schedule, is found within six hours', async () => {
     await scene.discover();
     const job = await scene.queue('mona/tool', { event: 'schedule' });
-    await scene.passMinutes(HOUR - 1);
+    await scene.passMinutes(REST - 1);
     expect(await scene.discover()).toMatchObject({ repositories: 0 });
     await scene.passMinutes(1);
     expect(await scene.discover()).toMatchObject({ resting: 3, found: 1 });
@@ -58,7 +58,7 @@ describe('repositories of which nobody has heard (E2, P1)', () => {
       return new Set(rows.map((row) => row.repo_id));
     };
     const longestAgo = await first();
-    await scene.passMinutes(HOUR);
+    await scene.passMinutes(REST);
     await scene.discover({ most: 3 });
     expect([...(await first())].filter((id) => longestAgo.has(id))).toEqual([]);
   });
@@ -67,7 +67,7 @@ describe('repositories of which nobody has heard (E2, P1)', () => {
     await scene.discover();
     await listNoMore();
     await scene.queue('mona/tool', { event: 'schedule' });
-    await scene.passMinutes(HOUR);
+    await scene.passMinutes(REST);
     await scene.discover();
     await scene.queue('mona/tool', { event: 'schedule' });
     await scene.passMinutes(5);
@@ -86,7 +86,7 @@ describe('repositories of which nobody has heard (E2, P1)', () => {
     expect(await scene.discover()).toMatchObject({ resting: 3 });
     await scene.world.github.selectRepositories(scene.world.organization.installationId, ['acme/api']);
     await scene.db.updateTable('installations').set({ updated_at: new Date() }).execute();
-    await scene.passMinutes(HOUR);
+    await scene.passMinutes(REST);
     expect(await scene.discover()).toMatchObject({ listed: 2, resting: 2, unanswered: 0 });
   });
 });
@@ -96,7 +96,7 @@ describe('what they cost (E2, P4)', () => {
     await addRepositories(5);
     await scene.discover();
     const before = remaining();
-    await scene.passMinutes(HOUR);
+    await scene.passMinutes(REST);
     expect(await scene.discover()).toMatchObject({ resting: 8, unchanged: 40 });
     expect(remaining()).toBe(before);
   });

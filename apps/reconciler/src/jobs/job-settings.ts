@@ -90,7 +90,7 @@ export const jobSettings = {
   ),
   discoverRepositoryEveryMs: duration(
     'PADDOCK_DISCOVER_REPOSITORY_EVERY_MS',
-    'Time between two looks at one active repository; one that rests is looked at after twelve times as long',
+    'Time between two looks at one active repository; one that rests is looked at after 72 times as long',
     300_000,
     DAY_MS,
   ),

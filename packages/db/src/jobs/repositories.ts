@@ -49,8 +49,11 @@ export interface RepositoryTurns {
   readonly activeMs: number;
 }
 
-/** A repository that rests is looked at so many times more seldom. */
-const RESTING_TURNS = 12;
+/**
+ * A repository that rests is looked at so many times more seldom: every six hours instead of every five minutes. GitHub's ETags hold for one
+ * token, which lasts an hour, so such a look costs a call for each list of runs: 83 calls an hour for a hundred repositories.
+ */
+const RESTING_TURNS = 72;
 
 /** How far away the next turn of the row `known` is. */
 const untilNextTurn = ({ everyMs, activeMs }: RepositoryTurns, isActive = false) => sql`

@@ -95,9 +95,11 @@ function listRuns(call: InstallationCall): Answer {
   return unlessKnown(call, headers, { total_count: runs.length, workflow_runs: items.map((run) => runJson(call.world, run)) });
 }
 
-/** Asked with the ETag of an unchanged answer, it costs nothing. */
+/** Asked with the ETag of an unchanged answer, it costs nothing. ETags belong to the token that they were given to. */
 function unlessKnown(call: InstallationCall, headers: Answer['headers'], body: Payload): Answer {
-  const etag = `W/"${createHash('sha256').update(JSON.stringify(body)).digest('hex')}"`;
+  const etag = `W/"${createHash('sha256')
+    .update(JSON.stringify([call.headers['authorization'], body]))
+    .digest('hex')}"`;
   return call.headers['if-none-match'] === etag ? { status: 304, headers: { etag } } : { status: 200, headers: { ...headers, etag }, body };
 }
 
