@@ -60,7 +60,6 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'settle',
     'requeueTasks',
     'endTasks',
-    'giveBackLostClaims',
   ],
   'what changed in the cluster': ['recordPodStates', 'adoptWorkers'],
   'what a sweep has found, row by row': [
