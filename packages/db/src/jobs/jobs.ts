@@ -16,8 +16,9 @@ export interface StoredJob {
   readonly isUnbound: boolean;
 }
 
-// pending -> running -> completed | failed, forward only. `e` is the row, `excluded` what GitHub says now. Each column ends the same in
-// whichever order the statements come: where two contradict each other, a comparison decides and not their arrival.
+// pending -> running -> completed | failed: this statement moves forward only. Only a look-up brings a failed job back to pending. `e` is the
+// row, `excluded` what GitHub says now. Each column ends the same in any order of the statements: where two contradict each other, a
+// comparison decides and not their arrival.
 const ended = `e.status in ('completed', 'failed')`;
 const isEnd = `excluded.status = 'completed'`;
 // The end names the runner for good; before it, the later start does.
