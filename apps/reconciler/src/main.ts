@@ -28,7 +28,7 @@ import { createSweepWatch } from './schedules/watch-sweeps.ts';
 import { sweepSchedules } from './schedules/sweep-schedules.ts';
 import { sweepKinds } from './sweeps.ts';
 
-/** How often it is looked whether all sweeps succeed. */
+/** How often to check that all sweeps succeed. */
 const WATCH_MS = 30_000;
 
 await main(async () => {

@@ -26,7 +26,7 @@ type App = { readonly appId: number; readonly privateKey: string };
 const UNKNOWN_INSTALLATION = 0;
 const NOWHERE_INSTALLED = 'No delivery has told an installation of the App for this account';
 
-/** A call that is not made fails as GitHub would refuse it, so that whoever makes it deals with both alike. */
+/** A call that is not made fails as GitHub would refuse it, so that callers deal with both alike. */
 function refuseToken(installationId: number, status: 401 | 404, message: string): RequestError {
   const url = `/app/installations/${installationId}/access_tokens`;
   return new RequestError(message, status, {

@@ -5,7 +5,7 @@ import type { ReachabilityEvents } from './reachability.ts';
 /** The part of a logger that is used here. */
 type Log = Readonly<Record<'warn' | 'info', (message: string, fields: object) => unknown>>;
 
-/** How loud what failed for the cluster's sake is: an API server that is away is told of once, not with each call. */
+/** The level of a failed call. An absence of the API server is logged once, not with each call. */
 export const levelOf = (failure: KubeFailure) => (isAway(failure) ? 'debug' : 'warn');
 
 /** The metric and the log lines of an API server that goes and comes back, the same in every service. */

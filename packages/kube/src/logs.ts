@@ -29,7 +29,7 @@ export async function readLogTail(
   return read.text === null ? read : { text: keepEnd(read.text, maxBytes) };
 }
 
-/** The beginning of a container's log, at most so many bytes of it. As `readLogTail` otherwise. */
+/** The beginning of a container's log, `bytes` of it at most. Otherwise as `readLogTail`. */
 export async function readLogHead(
   cluster: Cluster,
   { container, bytes, signal, ...pod }: ObjectName & { readonly container: string; readonly bytes: number; readonly signal: AbortSignal },

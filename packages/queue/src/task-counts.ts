@@ -31,7 +31,7 @@ export async function readTaskCounts(db: Kysely<Database>, { from, to, step, kin
   return rows;
 }
 
-/** Rows of hours further back have been made one before, unless nobody did so for as long: then they stay many, and their sums are as right. */
+/** Rows of older hours are one each by now. If no sweep ran for as long, they stay many, and their sums are as right. */
 const SCATTERED_DAYS = 7;
 
 /**

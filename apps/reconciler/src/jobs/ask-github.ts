@@ -33,7 +33,7 @@ export type AskGitHub = <T>(
   about?: string,
 ) => Promise<T | undefined>;
 
-/** For one pass over many objects at GitHub, of which each is asked about alone. A refusal is written down (C9), and ended by an answer. */
+/** For one pass over many objects at GitHub, with calls about one object each. Writes down a refusal (C9), and ends it with an answer. */
 export function createAskGitHub({ db, breakerRules, dryRun, onUnanswered, signal }: AskingOptions): AskGitHub {
   const trouble = createGitHubTrouble();
   return async (whom, what, ask, about) => {

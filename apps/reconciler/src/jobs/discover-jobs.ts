@@ -16,7 +16,7 @@ export interface DiscoverJobsOptions extends Pick<DiscoverRepositoryOptions, 'db
   events: Pick<ReconcilerEvents, 'jobsDiscovered' | 'jobsMisjudged' | 'notAnswered'>;
   /** The Apps that are configured here. */
   appIds: readonly number[];
-  /** At most so many active repositories, so many of the others, and so many installations in one pass. */
+  /** The most active repositories, the most others, and the most installations in one pass. */
   most: number;
   /** The share of an installation's remaining budget that one pass may use. */
   budgetPercent: number;
@@ -44,9 +44,9 @@ export interface DiscoverJobsCounts extends Omit<RepositoryCounts, 'isComplete'>
 const RESTING_PART = 0.5;
 
 /**
- * Looks through the unfinished runs of repositories, for jobs of which no delivery has told (E2): often through those that are active, and
- * by turns through all others. What fails for one leaves the others alone; where GitHub refuses an installation, or its share of the budget
- * is used up, the rest of it has to wait.
+ * Looks through the unfinished runs of repositories for jobs that no delivery announced (E2): often in active ones, by turns in all others.
+ * What fails for one leaves the others alone. Where GitHub refuses an installation, or its share of the budget is used up, the rest of it
+ * has to wait.
  */
 export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSignal): Promise<DiscoverJobsCounts> {
   const { db, appIds, most, turns, budgetPercent, breakerRules, github, dryRun } = options;

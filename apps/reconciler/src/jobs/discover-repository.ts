@@ -31,7 +31,7 @@ export interface DiscoverRepositoryOptions {
   ask: AskOne;
   /** When the repository's next turn is. */
   turns: RepositoryTurns;
-  /** The jobs of at most so many runs are asked for. */
+  /** A look asks for the jobs of no more runs than this. */
   mostRuns: number;
   dryRun: boolean;
 }

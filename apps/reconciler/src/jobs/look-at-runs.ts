@@ -5,10 +5,10 @@ import type { RepositoryName } from '@paddock/github/scope';
 import { OUTAGES_AT_MOST } from '../github-trouble.ts';
 import type { Allowance } from './allowance.ts';
 
-/** A look asks for the jobs of at most so many runs: a repository with hundreds of unfinished runs holds up no other. */
+/** Most runs whose jobs one look asks for: a repository with hundreds of unfinished runs holds up no other. */
 export const RUNS_IN_A_LOOK = 100;
 
-/** An ETag is an answer at second hand. After so many looks in a row at which nothing had changed, a run's jobs are read without it. */
+/** An ETag is an answer at second hand. After this many looks in a row without a change, a run's jobs are read without it. */
 export const UNCHANGED_AT_MOST = 11;
 
 /** Makes one call to GitHub, about a part of the repository (`what`) or itself; undefined if that found nothing, or failed and was dealt with. */

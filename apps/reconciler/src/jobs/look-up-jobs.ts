@@ -41,7 +41,7 @@ export interface LookUpCounts extends Record<JobVerdict['kind'], number> {
   unanswered: number;
   /** Those of them that GitHub does not let us see. */
   hidden: number;
-  /** Unexplained ends, and stops of workers without a job, that stand against no waiting job any more. */
+  /** Unexplained ends, and stops of workers without a job, that no longer stand against a waiting job. */
   graces: number;
   full: boolean;
 }

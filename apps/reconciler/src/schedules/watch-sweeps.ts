@@ -10,7 +10,7 @@ export interface WatchedSweep extends SweepState {
   readonly overdueFor: string | undefined;
 }
 
-/** What is known of each schedule now, the same in every replica. Schedules that are not configured any more are left out. */
+/** What is known of each configured schedule now, the same in every replica. */
 export async function readSweeps(db: Kysely<Database>, schedules: readonly Schedule[]): Promise<WatchedSweep[]> {
   const cadences = new Map(schedules.map(({ name, everySeconds }) => [name, everySeconds]));
   const states = await findSweepStates(
@@ -25,8 +25,8 @@ export async function readSweeps(db: Kysely<Database>, schedules: readonly Sched
 }
 
 /**
- * Tells of sweeps that have not succeeded for several of their cadences, once when it begins and whenever the reason changes, and when they
- * succeed again: a sweep whose passes all fail stops the recovery it is for, while the service is ready and well.
+ * Tells of sweeps that have not succeeded for several of their cadences: when it begins, when the reason changes, and when they succeed
+ * again. A sweep whose passes all fail stops the recovery it is for, while the service is ready and well.
  */
 export function createSweepWatch(
   db: Kysely<Database>,

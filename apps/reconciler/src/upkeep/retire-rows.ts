@@ -21,7 +21,10 @@ export interface RetiredRowsCounts {
   more: boolean;
 }
 
-/** Removes old events and ended jobs (E7), in batches so small that nobody waits for them. Neither uses up the other's share of a pass. */
+/**
+ * Removes old events and ended jobs (E7), in batches so small that no other statement waits for them. Neither uses up the other's share of
+ * a pass.
+ */
 export async function retireRows(options: RetireRowsOptions, signal: AbortSignal): Promise<RetiredRowsCounts> {
   const events = await retireOldEvents(options, signal);
   const jobs = options.dryRun ? await countOldJobs(options) : await retireOldJobs(options, signal);

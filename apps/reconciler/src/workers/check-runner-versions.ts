@@ -29,12 +29,12 @@ export interface CheckedVersionsCounts {
   untold: number;
 }
 
-/** From so few days on it is said in the log, each day: time enough to build images anew. */
+/** The log warns each day from here on: that is time enough to build images anew. */
 const WARNED_DAYS = 21;
 
 /**
- * Reads from the log of the newest runner of each pool which version its pods really run, whatever their image's tag says, and asks GitHub once
- * a day when that version ends. Each pool's failure is its own.
+ * Reads which version the pods of each pool really run, from the log of its newest runner: the image's tag does not tell. Asks GitHub once
+ * a day when that version ends. A pool that fails leaves the others alone.
  */
 export async function checkRunnerVersions(options: CheckRunnerVersionsOptions, signal: AbortSignal): Promise<CheckedVersionsCounts> {
   const { db, dryRun } = options;
@@ -69,7 +69,7 @@ async function readVersion(
   return null;
 }
 
-/** What GitHub does not know has no end as far as anybody can say; undefined: it did not answer. */
+/** A version that GitHub does not know has no end. Undefined: GitHub did not answer. */
 async function askForEnd(
   { github, events }: CheckRunnerVersionsOptions,
   { pool, appId, installationId, login, scopeRepoId }: RunnerToRead,

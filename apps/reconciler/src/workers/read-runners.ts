@@ -32,9 +32,9 @@ interface Pass {
 }
 
 /**
- * What GitHub says of the runners of one scope's workers, in one call where only one is asked for, else in one list. Undefined where it could
- * not be asked, where nobody can read its answer, or where its list has none of ours although several should be in it: then nothing follows,
- * for this scope.
+ * What GitHub says of the runners of one scope's workers: in one call where only one is asked for, else in one list. Undefined, so that
+ * nothing follows for this scope, where GitHub could not be asked, where its answer cannot be read, or where its list has none of ours
+ * although several should be in it.
  */
 export async function readRunners(
   parts: ReadingRunners,

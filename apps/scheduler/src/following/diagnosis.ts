@@ -8,7 +8,7 @@ import { troubleInLog } from '@paddock/domain/workers/runner-trouble';
 import { describeStop, type StopReason } from '@paddock/domain/workers/stop-reasons';
 import { hideSecrets } from './hide-secrets.ts';
 
-/** Why workers are stopped of which only the pod can tell more, and it goes with them. */
+/** Reasons for a stop that only the pod can explain, and it goes with the worker. */
 const TOLD_BY_POD = ['not_registered', 'offline', 'registration_gone'] as const satisfies readonly StopReason[];
 type ToldByPod = (typeof TOLD_BY_POD)[number];
 

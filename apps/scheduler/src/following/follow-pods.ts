@@ -101,9 +101,9 @@ async function followNamespace(parts: Following, where: { namespace: string; ins
 }
 
 /**
- * Takes over what a complete list says, and what it does not: of the pods that were `known` before it was asked for, those that are missing
- * are gone, whatever any clock says (C8), unless so many are that the list is `doubted`: these are returned, for the next list. The worker of
- * a pod that is gone is no supply any more, but its row goes on until GitHub has said what became of the runner (A3).
+ * Takes over what a complete list says and what it lacks. Pods that were `known` before the list was asked for, and that it lacks, are gone
+ * by any clock (C8). Unless so many are missing that the list is `doubted`: these are returned, for the next list. The worker of a pod that
+ * is gone is supply no longer, but its row goes on until GitHub has said what became of the runner (A3).
  */
 export async function takeList(
   parts: Following,

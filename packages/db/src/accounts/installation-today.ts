@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * Joins, as `i`, the App and installation through which GitHub is asked for a row's account today (A12): of the Apps that are configured
- * here those that are installed and not suspended, the row's own before any other, then what was stated last. Where nothing is known of the
- * account, the row's own installation stands. Both columns are null where no App may be used.
+ * Joins, as `i`, the App and installation through which GitHub is asked for a row's account today (A12). They are configured here,
+ * installed and not suspended; the row's own come before any other, then the latest stated. Where nothing is known of the account, the
+ * row's own installation stands. Both columns are null where no App may be used.
  *
  * `row` is an alias with `entity_id`, and with what it has of its `own`: `app_id` and `installation_id`, only the former, or neither.
  */

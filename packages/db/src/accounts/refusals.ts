@@ -1,6 +1,6 @@
 import { type RefusedSubject, refusedSubject } from '@paddock/domain/accounts/refused-subject';
-// What GitHub refuses us stands in `breakers`, under a class of its own: nobody asks there until `paused_until`, unless a success or a change
-// of the account's installations ends it before. It opens no breaker: whether workers are made is decided by failed registrations.
+// What GitHub refuses us stands in `breakers`, under a class of its own. No service asks there until `paused_until`, unless a success or a
+// change of the account's installations ends the pause. It opens no breaker: failed registrations decide whether workers are made.
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
@@ -39,8 +39,8 @@ export interface Refusal {
 const APP_PAUSE_MS = 60_000;
 
 /**
- * Writes down a refusal: the event that later says why an installation stopped working (C9), and until when nobody asks there again. Where
- * it speaks of a repository of which only the name is known, nobody waits.
+ * Writes down a refusal: the event that later says why an installation stopped working (C9), and the time until which no service asks there
+ * again. A refusal of a repository whose id is not known makes no pause.
  */
 export async function recordRefusal(
   { db, breakerRules: { refusedPauseMs } }: Noting,
@@ -88,7 +88,7 @@ async function appendEvent(
     .execute();
 }
 
-/** A pause that is under way is not prolonged, or whoever tries again meanwhile would keep all others away for ever. Old ones are forgotten. */
+/** A new refusal does not prolong a pause: else one service that tries again would keep all others away for ever. Forgets old pauses. */
 async function pause(db: Kysely<Database>, { type, id }: BreakerSubject, { message, pauseMs }: { message: string; pauseMs: number }) {
   await sql`
     with old as materialized (
@@ -105,7 +105,7 @@ async function pause(db: Kysely<Database>, { type, id }: BreakerSubject, { messa
       where b.paused_until <= now()`.execute(db);
 }
 
-/** GitHub has answered: whatever was refused of what the call depends on is refused no more. */
+/** Ends the refusals of all that a call depends on, because GitHub has answered it. */
 export async function endRefusals(db: Kysely<Database>, { appId, entityId, repoId = 0 }: Asked): Promise<void> {
   const subjects = JSON.stringify([appBreaker(appId), installationBreaker(entityId), repositoryBreaker(repoId)]);
   const refused = sql`

@@ -25,9 +25,9 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * The connection to PostgreSQL is gone or cannot be had, as against one over which it has refused a statement: no SQLSTATE at all, a
- * connection exception, or the server's own shutdown or start. Only for errors that come from node-postgres, whose own mistakes are
- * TypeErrors and RangeErrors.
+ * The connection to PostgreSQL is gone or cannot be had: no SQLSTATE at all, a connection exception, or the server's own shutdown or start.
+ * False where PostgreSQL has refused a statement. Only for errors that come from node-postgres, whose own mistakes are TypeErrors and
+ * RangeErrors.
  */
 export function saysAway(error: unknown): boolean {
   const state = sqlStateOf(error);

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 
 /**
- * Closes every connection of a pool that is in use for longer than `ms` at a time, a transaction being one use: for work that somebody waits
- * for, sooner than a host that has gone silent is found out.
+ * Closes every connection that is in use for longer than `ms` at a time; a transaction is one use. For work that somebody waits for: the
+ * watch for silent hosts takes longer.
  */
 export function limitHolding(pool: pg.Pool, ms: number, onCut: () => void): void {
   const timers = new Map<pg.PoolClient, NodeJS.Timeout>();

@@ -14,7 +14,7 @@ export interface ListenOptions {
   heartbeatMs?: number;
 }
 
-/** Whoever listens is woken after each reconnect: so soon after another server has taken over is everything looked at again. */
+/** Listeners are woken after each reconnect, so all is looked at again this soon after another server has taken over. */
 const HEARTBEAT_MS = 2_000;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;

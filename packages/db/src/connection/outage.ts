@@ -104,7 +104,7 @@ async function answers(config: pg.ClientConfig): Promise<boolean> {
     await client.query('select 1');
     return true;
   } catch (error) {
-    // Refused for a reason of its own, such as a password: that is no outage, and is said by whoever connects.
+    // Refused for a reason of its own, such as a password: that is no outage. The caller that connects reports it.
     return !saysAway(error);
   } finally {
     await endClient(client);

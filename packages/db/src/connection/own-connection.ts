@@ -6,7 +6,7 @@ import { PreferringClient } from './prefer-tls.ts';
 export interface OwnConnection {
   /** Runs one statement. Rejects after the time limit too; the connection is then thrown away, as it may be half-open. */
   query<R extends pg.QueryResultRow>(text: string, values: readonly unknown[]): Promise<R[]>;
-  /** Throws the connection away, for there are signs that PostgreSQL is not at its other end any more. */
+  /** Throws the connection away, because PostgreSQL seems to have gone from its other end. */
   renew(): void;
   close(): Promise<void>;
 }

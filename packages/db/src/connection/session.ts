@@ -1,8 +1,8 @@
 import type pg from 'pg';
 
 /**
- * What a session of ours must be whatever somebody has set for the role or the database: statements are written for read committed, and
- * node-postgres reads dates, intervals and numbers in these forms only. No proper role lacks the right to set any of them.
+ * What each session sets for itself, over the settings of role and database. Statements are written for read committed, and node-postgres
+ * reads dates, intervals and numbers in these forms only. No proper role lacks the right to set any of them.
  */
 const PINNED = {
   default_transaction_isolation: 'read committed',
@@ -20,7 +20,7 @@ export const startupOptions = (settings: Readonly<Record<string, string>>): stri
     .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\\s]/g, String.raw`\$&`)}`)
     .join(' ');
 
-/** Of a row of pg_stat_activity: no other session has it, on whatever server. */
+/** SQL over a row of pg_stat_activity: names one session, apart from those of any other server. */
 export const SESSION_ID = `concat(pid, ' ', backend_start)`;
 
 /**

@@ -13,7 +13,7 @@ export class SilentConnection extends Error {
   override readonly name = 'SilentConnection';
 }
 
-/** A connection was closed by us while nobody used it, for signs that PostgreSQL is not at its other end any more. */
+/** We closed a connection while it was not in use, because PostgreSQL seemed to have gone from its other end. */
 export class DroppedConnection extends Error {
   override readonly name = 'DroppedConnection';
 }
@@ -29,7 +29,7 @@ export interface SilenceOptions {
 }
 
 export interface SilenceWatch {
-  /** Closes what is idle: there are signs that PostgreSQL is not at the other end any more. Says how many there were. */
+  /** Closes what is idle, because PostgreSQL seems to have gone from the other end. Returns how many connections that were. */
   dropIdle(): number;
   /** Closes the pool by `end`: what is idle and does not answer to that is broken off. */
   close(end: () => Promise<void>): Promise<void>;

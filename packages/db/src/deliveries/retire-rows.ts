@@ -48,8 +48,8 @@ export async function retireEvents(
 }
 
 /**
- * Ended jobs that nobody may ask for any more: old, of no live worker, and of no run that goes on. What lives is read once for all of them:
- * `not in` is hashed, while `not exists` is answered for each job by going through all that lives.
+ * Ended jobs that may go: old, of no live worker, and of no run that goes on. What lives is read once for all of them: `not in` is hashed,
+ * while `not exists` goes through all that lives for each job.
  */
 const isOver = (keepDays: number) => sql`
   j.created_at < ${daysAgo(keepDays)} and j.updated_at < ${daysAgo(keepDays)} and j.status in ('completed', 'failed') and not j.wants_worker

@@ -37,7 +37,7 @@ export interface SeenRun {
   readonly id: number;
   /** Of all pages of its jobs; none if they were not read yet. */
   readonly etags: readonly string[];
-  /** At so many looks in a row nothing had changed. */
+  /** How many looks in a row have found no change. */
   readonly unchanged: number;
 }
 
@@ -50,8 +50,8 @@ export interface RepositoryTurns {
 }
 
 /**
- * A repository that rests is looked at so many times more seldom: every six hours instead of every five minutes. GitHub's ETags hold for one
- * token, which lasts an hour, so such a look costs a call for each list of runs: 83 calls an hour for a hundred repositories.
+ * How many times longer the turns of a resting repository are: six hours instead of five minutes. GitHub's ETags hold for one token, which
+ * lasts an hour, so such a look costs a call for each list of runs: 83 calls an hour for a hundred repositories.
  */
 const RESTING_TURNS = 72;
 
@@ -80,7 +80,7 @@ export async function noteActiveRepositories(db: Kysely<Database>, { activeMs, e
   return rows.length;
 }
 
-/** Forgets repositories that had no run for a week, of accounts from which the App is gone: none of its listings tells of them any more. */
+/** Forgets repositories that had no run for a week and whose account has lost the App: its listings no longer name them. */
 export async function forgetRepositories(db: Kysely<Database>): Promise<void> {
   await sql`
     delete from repositories r where active_at < now() - interval '7 days'
@@ -88,8 +88,8 @@ export async function forgetRepositories(db: Kysely<Database>): Promise<void> {
 }
 
 /**
- * The repositories that are due, longest first: those that are active, or those that rest; of accounts on which one of these Apps may be
- * used, and where GitHub did not refuse us lately.
+ * The repositories that are due, longest first: the active ones, or those that rest. Leaves out accounts on which none of these Apps may be
+ * used, and repositories where GitHub refused us lately.
  */
 export async function findDueRepositories(
   db: Kysely<Database>,

@@ -15,8 +15,8 @@ export interface ReservedWorker {
 }
 
 /**
- * Inserts workers for the oldest waiting jobs of keys, so many of each, with the App that serves their account today. Jobs are read, never written. A name that is taken, which takes
- * about 2^24 workers of a pool, makes one fewer: the next pass counts anew.
+ * Inserts the given number of workers for the oldest waiting jobs of each key, with the App that serves their account today. Jobs are read,
+ * never written. A name that is taken, which takes about 2^24 workers of a pool, makes one fewer: the next pass counts anew.
  */
 export async function reserveWorkers(
   trx: Transaction<Database>,

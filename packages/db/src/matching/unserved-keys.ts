@@ -21,9 +21,10 @@ export interface UnservedKey {
 }
 
 /**
- * Writes down keys of which a worker is being ended because it was idle past its deadline while a job of the key waited (C11), once GitHub
- * has said that a job which the worker could have had all that time is still queued: one that was cancelled unheard blames nobody. The first
- * time workers are replaced as usual. If one that was made since then fares no better, the key is paused; it is returned.
+ * Writes down keys to which GitHub gives no jobs (C11): a worker of the key is being ended because it was idle past its deadline while a
+ * job of the key waited. GitHub must have said that a job which the worker could have had all that time is still queued; one that was
+ * cancelled unheard is no proof. The first time workers are replaced as usual. If a worker that was made since then fares no better, the
+ * key is paused; it is returned.
  */
 export async function noteUnservedKeys(trx: Transaction<Database>, { firstMs, longestMs }: UnservedPauses): Promise<UnservedKey[]> {
   const { rows } = await sql<UnservedKey>`${prepared}
@@ -93,7 +94,7 @@ export interface UnservedKeyPlace {
   runnerGroup: string | null;
 }
 
-/** Undefined: the key is served again, or no App may be used on its account any more. */
+/** Undefined: the key is served again, or no App may be used on its account now. */
 export async function findUnservedKey(
   db: Kysely<Database>,
   demandKey: number,

@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 
 /**
- * SQL about worker `w`: a job was bound to it that has not ended, as far as we know. A runner runs one job in its life, so nothing runs on it
- * once that has. A job that is not to be seen runs: its row may be committed by a delivery that binds it this very moment, and a statement
- * that waited for that sees the worker's new row beside the jobs of before. By the job's key: EXISTS might be hashed over all ended jobs.
+ * SQL about worker `w`: a job was bound to it that has not ended, as far as we know. A runner runs one job in its life, so nothing runs on
+ * it once that job has ended. A bound job whose row cannot be seen counts as running: the delivery that binds it may be committing its row
+ * just now. A statement that waited for that commit sees the worker's new row, but the jobs as they were before. By the job's key: EXISTS
+ * might be hashed over all ended jobs.
  */
 export const RUNS_BOUND_JOB = sql.raw(`(w.assigned_job_id is not null and coalesce(
   (select bound.status not in ('completed', 'failed') from jobs bound where bound.job_id = w.assigned_job_id), true))`);

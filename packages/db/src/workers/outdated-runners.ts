@@ -4,7 +4,7 @@ import type { Database } from '../schema/tables.ts';
 /** Why a worker ended whose runner is of a version that GitHub serves no more: `workers.stop_reason`, and the class of the pool's failures. */
 export const OUTDATED_RUNNER = 'outdated_runner';
 
-/** The pod of a worker that has ended and of which no job is known. */
+/** The pod of a worker that has ended without a known job. */
 export interface EndWithoutJob {
   podName: string;
   namespace: string;
@@ -26,8 +26,8 @@ export async function findEndWithoutJob(db: Kysely<Database>, podName: string): 
 }
 
 /**
- * Notes that GitHub refused the version of the worker's runner: its end is explained, and stands against no waiting job. False: a job of it is
- * known by now, or somebody else has noted it.
+ * Notes that GitHub refused the version of the worker's runner: its end is explained, and stands against no waiting job. False: it has a
+ * known job by now, or this was noted before.
  */
 export async function markOutdatedRunner(db: Kysely<Database>, podName: string, message: string): Promise<boolean> {
   const { numUpdatedRows } = await db

@@ -202,7 +202,7 @@ export async function findWorkerPlace(db: Kysely<Database>, podName: string): Pr
     .executeTakeFirst();
 }
 
-/** Replaces what is said of a worker that failed, is stuck, is to be stopped or whose end is unexplained by its diagnosis. False: it is none of these any more. */
+/** Stores the diagnosis of a worker that failed, is stuck, is to be stopped or ended unexplained. False: it is none of these now. */
 export async function saveDiagnosis(db: Kysely<Database>, podName: string, diagnosis: FailureInfo): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('workers')

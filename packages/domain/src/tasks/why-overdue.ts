@@ -8,13 +8,13 @@ export interface PassesSinceSuccess {
   readonly failureMessage: string | null;
 }
 
-/** So many cadences without a success are no accident. */
+/** This many cadences without a success are no accident. */
 const CADENCES = 3;
 
-/** One pass may take as long as a task may, whatever its cadence. */
+/** One pass may take as long as a task may, however short its cadence. */
 const PASS_SECONDS = 300;
 
-/** Whether a sweep has not succeeded for so long that somebody should know. */
+/** Whether a sweep has gone so long without a success that people should know. */
 export const isOverdue = (secondsSinceSuccess: number, everySeconds: number): boolean =>
   secondsSinceSuccess > CADENCES * everySeconds + PASS_SECONDS;
 

@@ -1,4 +1,4 @@
-// PostgreSQL's text holds no NUL, and its JSONB neither NUL nor half a surrogate pair. Whatever others wrote passes through here where it
+// PostgreSQL's text holds no NUL, and its JSONB neither NUL nor half a surrogate pair. All foreign text passes through here where it
 // enters: answers of GitHub and the cluster, deliveries, logs, messages of errors.
 
 /** Text that PostgreSQL accepts: what it cannot hold becomes U+FFFD. */

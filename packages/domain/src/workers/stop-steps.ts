@@ -5,7 +5,7 @@ export interface StoppingWorker {
   readonly reason: string | null;
   /** A job is known to run on it. */
   readonly isAssigned: boolean;
-  /** It was assigned: its job has ended, or is not known and nobody believes in it any more. */
+  /** It was assigned; its job has ended, or is unknown and given up. */
   readonly hadJob: boolean;
   /** Its pod was seen once. */
   readonly hadPod: boolean;
@@ -156,8 +156,8 @@ function provenIdle({ worker, runner }: StopEvidence, { idleApartMs }: StopRules
 }
 
 /**
- * The status of a pod may be late. A runner that GitHub has called online, or given a job, has started whatever the status says, and one
- * that GitHub does not know may have left after its job.
+ * The status of a pod may be late. A runner that GitHub has called online, or given a job, has started, even if the status does not say so.
+ * One that GitHub does not know may have left after its job.
  */
 function needsLog(pod: 'unstarted' | 'working' | 'over', { worker, runner }: StopEvidence): boolean {
   return pod === 'working' || (pod === 'unstarted' && (hasBegun(worker) || runner === 'unknown'));
