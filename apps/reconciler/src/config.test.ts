@@ -25,7 +25,7 @@ describe('the reconciler’s configuration (H1, H6)', () => {
       podGraceSucceededMs: 6 * 3_600_000,
       podGraceFailedMs: 6 * 3_600_000,
       registrationGraceMs: 600_000,
-      poolSize: 10,
+      poolSize: 24,
       github: { apiUrl: 'https://api.github.com', apps: [{ appId: 7 }] },
     });
   });
