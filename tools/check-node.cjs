@@ -1,4 +1,4 @@
-// Every script of package.json and every app starts here, on whatever Node the PATH gives: only syntax that the oldest one understands.
+// Every script of package.json and every app starts here, on any Node that the PATH gives: only syntax that the oldest one understands.
 var fs = require('fs');
 var path = require('path');
 

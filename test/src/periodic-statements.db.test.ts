@@ -14,13 +14,13 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Kysely, sql } from 'kysely';
 
 /**
- * How much one statement may read and handle beside so many waiting jobs and living workers: enough to write a batch of a hundred rows with
- * all their indexes. A walk through all ended workers, or through the events of the largest account, is ten times as much at least.
+ * How much one statement may read and handle beside `active` waiting jobs and living workers: enough to write a batch of a hundred rows
+ * with all their indexes. A walk through all ended workers, or through the events of the largest account, is ten times as much at least.
  */
 const mostBuffers = (active: number): number => 6_000 + 2 * active;
 const mostRows = (active: number): number => 20_000 + 4 * active;
 const ACTIVE = { accounts: 30, waiting: 300, living: 300 };
-/** After so many runs PostgreSQL has decided whether to keep a plan without parameters. */
+/** After this many runs PostgreSQL has decided whether to keep a plan without parameters. */
 const RUNS_UNTIL_KEPT = 6;
 
 describe('a statement that runs by the clock', () => {

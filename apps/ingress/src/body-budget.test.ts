@@ -9,7 +9,7 @@ const start = ({ maxRequests = 1_000 } = {}) => {
   const clock = { now: 0 };
   const budget = createBodyBudget({ maxBodyBytes: 16 * MB, maxHeldBytes: 64 * MB, maxRequests }, () => clock.now);
   const cut: string[] = [];
-  /** A body of which so much is here already; undefined if it was refused. */
+  /** A body whose first `bytes` are here; undefined if it was refused. */
   const send = (name: string, bytes: number) => {
     const claim = budget.admit(() => {
       cut.push(name);

@@ -10,9 +10,9 @@ export interface BodyBudget {
 
 /** What one request holds. */
 export interface Claim {
-  /** Asks for room for so many bytes more; false where there is none. */
+  /** Asks for room for `bytes` more; false where there is none. */
   hold(bytes: number): boolean;
-  /** The body is here whole: it is not cut off any more. */
+  /** The body is here whole, and is safe from being cut off. */
   arrived(): void;
   /** Gives everything back, once. */
   release(): void;

@@ -11,8 +11,8 @@ export interface JobTimes {
 }
 
 /**
- * What a delivery that was just stored tells of its job's times: each is told once, by the delivery that moved the job, or that was the first
- * to tell of it. Undefined for a job that no pool serves, and for a delivery that was old news.
+ * What a delivery that was just stored says of its job's times. The delivery that moved the job, or was the first to name a time, counts
+ * it; others do not. Undefined for a job that no pool serves, and for a delivery that was old news.
  */
 export function jobTimes(document: PoolsDocument, parsed: ParsedDelivery, outcome: Outcome): JobTimes | undefined {
   if (parsed.kind !== 'job') return undefined;

@@ -67,7 +67,7 @@ export function createPools(options: PoolsOptions): Pools {
       reconsideredAt = undefined;
       onChange(newest.version);
     }
-    // Every process does it, a start included: whoever was to do it may have died over it.
+    // Every process does it, also at its start: another that had begun may have died over it.
     const isDue = reconsideredAt === undefined || (reconsideredAt < LOOKS_UNTIL_ALL_FOLLOW && looks >= LOOKS_UNTIL_ALL_FOLLOW);
     if (!isDue) return;
     onReconsidered(newest.version, await reconsiderJobs(db, newest, reconsiderHours));

@@ -28,7 +28,7 @@ export function readBody(request: IncomingMessage, budget: BodyBudget, timeoutMs
     }
     resolve({ body, release });
   };
-  // The server's own limit is looked at once a second only.
+  // The server checks its own limit only once a second.
   const timer = setTimeout(() => settle({ kind: 'too_slow' }), timeoutMs);
 
   if (claim === undefined) settle({ kind: 'overloaded' });

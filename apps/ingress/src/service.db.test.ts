@@ -79,7 +79,7 @@ describe('the ingress as a process', () => {
       await waitFor('all of them', async () => (await ingress.metric('paddock_requests_in_flight')) === 3);
       ingress.kill('SIGTERM');
       await waitFor('the beginning of the stop', () => ingress.lines().some((line) => line.includes('stopping')));
-      // Whoever looks sees why it takes no more, until the last of them has its answer.
+      // The page says why it takes no more, until the last delivery has its answer.
       expect(await ingress.ask('/readyz')).toEqual({ status: 503, text: 'the service is stopping' });
       return { answers: sent };
     });

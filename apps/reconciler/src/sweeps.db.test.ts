@@ -211,7 +211,7 @@ describe('the reconciler’s sweeps', () => {
     for (const kind of ['retire-rows', 'delete-ended-pods']) await put(kind, { type: 'schedule', id: kind });
     await drain();
     const outputs = (await operations()).map(({ kind, output }) => [kind, output]);
-    // The cluster of these tests answers nobody: one pod was to be looked at.
+    // The cluster of these tests answers no call: one pod was to be looked at.
     expect(outputs).toEqual([
       ['delete-ended-pods', expect.objectContaining({ deleted: 0, failed: 1 })],
       ['retire-rows', { events: 3, jobs: 1 }],

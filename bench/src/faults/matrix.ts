@@ -107,7 +107,7 @@ const postgresRestarts = during(async (stage, progress) => {
 /** Longer than a lease of these services, of a task or of a row. */
 const SILENT_MS = 8_000;
 
-/** From a third of the jobs on: what is sent stays on its way, and no connection is closed. What ends it is told apart. */
+/** From a third of the jobs on, what is sent stays on its way, and no connection is closed, until `end`. */
 const postgresSilent = (end: (tunnel: Tunnel) => void): Beginning =>
   during(async ({ tunnel, environments }, progress) => {
     if (tunnel === undefined) throw new Error('This stage has no tunnel between its services and PostgreSQL.');

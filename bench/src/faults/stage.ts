@@ -19,7 +19,7 @@ export const DOTFILES = 'mona/dotfiles';
 export const GARDEN = 'mona/garden';
 /** Repositories of an organisation, whose runners are common to them, and those of the personal account. */
 export const REPOSITORIES = ['acme/shop', 'acme/site', 'acme/shop', DOTFILES, GARDEN] as const;
-/** A repository of which nothing was ever heard. */
+/** No delivery ever names this repository. */
 export const QUIET_REPOSITORY = 'acme/quiet';
 const FIRST_APP = 7;
 

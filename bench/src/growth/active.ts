@@ -13,8 +13,8 @@ export interface ActiveSizes {
 const FIRST = 1_000_000_000;
 
 /**
- * Puts further waiting jobs and living workers beside what goes on. Of twenty workers two are reserved, one of them not yet begun, one
- * waits for a node, one for an image, three are idle, one of them for long, one is being stopped, and the others run jobs.
+ * Puts further waiting jobs and living workers beside what goes on. Of twenty workers, two are reserved (one has not begun), one waits for
+ * a node, one for an image, three are idle (one for long), one is being stopped, and the others run jobs.
  */
 export async function putActive(db: Kysely<Database>, sizes: ActiveSizes): Promise<void> {
   const { accounts, waiting, living } = sizes;

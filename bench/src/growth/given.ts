@@ -7,7 +7,7 @@ export interface Given {
   readonly jobIds: readonly number[];
   readonly podNames: readonly string[];
   readonly endedNames: readonly string[];
-  /** Reservations that nobody has begun to register. */
+  /** Reservations whose registration has not begun. */
   readonly reservedNames: readonly string[];
 }
 

@@ -22,7 +22,7 @@ interface Options {
   readonly say: (line: string) => void;
 }
 
-/** Lets the services work on the rows for so many minutes, with a simulated GitHub that knows the rows' accounts, and looks at them once a minute. */
+/** Lets the services work on the rows for `minutes`, with a simulated GitHub that knows the rows' accounts. Looks at them once a minute. */
 export async function runServices(postgres: Postgres, { accounts, minutes, say }: Options): Promise<Services> {
   const system = await startSystem({
     postgres,

@@ -55,7 +55,7 @@ async function putEndedJobs(db: Kysely<Database>, count: number, accounts: numbe
     from (select n, now() - ${DAYS} + n * (${DAYS} / ${count}::float8) as t from ${numbers(1, count)}) year`.execute(db);
 }
 
-/** One in twenty failed at a deadline, of some of which GitHub keeps the registration; one in fifty ended well, its job unheard of. */
+/** One in twenty failed at a deadline, and GitHub keeps the registration of some of these. One in fifty ended well, its job unheard of. */
 async function putEndedWorkers(db: Kysely<Database>, count: number, accounts: number): Promise<void> {
   await sql`
     insert into workers (pod_name, made_for_job_id, namespace, ${ACCOUNT_COLUMNS}, status, stop_reason, stopping_at, assigned_at, assigned_job_id,

@@ -85,8 +85,8 @@ export function runnerPod(worker: RunnerPodSpec): AsSent<V1Pod> {
 }
 
 /**
- * The daemon of the container mode stands in for one of the same name among the template's containers, as in the chart of
- * actions-runner-controller: laid over each other, the two could disagree about the socket. `initContainers` is where to change ours.
+ * The daemon of the container mode replaces one of the same name among the template's containers, as in the chart of
+ * actions-runner-controller. Merged, the two could disagree about the socket. `initContainers` is where to change ours.
  */
 const isReplacedDaemon = (name: string, { containerMode }: PodSettings): boolean => name === DAEMON_CONTAINER && containerMode === 'dind';
 

@@ -55,7 +55,7 @@ export async function startTunnel(url: string) {
       await closed;
     },
     mend: () => listen(port),
-    /** Connections are accepted, and nothing is passed on any more, in either direction. */
+    /** Connections are accepted, but nothing is passed on in either direction. */
     setSilent: (silent: boolean) => {
       isSilent = silent;
     },
@@ -69,8 +69,8 @@ export async function startTunnel(url: string) {
     /** How many connections were held back or left silent so far. */
     silenced: () => silenced,
     /**
-     * What is open now is silent for ever, and its server has nobody at the other end; what is opened from now on is as ever. So it is after
-     * another server has taken over the address of one whose host died.
+     * Connections that are open now are silent for ever, and their server loses its client. Later ones work as ever. This is what happens
+     * when another server takes over the address of one whose host died.
      */
     replaceServer: () => {
       for (const { outbound } of strand()) outbound.destroy();

@@ -65,7 +65,7 @@ export async function listJobsOfRuns(
     let isAsked = false;
     const list = await ask(`run ${run.id}`, async () => {
       isAsked = true;
-      // A run that is not found any more has no jobs.
+      // A run that is gone has no jobs.
       return (await listRunJobsIfChanged(client, name, { runId: run.id, etags })) ?? NO_JOBS;
     });
     failedInARow = list === undefined ? failedInARow + 1 : 0;

@@ -151,7 +151,7 @@ describe('an idle runner', () => {
 });
 
 describe('a worker that has had its job and does not go (E5)', () => {
-  /** It was assigned so many minutes ago; to a job that ended `ended` minutes ago, if that is told. */
+  /** It was assigned `minutes` ago. Its job, if it is known, ended `ended` minutes ago. */
   const putAssigned = async (minutes: number, runner: 'online' | 'registered' | 'none', { status, ended = 0 }: Bound = {}) => {
     const podName = await scene.putRunning(minutes, runner, { assigned_at: minutesAgo(minutes), online_seen_at: minutesAgo(minutes) });
     if (status === undefined) return podName;

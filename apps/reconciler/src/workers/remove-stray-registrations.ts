@@ -68,7 +68,7 @@ interface Stray {
  * Removes registrations at GitHub that bear our instance's name and have no worker here (E6): offline, in two lists at least, for longer
  * than the grace. One list per scope. What cannot be listed, or shows none of the runners that must be there, changes nothing.
  *
- * A Secret with neither row nor pod goes with the registration that it is for, and is known by its name: nobody may list Secrets.
+ * A Secret with neither row nor pod goes with its registration, and is found by its name: no service may list Secrets.
  */
 export async function removeStrayRegistrations(
   options: RemoveStrayRegistrationsOptions,

@@ -21,7 +21,7 @@ const usePools = async (image: string) => world.putPools(examplePools({ pools: [
 const reasons = async () => (await world.db.selectFrom('demand_keys').select('wait_reason').execute()).map((key) => key.wait_reason);
 const ended = async () => (await world.workers()).filter(({ status }) => status === 'completed' || status === 'failed');
 
-/** The scheduler's work until so many workers have ended and all that follows from it is done. */
+/** The scheduler's work until `count` workers have ended and all that follows is done. */
 async function workUntilEnded(count: number): Promise<void> {
   await waitFor(`${count} workers to end`, async () => {
     await world.match();

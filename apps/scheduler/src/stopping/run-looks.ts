@@ -15,7 +15,7 @@ interface Look {
 export interface RunLooks {
   /**
    * The jobs of a run as GitHub told them after `sinceMs` milliseconds ago and not long ago: what another stop has read or is reading, else
-   * what `ask` answers. Throws what `ask` throws; a failure of somebody else's is nobody's answer.
+   * what `ask` answers. Throws what `ask` throws; another stop's failure makes it ask anew.
    */
   jobsOf(runId: number, sinceMs: number, ask: () => Promise<readonly GitHubJob[]>): Promise<readonly GitHubJob[]>;
 }

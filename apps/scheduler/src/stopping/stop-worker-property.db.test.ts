@@ -105,7 +105,7 @@ async function take(step: Step): Promise<void> {
       return;
     }
     case 'assigned': {
-      // GitHub called it busy, and whichever job that was, nobody has told us.
+      // GitHub called it busy, and its job is unknown to us.
       const runner = pick(await connected(), step.nth);
       const assigned = world.db.updateTable('workers').set({ assigned_at: new Date() });
       if (runner !== undefined) await assigned.where('pod_name', '=', runner.name).where('assigned_at', 'is', null).execute();

@@ -54,7 +54,7 @@ export async function setStopScene(world: SchedulerWorld) {
     runner,
     follow,
     makeWorker,
-    /** As if somebody else had deleted its pod: nobody follows pods meanwhile. */
+    /** Its pod goes as if a person had deleted it; no replica follows pods meanwhile. */
     async losePod(podName: string): Promise<void> {
       await deletePod(cluster, { namespace: NAMESPACE, name: podName });
       await waitFor('the pod to go', async () => (await pod(podName)) === undefined);

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const ACME = 90_000_001;
-/** The App of the rows, another one that is configured too, and one that is not any more. */
+/** The App of the rows, another one that is configured too, and one that was removed from the configuration. */
 const [OWN, OTHER, REMOVED] = [1001, 1002, 999];
 const APP_IDS = [OWN, OTHER];
 /** Of the rows; the accounts' rows have the App's number instead. */

@@ -37,9 +37,9 @@ export interface ListedRepository {
 }
 
 /**
- * Notes an installation's repositories as of its listing: one that was pushed to counts as active since then, one that is new is looked at
- * soon, and one that rests and is not listed any more is forgotten. After a change of the installation, those that are new or were pushed to
- * in the last `activeMs` are due at once.
+ * Notes the repositories of an installation's listing. One that was pushed to counts as active since then, and a new one is looked at soon.
+ * A resting one that is not listed is forgotten. After a change of the installation, those that are new or were pushed to in the last
+ * `activeMs` are due at once.
  */
 export async function noteListedRepositories(
   db: Kysely<Database>,

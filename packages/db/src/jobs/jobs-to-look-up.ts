@@ -42,9 +42,9 @@ export interface LookUpQuery {
 }
 
 /**
- * A worker's end that is not explained, or its stop without a job; and the waiting jobs of its key of which it may have run one, or which wait
- * no more. An answer counts if it is younger than the row's last change: that is PostgreSQL's own time, while the end is the node's. Of a
- * worker that is being stopped the row goes on changing.
+ * A worker's unexplained end, or its stop without a job; and those waiting jobs of its key that it may have run, or that wait no more. An
+ * answer counts if it is younger than the row's last change: that is PostgreSQL's own time, while the end is the node's. The row of a
+ * worker that is being stopped goes on changing.
  */
 const unexplainedEnds = sql`
   unexplained_until is not null and unexplained_until > now() and assigned_at is null`;
@@ -97,9 +97,9 @@ export interface JoblessEnd {
 }
 
 /**
- * Ends the grace of unexplained ends of which GitHub has said that they ran none of their key's oldest waiting jobs: these are still queued,
- * and need workers of their own (C3). A stopped worker's is over as well when none of those jobs waits any more. That GitHub does not know a
- * job is an answer only when it says so again. Returns the workers, and wakes the matcher.
+ * Ends the grace of unexplained ends once GitHub has said that they ran none of their key's oldest waiting jobs: these are still queued,
+ * and need workers of their own (C3). A stopped worker's grace is also over when none of those jobs still waits. GitHub must say twice that
+ * it does not know a job. Returns the workers, and wakes the matcher.
  */
 export async function endAnsweredGraces(trx: Transaction<Database>, perKey: number): Promise<JoblessEnd[]> {
   const { rows } = await sql<JoblessEnd>`

@@ -176,7 +176,7 @@ export const REFUSED = 'refused';
 /** The pool's failures of which a created pod is the contrary: the cluster refuses its pods. */
 export const POD_REFUSED = 'pod_refused';
 
-/** Closes breakers after what they guard has worked, of all classes of failures or of some; whoever matches demand hears of it. */
+/** Closes breakers after what they guard has worked, for all classes of failures or some, and wakes the matcher. */
 export async function noteSuccess(
   db: Kysely<Database>,
   subjects: readonly BreakerSubject[],

@@ -61,8 +61,8 @@ export async function forgetServedKeys(trx: Transaction<Database>): Promise<void
 }
 
 /**
- * GitHub has said that these jobs had ended while they waited here. A key is forgotten if none of the jobs that it was written down for waits
- * any more: what was held against it is found out. Wakes the matcher.
+ * GitHub has said that these jobs had ended while they waited here. A key is forgotten if none of the jobs that it was written down for
+ * still waits: what was held against it is explained. Wakes the matcher.
  */
 export async function forgetFoundOutKeys(trx: Transaction<Database>, jobIds: readonly number[]): Promise<void> {
   if (jobIds.length === 0) return;

@@ -9,5 +9,5 @@ import { sql } from 'kysely';
 export const RUNS_BOUND_JOB = sql.raw(`(w.assigned_job_id is not null and coalesce(
   (select bound.status not in ('completed', 'failed') from jobs bound where bound.job_id = w.assigned_job_id), true))`);
 
-/** SQL about worker `w`: a job is known to run on it. Once it is stopped as `over`, a job that nobody can name is none. */
+/** SQL about worker `w`: a job is known to run on it. Once it is stopped as `over`, a job that was never identified counts as none. */
 export const IS_ASSIGNED = sql`(w.assigned_at is not null and (w.stop_reason is distinct from 'over' or ${RUNS_BOUND_JOB}))`;

@@ -40,7 +40,7 @@ export interface PodTransition {
   pool: string;
   was: Status;
   status: Status;
-  /** It ended well and by itself, nobody has heard of its job, and we were not stopping it (C3). */
+  /** It ended well and by itself, no delivery has told of its job, and we were not stopping it (C3). */
   unexplained: boolean;
   /** We stopped it, and its runner ended well then: its end is ours, and says nothing of its pod or its pool. */
   wasStopped: boolean;

@@ -159,8 +159,8 @@ export const hasNoTask = (kind: string) => sql`
   and not exists (select from tasks where subject_id = w.pod_name and subject_type = 'worker' and kind = ${kind} and status = 'running' offset 0)`;
 
 /**
- * Workers that wait for a pod without anybody at work on it: their task has ended in an error, or was discarded. What is to be stopped waits
- * for no pod.
+ * Workers that wait for a pod and have no task: theirs has ended in an error, or was discarded. A worker that is to be stopped waits for no
+ * pod.
  */
 export async function findForgottenWorkers(
   db: Kysely<Database>,

@@ -43,7 +43,7 @@ export const podTemplate = z.strictObject({
 export type PodTemplate = z.infer<typeof podTemplate>;
 export type PodTemplateContainer = z.infer<typeof container>;
 
-/** The runner's container of a template, if it has one; the template may be as somebody wrote it. */
+/** The runner's container of a template, if it has one; the template may be unchecked. */
 export function templateRunner(template: unknown): Record<string, unknown> | undefined {
   const containers = asList(asRecord(asRecord(template)['spec'])['containers']).map(asRecord);
   return containers.find(({ name }) => name === RUNNER_CONTAINER);

@@ -32,7 +32,7 @@ function judge(given: Record<string, unknown>, context: z.RefinementCtx): void {
 
 /** Kubernetes' own resources have no domain, or one of its own; any other is an extended one, as devices are. */
 const isExtended = (name: string): boolean => name.includes('/') && !name.includes('kubernetes.io/');
-/** The devices and other extended resources that a container's resources name; those may be as somebody wrote them. */
+/** The devices and other extended resources that a container's resources name; these may be unchecked. */
 export const devicesIn = (written: unknown): string[] => Object.keys(asRecord(asRecord(written)['limits'])).filter(isExtended);
 
 const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
