@@ -19,5 +19,7 @@ test.each([
 
 test('after a job began, the log’s words may be the job’s (P2)', () => {
   const said = 'Runner version v2.336.0 is deprecated and cannot receive messages.';
-  expect(refusedVersion([LISTENING, '2026-08-06 10:00:05Z: Running job: build', said].join('\n'))).toBeUndefined();
+  const working = [LISTENING, '2026-08-06 10:00:05Z: Running job: build', said];
+  expect(refusedVersion(working.join('\n'))).toBeUndefined();
+  expect(refusedVersion([...working, '2026-08-06 10:00:09Z: Job build completed with result: Succeeded'].join('\n'))).toBeUndefined();
 });

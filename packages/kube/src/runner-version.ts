@@ -32,6 +32,6 @@ export async function readRefusedVersion(cluster: Cluster, pod: ObjectName, sign
 
 /** The version that GitHub refused to the runner whose log this is. What a job may have written counts for nothing. */
 export function refusedVersion(log: string): string | undefined {
-  const begun = jobInLog(log, { lines: TAIL_LINES, isEndMissing: false }) === 'job_begun';
-  return begun ? undefined : OF_REFUSAL.exec(log)?.[1];
+  const ofJob = jobInLog(log, { lines: TAIL_LINES, isEndMissing: false });
+  return ofJob === 'job_begun' || ofJob === 'job_over' ? undefined : OF_REFUSAL.exec(log)?.[1];
 }

@@ -102,7 +102,7 @@ const OF_ENTITY: ReadonlySet<WaitReason> = new Set([
   'installation_gone',
   'registration_conflict',
 ]);
-const OF_POOL: ReadonlySet<WaitReason> = new Set(['at_pool_cap', 'no_capacity', 'pool_failing']);
+const OF_POOL: ReadonlySet<WaitReason> = new Set(['at_pool_cap', 'no_capacity', 'pool_failing', 'runner_outdated']);
 
 /** Whether what a warm worker would take is what somebody's job waits for: then none is made (C10). */
 export const isWantedByJobs = (heldBack: readonly HeldBack[], { entityId, pool }: { entityId: number; pool: string }): boolean =>

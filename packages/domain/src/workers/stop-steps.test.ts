@@ -135,9 +135,19 @@ describe('what its pod is', () => {
     ['it runs, and its node says that it has not started', { ...IDLE, job: 'none', log: 'none' }, 'wait 45000, held up'],
     ['it never started, but is busy', { pod: 'unstarted', runner: 'busy' }, 'keep, assigned'],
     [
-      'it never started and is deregistered',
+      'it never started and is deregistered: it may have taken a job right before',
       { pod: 'unstarted', job: 'none', worker: { ...DEREGISTERED, wasOnline: false } },
+      'look at the log',
+    ],
+    ...(['none', 'silent'] as const).map((log): [string, Given, string] => [
+      `it never started and is deregistered, and its log is ${log}`,
+      { pod: 'unstarted', job: 'none', log, worker: { ...DEREGISTERED, wasOnline: false } },
       'delete_pod',
+    ]),
+    [
+      'it is said not to have started, was never online, is deregistered, and its log shows a job',
+      { pod: 'unstarted', job: 'none', log: 'job_begun', worker: { ...DEREGISTERED, wasOnline: false } },
+      'keep, assigned',
     ],
     ['its runner has ended, others go on: no log', { pod: 'over', runner: 'unknown', job: 'none' }, 'deregister'],
     ['it is being deleted', { pod: 'terminating' }, 'wait 45000, held up'],

@@ -157,10 +157,11 @@ function provenIdle({ worker, runner }: StopEvidence, { idleApartMs }: StopRules
 
 /**
  * The status of a pod may be late. A runner that GitHub has called online, or given a job, has started, even if the status does not say so.
- * One that GitHub does not know may have left after its job.
+ * One that GitHub does not know may have left after its job, and one that was deregistered may have taken a job right before.
  */
 function needsLog(pod: 'unstarted' | 'working' | 'over', { worker, runner }: StopEvidence): boolean {
-  return pod === 'working' || (pod === 'unstarted' && (hasBegun(worker) || runner === 'unknown'));
+  if (pod === 'working') return true;
+  return pod === 'unstarted' && (hasBegun(worker) || runner === 'unknown' || worker.deregistration === 'done');
 }
 
 const hasBegun = ({ wasOnline, hadJob }: StoppingWorker): boolean => wasOnline || hadJob;
