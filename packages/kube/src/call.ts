@@ -14,6 +14,8 @@ export interface Call {
   /** The body holds a secret: what the cluster says about it is kept out of the error's message. */
   readonly secretBody?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** A pod's node answers it: its silence says nothing about the API server. */
+  readonly ofNode?: boolean | undefined;
   /** Gets what the API server warns of although it does as it was asked. */
   readonly onWarnings?: ((warnings: readonly string[]) => void) | undefined;
 }
@@ -69,7 +71,8 @@ async function limited<T>(cluster: Cluster, call: Call, run: (signal: AbortSigna
     cluster.noteCall?.();
     return answer;
   } catch (error) {
-    if (error instanceof KubeError) cluster.noteCall?.(error.failure);
+    const isOfNode = call.ofNode === true && error instanceof KubeError && error.failure.kind === 'timeout';
+    if (error instanceof KubeError && !isOfNode) cluster.noteCall?.(error.failure);
     throw error;
   }
 }

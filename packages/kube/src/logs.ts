@@ -45,7 +45,7 @@ async function readLog(
 ): Promise<LogRead> {
   try {
     const path = objectPath(namespace, 'pods', name, 'log');
-    return { text: await callText(cluster, { method: 'GET', path, query, accept: '*/*', signal }) };
+    return { text: await callText(cluster, { method: 'GET', path, query, accept: '*/*', signal, ofNode: true }) };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     return { text: null, failure: classifyKubeError(error) };
