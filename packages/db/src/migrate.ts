@@ -21,15 +21,20 @@ export interface MigrateOptions {
 export async function migrate(options: MigrateOptions): Promise<{ applied: string[] }> {
   return withMigrator(options, async (migrator, db) => {
     await createSchema(db, options.schema);
-    const { error, results = [] } = await migrator.migrateToLatest();
-    if (error !== undefined) {
-      const failed = results.find((result) => result.status === 'Error')?.migrationName;
-      throw new Error(`Migration ${failed ?? 'of the database'} failed in schema ${options.schema}; nothing of it was kept.`, {
-        cause: error,
-      });
-    }
+    const applied: string[] = [];
+    for (let next = await applyNext(migrator, options); next !== undefined; next = await applyNext(migrator, options)) applied.push(next);
     if (options.serviceRole !== undefined) await grantService(db, options.schema, options.serviceRole);
-    return { applied: results.map((result) => result.migrationName) };
+    return { applied };
+  });
+}
+
+/** One migration is one transaction: a change of a table that all wait for does not last while the indexes of the next one are built. */
+async function applyNext(migrator: Migrator, { schema }: MigrateOptions): Promise<string | undefined> {
+  const { error, results = [] } = await migrator.migrateUp();
+  const [result] = results;
+  if (error === undefined) return result?.migrationName;
+  throw new Error(`Migration ${result?.migrationName ?? 'of the database'} failed in schema ${schema}; nothing of it was kept.`, {
+    cause: error,
   });
 }
 
@@ -38,14 +43,14 @@ export async function pendingSql(options: MigrateOptions): Promise<string> {
   return withMigrator(options, async (migrator) => {
     const pending = (await migrator.getMigrations()).filter((migration) => migration.executedAt === undefined);
     if (pending.length === 0) return '';
-    const applied = pending.map(({ name }) => `-- ${name}\n${readMigration(`${name}.sql`)}\n${bookkeeping(name)}`);
-    return ['begin;', prepare(options.schema), ...applied, 'commit;', ''].join('\n');
+    const inTransaction = (text: string) => `begin;\nset local search_path = ${options.schema};\n${text}\ncommit;\n`;
+    const applied = pending.map(({ name }) => inTransaction(`-- ${name}\n${readMigration(`${name}.sql`)}\n${bookkeeping(name)}`));
+    return [prepare(options.schema), ...applied, ''].join('\n');
   });
 }
 
 const prepare = (schema: string): string => `create schema if not exists ${schema};
-set local search_path = ${schema};
-create table if not exists schema_migration (name varchar(255) primary key, "timestamp" varchar(255) not null);
+create table if not exists ${schema}.schema_migration (name varchar(255) primary key, "timestamp" varchar(255) not null);
 `;
 
 const bookkeeping = (name: string): string =>
