@@ -91,6 +91,7 @@ export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSi
     const itself = `repository ${repository.repoId}`;
     const askIt: AskOne = (what, call) => ask(repository, what === undefined ? itself : `${what} of ${itself}`, call, itself);
     const seen = await discoverRepository({ ...options, mostRuns: RUNS_IN_A_LOOK, pools, allowance, ask: askIt }, repository, signal);
+    if (signal.aborted) break;
     if (seen === undefined) {
       all.unanswered++;
       if (!dryRun) await postponeRepository(db, repository.repoId, turns);

@@ -37,6 +37,18 @@ describe('repositories of which nobody has heard (E2, P1)', () => {
     expect(await scene.row(job)).toMatchObject({ status: 'pending', wants_worker: true });
   });
 
+  test('none loses its turn by an outage of GitHub: they are looked at five minutes later', async () => {
+    await scene.discover();
+    const job = await scene.queue('mona/tool', { event: 'schedule' });
+    await scene.passMinutes(REST);
+    await scene.world.github.failNext({ path: '', status: 502, times: 100 });
+    expect(await scene.discover()).toMatchObject({ unanswered: 3, found: 0 });
+    await scene.world.github.clearFaults();
+    await scene.passMinutes(5);
+    expect(await scene.discover()).toMatchObject({ resting: 3, found: 1 });
+    expect(await scene.row(job)).toMatchObject({ wants_worker: true });
+  });
+
   test('one that is made meanwhile is looked at once it is listed', async () => {
     await scene.discover();
     await scene.world.github.addRepository({ owner: 'acme', name: 'young' });

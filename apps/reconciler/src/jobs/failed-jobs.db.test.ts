@@ -1,6 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { startJobsScene, type JobsScene } from './jobs.scene.ts';
 
 let database: TestDatabase;
@@ -41,6 +42,19 @@ describe('GitHub’s silence about a job (E3)', () => {
     await scene.lookUp();
     expect((await silentSince())?.getTime()).toBeGreaterThan(first?.getTime() ?? Infinity);
   });
+});
+
+test('a job that GitHub calls queued is demand again once its runner has ended, although its pod lives on (A6, E3)', async () => {
+  const { pod_name: podName } = await putWorker(scene.db, {
+    status: 'running',
+    running_at: minutesAgo(30),
+    runner_ended_at: minutesAgo(11),
+  });
+  const job = await scene.addJob({ row: { status: 'running', wants_worker: false, k8s_pod: podName } });
+  await scene.lookUp();
+  await scene.passTime();
+  expect(await scene.lookUp()).toMatchObject({ requeued: 1 });
+  expect(await scene.row(job)).toMatchObject({ wants_worker: true, lookup_due_at: null });
 });
 
 describe('a job that we failed and GitHub keeps in its queue (A6)', () => {

@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { installationToday, loginToday } from '../accounts/installation-today.ts';
 import { isRefused } from '../accounts/refusals.ts';
+import { hasLiveRunner } from './live-runner.ts';
 import type { Database, EntityType, Status } from '../schema/tables.ts';
 import { WORD_OF_GITHUB } from '../workers/request-stops.ts';
 
@@ -76,7 +77,7 @@ export async function findJobsToLookUp(db: Kysely<Database>, { batch, perKey, se
       j.entity_id as "entityId", j.entity_type as "entityType", ${loginToday('j')} as login,
       i.installation_id as "installationId", i.app_id as "appId",
       j.status, j.revision, j.wants_worker as "wantsWorker",
-      exists (select from workers w where w.pod_name = j.k8s_pod and w.status in ('pending', 'running') and w.runner_ended_at is null) as "hasWorker",
+      ${hasLiveRunner} as "hasWorker",
       coalesce(j.seen_queued_at <= now() - ${secondLookMs} * interval '1 millisecond', false) as "wasQueued",
       coalesce(j.seen_gone_at <= now() - ${secondLookMs} * interval '1 millisecond', false) as "wasGone",
       j.job_id in (select job_id from due) as "isDue"

@@ -1,6 +1,7 @@
 import type { JobVerdict } from '@paddock/domain/jobs/judge-job';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { JobToLookUp } from './jobs-to-look-up.ts';
+import { hasLiveRunner } from './live-runner.ts';
 import type { Database, Status } from '../schema/tables.ts';
 
 /** What GitHub's answer for a job came to; `revision` and `status` are those of the row that was judged. */
@@ -49,8 +50,7 @@ export async function noteLookUps(trx: Transaction<Database>, notes: readonly Lo
     from locked l
     where j.job_id = l.job_id and j.revision = l.revision and j.status = l.status
       and (l.kind <> 'failed' or j.status in ('pending', 'running'))
-      and (l.kind <> 'requeued' or (j.status <> 'completed' and not exists (
-        select from workers w where w.pod_name = j.k8s_pod and w.status in ('pending', 'running'))))
+      and (l.kind <> 'requeued' or (j.status <> 'completed' and not ${hasLiveRunner}))
     returning j.job_id as "jobId"`.execute(trx);
   return new Set(written.map(({ jobId }) => jobId));
 }

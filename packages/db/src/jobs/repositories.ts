@@ -158,9 +158,9 @@ export async function noteRepositoryLook(db: Kysely<Database>, look: RepositoryL
   );
 }
 
-/** GitHub did not tell about a repository: others have their turn first. */
-export async function postponeRepository(db: Kysely<Database>, repoId: number, turns: RepositoryTurns): Promise<void> {
-  await sql`update repositories known set due_at = now() + ${untilNextTurn(turns)} where repo_id = ${repoId}`.execute(db);
+/** GitHub did not tell about a repository: others have their turn first. One that rests does not lose its turn by an outage. */
+export async function postponeRepository(db: Kysely<Database>, repoId: number, { everyMs }: RepositoryTurns): Promise<void> {
+  await sql`update repositories set due_at = now() + ${everyMs} * interval '1 millisecond' where repo_id = ${repoId}`.execute(db);
 }
 
 /** What is known of these jobs, by id. */

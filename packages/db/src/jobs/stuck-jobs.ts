@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { hasLiveRunner } from './live-runner.ts';
 import { isUnanswered } from './note-look-ups.ts';
 import type { Database, Status } from '../schema/tables.ts';
 
@@ -139,7 +140,7 @@ export async function countTroubledJobs(db: Kysely<Database>, limit: number): Pr
   const { rows } = await sql<{ stuck: number; misjudged: number }>`
     select (select count(*) from jobs j
         where recovery_attempts >= ${limit} and recovery_attempts > 0 and status in ('pending', 'running')
-          and not exists (select from workers w where w.pod_name = j.k8s_pod and w.status in ('pending', 'running'))) as stuck,
+          and not ${hasLiveRunner}) as stuck,
       (select count(*) from jobs where misjudged and updated_at > now() - interval '1 day') as misjudged`.execute(db);
   return rows[0] ?? { stuck: 0, misjudged: 0 };
 }
