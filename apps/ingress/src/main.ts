@@ -152,4 +152,5 @@ await main(async () => {
     },
   );
   await Promise.all([writing, checking, reading].map((connection) => connection.close()));
+  await outage.close();
 });

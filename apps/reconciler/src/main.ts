@@ -105,5 +105,6 @@ await main(async () => {
   } finally {
     cluster.close();
     await connection.close();
+    await outage.close();
   }
 });

@@ -111,5 +111,6 @@ await main(async () => {
   } finally {
     cluster.close();
     await connection.close();
+    await outage.close();
   }
 });

@@ -67,5 +67,6 @@ test('PostgreSQL goes silent and another answers at its address: an executor goe
   });
   await executors.stopAll();
   await connection.close();
+  await outage.close();
   await tunnel.cut();
 });

@@ -54,6 +54,8 @@ function parseInt8(text: string): number {
 export interface ConnectionConfig extends pg.ClientConfig {
   /** Longest time for a new connection and its first statement, and for a free one of a pool, in milliseconds. */
   readonly connectionTimeoutMillis: number;
+  /** Longest run of one statement, in milliseconds; 0 for no limit. */
+  readonly longestStatementMs: number;
   readonly outage?: Outage;
   readonly onCut?: (error: SilentConnection) => void;
 }
@@ -65,6 +67,7 @@ const KEEP_ALIVE_AFTER_MS = 5_000;
 export function clientConfig(options: Omit<DatabaseOptions, 'poolSize'>): ConnectionConfig {
   assertSchemaName(options.schema);
   const { dsn, ssl, options: further } = separateParameters(options.url);
+  const longestStatementMs = options.statementTimeoutMs ?? 30_000;
   return {
     connectionString: dsn,
     ssl,
@@ -72,7 +75,7 @@ export function clientConfig(options: Omit<DatabaseOptions, 'poolSize'>): Connec
     application_name: options.applicationName,
     options: `${further} ${startupOptions({
       search_path: options.schema,
-      statement_timeout: `${options.statementTimeoutMs ?? 30_000}`,
+      statement_timeout: `${longestStatementMs}`,
       lock_timeout: `${options.lockTimeoutMs ?? 10_000}`,
       idle_in_transaction_session_timeout: `${options.idleTransactionMs ?? 60_000}`,
       // Our statements are short: compiling one costs more than running it, and the planner's guess of the cost can be far off.
@@ -82,6 +85,7 @@ export function clientConfig(options: Omit<DatabaseOptions, 'poolSize'>): Connec
       enable_seqscan: 'off',
     })}`.trimStart(),
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+    longestStatementMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     ...(options.outage === undefined ? {} : { outage: options.outage }),

@@ -39,19 +39,21 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
 
 async function listenOnce({ config, channels, onWake, heartbeatMs = HEARTBEAT_MS }: ListenOptions, signal: AbortSignal): Promise<void> {
   const client = new PreferringClient({ ...config, query_timeout: heartbeatMs });
-  const broken = Promise.withResolvers<never>();
-  broken.promise.catch(() => undefined); // observed through the races below; here only so that it is never unhandled
-  client.on('error', (error) => broken.reject(error));
-  client.on('end', () => broken.reject(new Error('the listening connection was closed by the server')));
+  // A signal and no promise: each race against a promise that stays open for weeks would leave something behind in it.
+  const broken = new AbortController();
+  const over = AbortSignal.any([signal, broken.signal]);
+  client.on('error', (error) => broken.abort(error));
+  client.on('end', () => broken.abort(new Error('the listening connection was closed by the server')));
   client.on('notification', ({ channel, payload }) => onWake(channel, payload));
   try {
     await client.connect();
     for (const channel of channels) await client.query(`listen ${client.escapeIdentifier(channel)}`);
     onWake(undefined, undefined);
     while (!signal.aborted) {
-      await Promise.race([pause(heartbeatMs, signal), broken.promise]);
+      await pause(heartbeatMs, over);
+      broken.signal.throwIfAborted();
       // A half-open connection is only noticed by using it.
-      if (!signal.aborted) await Promise.race([client.query('select 1'), broken.promise]);
+      if (!signal.aborted) await client.query('select 1');
     }
   } finally {
     client.removeAllListeners('notification');

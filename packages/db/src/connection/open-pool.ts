@@ -46,7 +46,8 @@ export function openPool(config: ConnectionConfig, max: number): OpenPool {
     try {
       return await connect();
     } catch (error) {
-      failed(error);
+      // A pool whose connections are all in use says nothing about PostgreSQL.
+      if (pool.totalCount < max) failed(error);
       throw error;
     }
   }) as typeof pool.connect;

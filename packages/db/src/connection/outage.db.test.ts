@@ -6,12 +6,13 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { clientConfig, connectDatabase, type DatabaseConnection } from './connect.ts';
 import { listen } from './listen.ts';
-import { watchOutages } from './outage.ts';
+import { type Outage, watchOutages } from './outage.ts';
 
 let database: TestDatabase;
 let tunnel: Tunnel;
 let connection: DatabaseConnection;
 let lines: { level: string; message: string; fields?: { reason?: string; cost?: Record<string, number> } }[];
+let outage: Outage;
 let log: Logger;
 let listening: Promise<void>;
 let stop: AbortController;
@@ -26,8 +27,8 @@ beforeEach(async () => {
   const write = (level: string) => (message: string, fields: object) => void lines.push({ level, message, fields });
   const raw = { error: write('error'), warn: write('warn'), info: write('info'), debug: () => undefined } as unknown as Logger;
   const watched = watchOutages(raw);
-  ({ log } = watched);
-  const options = { url: tunnel.url, schema: database.schema, applicationName: 'outage', outage: watched.outage };
+  ({ log, outage } = watched);
+  const options = { url: tunnel.url, schema: database.schema, applicationName: 'outage', outage };
   connection = connectDatabase({ ...options, poolSize: 4 });
   stop = new AbortController();
   const onError = (error: unknown) => log.warn('the listener lost its connection', { error });
@@ -37,6 +38,7 @@ afterEach(async () => {
   stop.abort();
   await listening;
   await connection.close();
+  await outage.close();
   await tunnel.cut();
 });
 

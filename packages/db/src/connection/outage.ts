@@ -11,6 +11,8 @@ export interface Outage {
   failed(error: unknown, config: pg.ClientConfig): void;
   /** Has this done with each failure: what one connection has found out, the others of the process need not find out again. */
   onFailure(act: () => void): void;
+  /** Ends the watch over an outage that lasts. */
+  close(): Promise<void>;
 }
 
 const TRY_EVERY_MS = 500;
@@ -32,16 +34,21 @@ interface Failing {
 export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
   const told = new WeakSet<object>();
   const acts: (() => void)[] = [];
+  const closed = new AbortController();
+  const rest = (ms: number) => sleep(ms, undefined, { ref: false, signal: closed.signal }).catch(() => undefined);
   let failing: Failing | undefined;
+  let watching: Promise<void> | undefined;
 
-  async function untilCalm(now: Failing, config: pg.ClientConfig): Promise<number> {
-    for (;;) {
+  /** Undefined: the watch was ended before. */
+  async function untilCalm(now: Failing, config: pg.ClientConfig): Promise<number | undefined> {
+    while (!closed.signal.aborted) {
       if (await answers(config)) {
         const answeredAt = performance.now();
-        await sleep(CALM_MS, undefined, { ref: false });
+        await rest(CALM_MS);
         if (now.failedAt < answeredAt) return answeredAt;
-      } else await sleep(TRY_EVERY_MS, undefined, { ref: false });
+      } else await rest(TRY_EVERY_MS);
     }
+    return undefined;
   }
 
   async function watch(error: unknown, config: pg.ClientConfig): Promise<void> {
@@ -51,7 +58,7 @@ export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
       reason: reasonOf(error),
     });
     const answeredAt = await untilCalm(failing, config);
-    log.warn('PostgreSQL answers again', { afterMs: Math.round(answeredAt - began), cost: failing.cost });
+    if (answeredAt !== undefined) log.warn('PostgreSQL answers again', { afterMs: Math.round(answeredAt - began), cost: failing.cost });
     failing = undefined;
   }
 
@@ -59,11 +66,16 @@ export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
     failed(error, config) {
       if (!saysAway(error)) return;
       if (typeof error === 'object' && error !== null) told.add(error);
-      if (failing === undefined) void watch(error, config);
+      if (closed.signal.aborted) return;
+      if (failing === undefined) watching = watch(error, config);
       else failing.failedAt = performance.now();
       for (const act of acts) act();
     },
     onFailure: (act) => void acts.push(act),
+    close: async () => {
+      closed.abort();
+      await watching;
+    },
   };
 
   const isTold = (error: unknown, depth = 0): boolean =>

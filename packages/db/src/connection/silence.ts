@@ -1,12 +1,13 @@
 import type pg from 'pg';
+import type { ConnectionConfig } from './connect.ts';
 import { FAREWELL_MS } from './end-client.ts';
 import { endSessions, findWorking } from './sessions-at-work.ts';
 
 /** A statement that has not been answered for so long is asked after; nearly all of ours are answered within milliseconds. */
 const SUSPECT_AFTER_MS = 2_000;
 const TICK_MS = 500;
-/** Above the longest statement that PostgreSQL lets a service run: if nothing has answered for so long, there is nothing to wait for. */
-const NOTHING_ANSWERS_MS = 35_000;
+/** How much longer than the longest statement nothing may answer until there is nothing to wait for. */
+const BEYOND_LONGEST_MS = 5_000;
 
 /** A connection was closed by us because PostgreSQL had gone silent on it. */
 export class SilentConnection extends Error {
@@ -21,7 +22,7 @@ export class DroppedConnection extends Error {
 export interface SilenceOptions {
   readonly pool: pg.Pool;
   /** To ask PostgreSQL over a new connection. */
-  readonly config: pg.ClientConfig;
+  readonly config: ConnectionConfig;
   /** The session's id. */
   readonly sessionOf: (client: pg.PoolClient) => string;
   /** Told once of each time that connections were cut. */
@@ -48,6 +49,8 @@ interface Use {
 export function cutSilent({ pool, config, sessionOf, onCut }: SilenceOptions): SilenceWatch {
   const open = new Set<pg.PoolClient>();
   const used = new Map<pg.PoolClient, Use>();
+  // Where a statement may last for ever, as in a migration, only the system's keep-alive gives a connection up that nothing tells about.
+  const longestMs = config.longestStatementMs === 0 ? Number.POSITIVE_INFINITY : config.longestStatementMs + BEYOND_LONGEST_MS;
   let isLooking = false;
   let answeredAt = Number.NEGATIVE_INFINITY;
   pool.on('connect', (client) => open.add(client));
@@ -83,7 +86,7 @@ export function cutSilent({ pool, config, sessionOf, onCut }: SilenceOptions): S
     // What has been answered meanwhile was only slow.
     const still = asked.filter(({ client, statement }) => used.has(client) && statementOf(client) === statement);
     const silent = still.filter(({ session, since }) =>
-      working === undefined ? now - Math.max(since, answeredAt) > NOTHING_ANSWERS_MS : !working.has(session),
+      working === undefined ? now - Math.max(since, answeredAt) > longestMs : !working.has(session),
     );
     if (silent.length === 0) return;
     cut(
