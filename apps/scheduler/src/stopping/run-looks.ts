@@ -31,6 +31,7 @@ export function createRunLooks(now: () => number = () => performance.now()): Run
       forgetOld();
       const others = looks.get(runId);
       if (others !== undefined && others.begunAt >= now() - sinceMs) {
+        // Those who asked first learn of a failure; this one asks for itself.
         const told = await others.jobs.catch(() => undefined);
         if (told !== undefined) return told;
       }

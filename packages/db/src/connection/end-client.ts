@@ -6,6 +6,7 @@ export const FAREWELL_MS = 1_000;
 
 /** Closes a connection; one whose other end does not answer to that is broken off. Never rejects. */
 export async function endClient(client: pg.Client): Promise<void> {
+  // A connection that breaks while it is closed is closed.
   const ended = client.end().catch(() => undefined);
   const isEnded = await Promise.race([ended.then(() => true), sleep(FAREWELL_MS, false, { ref: false })]);
   if (!isEnded) client.connection.stream.destroy();

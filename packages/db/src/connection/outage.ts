@@ -35,6 +35,7 @@ export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
   const told = new WeakSet<object>();
   const acts: (() => void)[] = [];
   const closed = new AbortController();
+  // The sleep rejects only when the watch ends, and the loop looks at that itself.
   const rest = (ms: number) => sleep(ms, undefined, { ref: false, signal: closed.signal }).catch(() => undefined);
   let failing: Failing | undefined;
   let watching: Promise<void> | undefined;
