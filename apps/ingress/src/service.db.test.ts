@@ -61,7 +61,7 @@ describe('the ingress as a process', () => {
     expect((await fetch(`${ingress.base}/webhooks/github`)).status).toBe(405);
   });
 
-  test('a webhook port that is taken is told of, and the process ends (H1)', async () => {
+  test('the log names a webhook port that is taken, and the process ends (H1)', async () => {
     const ingress = await start();
     const second = startIngress({ url: database.url, schema: database.schema, env: { PADDOCK_INGRESS_HTTP_PORT: String(ingress.port) } });
     await expect(second).rejects.toThrow(`It is not possible to listen on port ${ingress.port}`);

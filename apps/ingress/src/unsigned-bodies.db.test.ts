@@ -13,7 +13,7 @@ const ENDLESS = { PADDOCK_BODY_TIMEOUT_MS: '300000' };
 /** A few hundred KB, as a job with very many steps. */
 const largeDelivery = (jobId: number) => jobDelivery('queued', jobId, { name: 'x'.repeat(600_000) });
 
-describe('bodies that nobody has signed and that never end', () => {
+describe('unsigned bodies that never end', () => {
   let database: TestDatabase;
   let ingress: Ingress;
   let sockets: Socket[] = [];

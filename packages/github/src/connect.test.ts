@@ -104,7 +104,7 @@ describe('tokens (C7)', () => {
 
 const anHourAhead = () => Date.now() + 3_600_000;
 
-test('an installation of which nobody has told fails as one that is gone, without a call', async () => {
+test('an unknown installation fails as one that is gone, without a call', async () => {
   const failure = await failureOf(listRunners(connect().asInstallation(world.appId, 0), ACME));
   expect(failure).toMatchObject({ kind: 'not_found', status: 404, operation: 'POST /app/installations/0/access_tokens' });
   expect(await calls()).toEqual({});

@@ -15,7 +15,7 @@ beforeEach(() => {
 const pass = (ms: number) => (at += ms);
 
 describe('an API server that is away', () => {
-  test('is told of once, and once more when it is back: for how long, and what it cost', () => {
+  test('makes one line, and one when it is back: for how long, and what it cost', () => {
     for (let call = 0; call < 3_000; call += 1) {
       note(AWAY);
       pass(10);
@@ -39,7 +39,7 @@ describe('an API server that is away', () => {
     expect(told).toEqual(['no connection', { ms: 19_000, failedCalls: 10 }]);
   });
 
-  test('and goes again is told of again', () => {
+  test('and goes again makes another line', () => {
     note(AWAY);
     pass(6_000);
     note();

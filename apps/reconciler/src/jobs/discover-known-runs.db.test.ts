@@ -22,7 +22,7 @@ const look = async () => {
 const runOf = async (jobId: number) => (await scene.world.github.truth()).jobs.find(({ id }) => id === jobId)?.runId ?? 0;
 const remaining = () => scene.github.budgetOf(scene.world.organization.installationId)?.remaining ?? NaN;
 
-describe('a job that joins a run which is known, and of which no delivery tells (E2, P1)', () => {
+describe('a job that joins a known run without a delivery (E2, P1)', () => {
   test('is found although no list of runs changes: an approval lets it go', async () => {
     const works = await scene.queue('acme/api', { hosted: true, durationMs: 3_600_000 });
     const waits = await scene.queue('acme/api', { runId: await runOf(works), waiting: true });
@@ -54,7 +54,7 @@ describe('a job that joins a run which is known, and of which no delivery tells 
     expect(await scene.row(waits)).toMatchObject({ status: 'pending', wants_worker: true });
   });
 
-  test('is found in a run of which nothing was heard for days', async () => {
+  test('is found in a run that was silent for days', async () => {
     const waits = await scene.queue('acme/api', { waiting: true });
     await scene.discover();
     for (let day = 0; day < 3; day++) {

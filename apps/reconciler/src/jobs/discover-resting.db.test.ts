@@ -26,7 +26,7 @@ const addRepositories = async (count: number) => {
   for (let index = 0; index < count; index++) await scene.world.github.addRepository({ owner: 'acme', name: `part-${index}` });
 };
 
-describe('repositories of which nobody has heard (E2, P1)', () => {
+describe('repositories that no delivery has named (E2, P1)', () => {
   test('the only job of one, from a schedule, is found within six hours', async () => {
     await scene.discover();
     const job = await scene.queue('mona/tool', { event: 'schedule' });

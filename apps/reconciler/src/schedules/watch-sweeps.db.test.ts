@@ -57,7 +57,7 @@ const gauges = async () => {
 };
 
 describe('a sweep that does not succeed (E9, H5)', () => {
-  test('is told of with its reason, once, and when it succeeds again', async () => {
+  test('the log names it and its reason once, and once more when it succeeds again', async () => {
     const watch = startWatch();
     await letTimePass();
     obstacle = new Error('canceling statement due to statement timeout');
@@ -94,7 +94,7 @@ describe('a sweep that does not succeed (E9, H5)', () => {
     expect(told.slice(2)).toEqual(['mow again']);
   });
 
-  test('is told of by what was given up, and by what nobody takes', async () => {
+  test('the reason is what was given up, or what no executor takes', async () => {
     await letTimePass();
     await sql`insert into operations (id, kind, subject_type, subject_id, payload, origin, status, attempt, max_attempts, crashes, failures,
         queued_at, expires_at, failure_reason, failure_message)

@@ -65,7 +65,7 @@ describe('a runner of a version that GitHub serves no more (C11)', () => {
     expect(worker?.failure_info).toMatchObject({ message: expect.stringContaining('2.329.0, no more: the pool needs a newer image') });
   });
 
-  test('is not taken for one that ran a job of which nothing was heard: that still stands against its job (C3)', async () => {
+  test('differs from one that ran a job without a delivery: that still stands against its job (C3)', async () => {
     await world.queueJob();
     await workUntilEnded(1);
     expect(await ended()).toMatchObject([{ status: 'completed', stop_reason: null, unexplained_until: expect.any(Date) }]);

@@ -161,7 +161,7 @@ describe.each(CASES)('an account is served by %s (A12)', (_name, known, rowsApp,
   });
 });
 
-test('an account of which nothing is known is served by the App of the row, if that is configured (A12)', async () => {
+test('the row’s App serves an unknown account, if it is configured (A12)', async () => {
   const { podName } = await putWork(OWN);
   expect(await findWorkerToStop(database.db, podName, APP_IDS)).toMatchObject({
     appId: OWN,

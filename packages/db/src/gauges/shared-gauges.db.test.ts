@@ -112,7 +112,7 @@ describe('gauges of what all services share (H5)', () => {
     expect(await read('paddock_registrations_paused')).toEqual({ '*': 1 });
   });
 
-  test('an older schema is told of, also where its tables cannot be read', async () => {
+  test('the gauge shows an older schema, also where its tables cannot be read', async () => {
     const scrape = async () => {
       const metrics = createMetrics();
       declareSharedGauges(metrics, db());
