@@ -46,6 +46,16 @@ export interface RedeliverySceneOptions {
   losesRows?: boolean;
 }
 
+/** Writes the events that ingress writes for deliveries of jobs. */
+export async function storeEvents(db: Kysely<Database>, guids: readonly string[]): Promise<void> {
+  if (guids.length === 0) return;
+  const event = { source: 'webhook', event: 'workflow_job.queued', outcome: 'job_stored', payload: '{}' } as const;
+  await db
+    .insertInto('installation_events')
+    .values(guids.map((guid) => ({ ...event, delivery_guid: guid })))
+    .execute();
+}
+
 /** `db` is a test's own database; what an earlier scene left there of deliveries is removed. */
 export async function startRedeliveryScene(db: Kysely<Database>, given: RedeliverySceneOptions = {}): Promise<RedeliveryScene> {
   const { skewMs = 0, deliveryTimeoutMs = 10_000, losesRows = false } = given;
@@ -97,20 +107,15 @@ export async function startRedeliveryScene(db: Kysely<Database>, given: Redelive
     handOverAbove: 500,
     dryRun: false,
   };
-  const storeEvents = async (guids: readonly string[]) => {
-    if (guids.length === 0) return;
-    const event = { source: 'webhook', event: 'workflow_job.queued', outcome: 'job_stored', payload: '{}' } as const;
-    await db
-      .insertInto('installation_events')
-      .values(guids.map((guid) => ({ ...event, delivery_guid: guid })))
-      .execute();
-  };
   /** As ingress does: what arrived is here before GitHub has its answer. */
   const storeArrived = async () => {
     const arrived = (await world.github.truth()).deliveries.filter(({ statusCode }) => statusCode >= 200 && statusCode < 300);
     const rows = await db.selectFrom('installation_events').select('delivery_guid').execute();
     const stored = new Set(rows.map(({ delivery_guid: guid }) => guid));
-    await storeEvents([...new Set(arrived.map(({ guid }) => guid))].filter((guid) => !stored.has(guid)));
+    await storeEvents(
+      db,
+      [...new Set(arrived.map(({ guid }) => guid))].filter((guid) => !stored.has(guid)),
+    );
   };
   return {
     db,
@@ -133,7 +138,7 @@ export async function startRedeliveryScene(db: Kysely<Database>, given: Redelive
       await world.github.settled();
       await world.github.setDeliveryFaults({});
     },
-    storeEvent: (guid) => storeEvents([guid]),
+    storeEvent: (guid) => storeEvents(db, [guid]),
     async pass(minutes) {
       passedMs += minutes * 60_000;
       // The log's instants are GitHub's, whose clock has moved; ours are the database's, which cannot.
