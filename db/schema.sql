@@ -105,6 +105,8 @@ create table breakers (
   trial_until timestamp with time zone,
   message text not null,
   failed_at timestamp with time zone default now() not null,
+  opened_at timestamp with time zone,
+  answered_at timestamp with time zone,
   constraint breakers_pkey PRIMARY KEY (subject_type, subject_id, failure_class),
   constraint breakers_subject_type_check CHECK ((subject_type = ANY (ARRAY['pool'::text, 'app'::text, 'installation'::text, 'repository'::text, 'github'::text, 'cluster'::text])))
 );
@@ -384,6 +386,7 @@ create table tasks (
   locked_by text,
   locked_at timestamp with time zone,
   fence bigint default 0 not null,
+  held_by text,
   constraint tasks_check CHECK (((status = 'running'::text) = ((locked_by IS NOT NULL) AND (locked_at IS NOT NULL) AND (started_at IS NOT NULL)))),
   constraint tasks_origin_check CHECK ((origin = ANY (ARRAY['MANUAL'::text, 'AUTOMATIC'::text]))),
   constraint tasks_pkey PRIMARY KEY (id),
@@ -539,6 +542,8 @@ CREATE INDEX repositories_noted ON repositories USING btree (noted_at) WHERE (no
 CREATE INDEX task_counts_by_hour ON task_counts USING btree (hour, kind);
 
 CREATE INDEX tasks_due ON tasks USING btree (kind, due_at) WHERE (status = 'queued'::text);
+
+CREATE INDEX tasks_held ON tasks USING btree (held_by) WHERE (held_by IS NOT NULL);
 
 CREATE UNIQUE INDEX tasks_queued_once ON tasks USING btree (subject_id, subject_type, kind) WHERE (status = 'queued'::text);
 

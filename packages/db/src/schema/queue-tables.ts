@@ -30,6 +30,8 @@ export interface TasksTable {
   started_at: Nullable<Date>;
   locked_by: Nullable<string>;
   locked_at: Nullable<Date>;
+  /** What a queued task waits for: TYPE:ID of a breaker's subject. */
+  held_by: Nullable<string>;
   fence: Generated<number>;
 }
 

@@ -211,6 +211,9 @@ export interface BreakersTable {
   trial_until: Nullable<Date>;
   message: string;
   failed_at: Generated<Date>;
+  opened_at: Nullable<Date>;
+  /** When a probe was first answered after silence; null while nothing answers. */
+  answered_at: Nullable<Date>;
 }
 
 export interface PoolsDocumentsTable {
