@@ -11,6 +11,8 @@ export interface Progress {
   reached(share: number): Promise<void>;
   /** How long the queueing of all jobs takes, in milliseconds. */
   readonly lastsMs: number;
+  /** What is away is back from now on; of several times the last counts. */
+  over(): void;
 }
 
 /** What is done before the first job is queued; what it resolves with is done meanwhile, and puts things right at its end. */
@@ -35,6 +37,8 @@ export interface Fault {
   readonly stretch?: number;
   /** How many environments work beside each other; one unless told. */
   readonly environments?: number;
+  /** People wait for its end: the times that decide for how long are the usual ones, and jobs come at an everyday pace. */
+  readonly atUsualTimes?: boolean;
   /** Its services reach PostgreSQL through a tunnel, which the stage then has. */
   readonly isTunnelled?: true;
   readonly begin?: Beginning;

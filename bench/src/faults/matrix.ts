@@ -23,6 +23,7 @@ const within = (window: Window, start: (stage: Stage) => Promise<unknown>, end: 
       }
       await progress.reached(to);
       await end(stage);
+      progress.over();
     };
   };
 };
@@ -63,6 +64,7 @@ const githubRefuses = during(async (stage, progress) => {
   }
   await progress.reached(2 / 3);
   await stage.github.clearCallFaults();
+  progress.over();
 });
 
 /** All that is asked of one repository is refused until the other one of its account has run all of its jobs. */
@@ -77,6 +79,7 @@ const repositoryRefuses: Beginning = async ({ github }, progress) => {
       await sleep(LOOK_EVERY_MS);
     }
     await github.clearCallFaults();
+    progress.over();
   };
 };
 const SERVED_WITHIN_MS = 60_000;
@@ -101,6 +104,7 @@ const postgresRestarts = during(async (stage, progress) => {
     await stage.postgres.halt({ mode: 'immediate' });
     await sleep(awayMs);
     await stage.postgres.resume();
+    progress.over();
   }
 });
 
@@ -116,6 +120,7 @@ const postgresSilent = (end: (tunnel: Tunnel) => void): Beginning =>
     const complaints = environments.flatMap(({ services }) => services.map(({ untilUnready }) => untilUnready()));
     await Promise.all([...complaints, sleep(SILENT_MS)]);
     end(tunnel);
+    progress.over();
   });
 
 /** What was sent arrives late, after its senders have given up. */
@@ -131,13 +136,14 @@ const replaced = (tunnel: Tunnel) => {
 const BETWEEN_KILLS_MS = 3_000;
 const KILLS_OF_EACH = 3;
 
-/** Each service for itself, so that any of them may be away while another is. */
+/** Each service for itself, so that any of them may be away while another is. What a killed one was at is to go on from that moment. */
 const servicesKilled = ([from, to]: Window): Beginning =>
   during(async ({ environments }, progress) => {
     await progress.reached(from);
     const killAgainAndAgain = async (service: Service): Promise<void> => {
       for (let kills = 0; kills < KILLS_OF_EACH || progress.share() < to; kills++) {
         await service.kill();
+        progress.over();
         await service.start();
         await sleep(BETWEEN_KILLS_MS);
       }
@@ -163,10 +169,10 @@ const dying: Fault = { name: 'pods-fail', signs: { runnersDied: 1 }, runners: { 
 const silent: Fault = { name: 'runners-never-register', signs: { runnersSilent: 1 }, runners: { silentRate: 0.1 } };
 const cancelled: Fault = { name: 'jobs-cancelled', signs: { jobsCancelledInQueue: 1 }, cancelShare: 0.3 };
 
-const refusing: Fault = { name: 'github-refuses', signs: { githubCallsFailed: 1 }, begin: githubRefuses };
+const refusing: Fault = { name: 'github-refuses', signs: { githubCallsFailed: 1 }, atUsualTimes: true, begin: githubRefuses };
 const shut: Fault = { name: 'repository-refuses', signs: { githubCallsFailed: 1 }, begin: repositoryRefuses };
-const away: Fault = { name: 'api-server-away', signs: { clusterCallsFailed: 1 }, begin: apiServerAway };
-const restarted: Fault = { name: 'postgres-restarts', signs: { postgresRestarted: 1 }, begin: postgresRestarts };
+const away: Fault = { name: 'api-server-away', signs: { clusterCallsFailed: 1 }, atUsualTimes: true, begin: apiServerAway };
+const restarted: Fault = { name: 'postgres-restarts', signs: { postgresRestarted: 1 }, atUsualTimes: true, begin: postgresRestarts };
 /** Every service has connections, and says that it has lost them. */
 const silentSigns = { connectionsSilenced: 3, servicesComplained: 3 };
 const silence: Fault = { name: 'postgres-goes-silent', signs: silentSigns, isTunnelled: true, begin: postgresSilent(heardAgain) };
@@ -181,6 +187,7 @@ const two: Fault = { name: 'two-environments', signs: { environmentsAtWork: 2 },
 const down: Fault = {
   name: 'ingress-down',
   signs: { servicesKilled: 1, deliveriesFailed: 1, deliveriesRepeated: 1 },
+  atUsualTimes: true,
   begin: ingressDown(FIRST_THIRD),
 };
 const wronglySigned = (window: Window): Fault => ({
@@ -191,6 +198,7 @@ const wronglySigned = (window: Window): Fault => ({
 const killed = (window: Window): Fault => ({
   name: 'services-killed',
   signs: { servicesKilled: 3 * KILLS_OF_EACH },
+  atUsualTimes: true,
   begin: servicesKilled(window),
 });
 
@@ -233,5 +241,7 @@ export const FAULTS: readonly Fault[] = [
       killed([1 / 3, 1]),
       two,
     ]),
+    // Some of it needs cadences of seconds to come to its end.
+    atUsualTimes: false,
   },
 ];

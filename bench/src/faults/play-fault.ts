@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { GitHubControl, JobTruth } from '@paddock/simulators/github/control';
 import type { Fault, Progress } from './fault.ts';
 import { lookAt, type Left } from './look-at.ts';
+import { waitedAfter } from './after-fault.ts';
 import { missingSigns, readSigns, type Signs, signsSince } from './signs.ts';
 import { QUIET_REPOSITORY, REPOSITORIES, type Stage } from './stage.ts';
 
@@ -11,6 +12,8 @@ export interface Played extends Left {
   readonly jobs: number;
   /** From the first job to the moment at which nothing was left, or to the end of patience. */
   readonly seconds: number;
+  /** Of the jobs that had no runner when what was away came back: how much later each had one, in seconds, in order. */
+  readonly afterFault: readonly number[];
   /** What was seen of the fault. */
   readonly signs: Signs;
 }
@@ -22,6 +25,8 @@ export interface PlayOptions {
 }
 
 const BETWEEN_JOBS_MS = 60;
+/** At usual times: two thirds of the registrations that an account may have in a minute. */
+const EVERYDAY_MS = 300;
 /** A few jobs are given time all the same, or the fault would hit none. */
 const LEAST_MS = 3_000;
 const USUAL_JOB_MS = [200, 2_000] as const;
@@ -37,20 +42,25 @@ export async function playFault(stage: Stage, fault: Fault, { jobs, patienceMs }
   await github.setDeliveryFaults(fault.deliveries ?? {});
   await github.setRunnerFaults({ busyLies: fault.busyLies ?? false });
   await cluster.setRunnerFaults(fault.runners ?? {});
-  const { progress, advance } = createProgress(Math.max(LEAST_MS, jobs * BETWEEN_JOBS_MS) * (fault.stretch ?? 1));
+  const betweenMs = fault.atUsualTimes === true ? EVERYDAY_MS : BETWEEN_JOBS_MS;
+  const { progress, advance, overAt } = createProgress(Math.max(LEAST_MS, jobs * betweenMs) * (fault.stretch ?? 1));
   const meanwhile = await fault.begin?.(stage, progress);
   const acting = meanwhile?.() ?? Promise.resolve();
   const queueing = queueJobs(stage, fault, { jobs, lastsMs: progress.lastsMs, advance });
   const [queued] = await Promise.race([Promise.all([queueing, acting]), broken]);
-  const left = await Promise.race([untilSettled(stage, queued, patienceMs), broken]);
+  const ids = [...queued.keys()];
+  const left = await Promise.race([untilSettled(stage, ids, patienceMs), broken]);
   const seconds = (performance.now() - begun) / 1_000;
   const signs = signsSince(before, await readSigns(stage));
+  const afterFault = waitedAfter(overAt(), queued, (await github.truth()).jobs);
   const unsettled = [...left.unsettled, ...missingSigns(fault.signs, signs)];
-  return { fault: fault.name, jobs, ...left, unsettled, seconds, signs };
+  return { fault: fault.name, jobs, ...left, unsettled, seconds, afterFault, signs };
 }
 
-function createProgress(lastsMs: number): { progress: Progress; advance: (share: number) => void } {
+/** `overAt` answers in milliseconds since the epoch; undefined where nothing came back. */
+function createProgress(lastsMs: number): { progress: Progress; advance: (share: number) => void; overAt: () => number | undefined } {
   let reachedShare = 0;
+  let over: number | undefined;
   const waiting = new Map<() => void, number>();
   return {
     progress: {
@@ -62,7 +72,9 @@ function createProgress(lastsMs: number): { progress: Progress; advance: (share:
         else waiting.set(resolve, share);
         return promise;
       },
+      over: () => void (over = Date.now()),
     },
+    overAt: () => over,
     advance(share) {
       reachedShare = share;
       for (const [resolve, wanted] of waiting) if (share >= wanted) resolve();
@@ -78,8 +90,13 @@ interface Queueing {
   readonly advance: (share: number) => void;
 }
 
-/** Spread evenly over the run. Answers the ids. */
-async function queueJobs({ github, environments, random }: Stage, fault: Fault, { jobs, lastsMs, advance }: Queueing): Promise<number[]> {
+/** Spread evenly over the run. Answers the ids, each with when it was queued, in milliseconds since the epoch. */
+async function queueJobs(
+  { github, environments, random }: Stage,
+  fault: Fault,
+  { jobs, lastsMs, advance }: Queueing,
+): Promise<Map<number, number>> {
+  const queuedAt = new Map<number, number>();
   const queued: JobTruth[] = [];
   const cancelling: Promise<unknown>[] = [];
   const [least, most] = fault.jobMs ?? USUAL_JOB_MS;
@@ -93,6 +110,7 @@ async function queueJobs({ github, environments, random }: Stage, fault: Fault, 
     const job = { repo, labels, durationMs, ...(fault.untold === true ? untoldJob(queued, jobs) : {}) };
     const truth = await github.queueJob(job);
     const { id } = truth;
+    queuedAt.set(id, Date.now());
     queued.push(truth);
     if (random() < (fault.cancelShare ?? 0)) {
       cancelling.push(sleep(random() * CANCEL_WITHIN_MS).then(() => github.cancelJob(id)));
@@ -100,7 +118,7 @@ async function queueJobs({ github, environments, random }: Stage, fault: Fault, 
     advance(queued.length / jobs);
   }
   await Promise.all(cancelling);
-  return queued.map(({ id }) => id);
+  return queuedAt;
 }
 
 /** What is different about the next job where some are not told of: two in five are not, and of these one joins the run of the one before last. */

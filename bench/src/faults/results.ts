@@ -1,4 +1,4 @@
-import { alignColumns, toHundredths } from '../figures.ts';
+import { alignColumns, quantileOf, toHundredths } from '../figures.ts';
 import type { Played } from './play-fault.ts';
 import { describeSigns, type Signs } from './signs.ts';
 
@@ -15,15 +15,42 @@ export const toResult = (played: Played): object => ({
   unfounded_workers: played.unfoundedWorkers,
   registrations_made: played.registrationsMade,
   seconds: toHundredths(played.seconds),
+  waited_after_fault: played.afterFault.length,
+  after_fault_p50_s: atShare(played, 0.5),
+  after_fault_p99_s: atShare(played, 0.99),
   struck: snakeCased(played.signs),
 });
+
+/** Null where nothing came back, or nobody waited for it. */
+const atShare = ({ afterFault }: Played, share: number): number | null =>
+  afterFault.length === 0 ? null : toHundredths(quantileOf(afterFault, share));
 
 const snakeCased = (signs: Signs): object =>
   Object.fromEntries(Object.entries(signs).map(([sign, count]) => [sign.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), count]));
 
-/** The table for people, below it what the faults have done, and last what is wrong. */
+const shownShare = (row: Played, share: number): string => atShare(row, share)?.toFixed(1) ?? '-';
+
+/**
+ * The table for people, below it what the faults have done, and last what is wrong. The last columns: how many jobs waited when what was
+ * away came back, and how much later they had a runner.
+ */
 export function tableOf(rows: readonly Played[]): string {
-  const heads = ['fault', 'jobs', 'lost', 'workers', 'registrations', 'pods', 'killed', 'excess', 'unfounded', 'made', 'seconds'];
+  const heads = [
+    'fault',
+    'jobs',
+    'lost',
+    'workers',
+    'registrations',
+    'pods',
+    'killed',
+    'excess',
+    'unfounded',
+    'made',
+    'seconds',
+    'waited',
+    'p50 s',
+    'p99 s',
+  ];
   const table = rows.map((row) =>
     [
       row.fault,
@@ -38,7 +65,7 @@ export function tableOf(rows: readonly Played[]): string {
       row.registrationsMade,
     ]
       .map(String)
-      .concat(row.seconds.toFixed(1)),
+      .concat(row.seconds.toFixed(1), String(row.afterFault.length), shownShare(row, 0.5), shownShare(row, 0.99)),
   );
   const struck = rows.map(({ fault, signs }) => `${fault}: ${describeSigns(signs)}`);
   const wrong = rows.flatMap(({ fault, unsettled }) => unsettled.map((line) => `${fault}: ${line}`));

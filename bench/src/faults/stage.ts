@@ -42,13 +42,15 @@ export interface StageOptions {
   /** How many environments of ours; one unless told. */
   readonly environments?: number | undefined;
   readonly isTunnelled?: true | undefined;
+  /** Only what tidies up is quicker than usual; else all of it. */
+  readonly atUsualTimes?: boolean | undefined;
   /** What is random about the faults follows from it. */
   readonly seed?: number | undefined;
 }
 
 /** Starts everything, in a database of its own on this PostgreSQL. */
 export async function startStage(postgres: Postgres, options: StageOptions = {}): Promise<Stage> {
-  const { environments: environmentCount = 1, seed = 1 } = options;
+  const { environments: environmentCount = 1, seed = 1, atUsualTimes = false } = options;
   const undo: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (const step of undo.splice(0).toReversed()) await step();
@@ -102,6 +104,7 @@ export async function startStage(postgres: Postgres, options: StageOptions = {})
         githubUrl,
         kubeconfigFile,
         folder,
+        atUsualTimes,
         onEnd,
       };
       const environment = await createEnvironment(place);

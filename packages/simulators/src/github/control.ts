@@ -95,7 +95,7 @@ export type JobTruth = {
   readonly status: JobStatus;
   readonly conclusion: JobConclusion | null;
   readonly runnerName: string | null;
-  /** When it began, or ended without having begun; null while it waits. */
+  /** When it began, or ended without having begun, to the millisecond; null while it waits. */
   readonly leftQueueAt: string | null;
   readonly killed: boolean;
 };

@@ -34,6 +34,8 @@ export type Job = {
   conclusion: JobConclusion | null;
   startedAt: string;
   completedAt: string | null;
+  /** When it began, or ended without having begun, in milliseconds since the epoch; null while it waits. */
+  leftQueueAtMs: number | null;
   /** Who runs it or ran it. */
   runner: JobRunner | null;
   /** Its runner was lost or removed while it ran. */

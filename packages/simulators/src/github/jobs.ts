@@ -80,6 +80,7 @@ function addJob(world: World, run: Run, { waiting, untold, ...plan }: JobPlan): 
     conclusion: null,
     startedAt: now,
     completedAt: null,
+    leftQueueAtMs: null,
     runner: null,
     killed: false,
   };
@@ -156,6 +157,7 @@ function begin(world: World, job: Job, runner: JobRunner): void {
   world.queuedJobs.delete(job.id);
   job.status = 'in_progress';
   job.startedAt = isoNow(world);
+  job.leftQueueAtMs = world.now();
   job.runner = runner;
   emitWorkflowJob(world, job, 'in_progress');
 }
@@ -168,6 +170,7 @@ export function finishJob(world: World, jobId: number, conclusion: JobConclusion
   job.status = 'completed';
   job.conclusion = conclusion;
   job.completedAt = isoNow(world);
+  job.leftQueueAtMs ??= world.now();
   job.killed = killed;
   const runner: Runner | undefined = job.runner === null ? undefined : world.runners.get(job.runner.id);
   if (runner !== undefined) forgetRunner(world, runner);

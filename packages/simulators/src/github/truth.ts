@@ -41,7 +41,7 @@ export function jobTruth(job: Job): JobTruth {
     status: job.status,
     conclusion: job.conclusion,
     runnerName: job.runner?.name ?? null,
-    leftQueueAt: job.runner === null ? job.completedAt : job.startedAt,
+    leftQueueAt: job.leftQueueAtMs === null ? null : new Date(job.leftQueueAtMs).toISOString(),
     killed: job.killed,
   };
 }

@@ -1,0 +1,19 @@
+import type { JobTruth } from '@paddock/simulators/github/control';
+
+/**
+ * How long after an instant the jobs that waited then for a runner had one, in seconds, in order; Infinity for one that never had. Instants
+ * are milliseconds since the epoch.
+ */
+export function waitedAfter(
+  instant: number | undefined,
+  queuedAt: ReadonlyMap<number, number>,
+  jobs: readonly Pick<JobTruth, 'id' | 'leftQueueAt' | 'conclusion' | 'runnerName'>[],
+): number[] {
+  if (instant === undefined) return [];
+  const waited = jobs.flatMap(({ id, leftQueueAt, conclusion, runnerName }) => {
+    const isCancelled = conclusion === 'cancelled' && runnerName === null;
+    const leftAt = leftQueueAt === null ? Infinity : Date.parse(leftQueueAt);
+    return (queuedAt.get(id) ?? Infinity) < instant && leftAt > instant && !isCancelled ? [(leftAt - instant) / 1_000] : [];
+  });
+  return waited.toSorted((a, b) => a - b);
+}
