@@ -15,6 +15,29 @@ begin
   return hashtextextended(entity_id::text || ':' || scope_repo_id::text || ':' || pool, 0) & 9007199254740991;
 end $function$;
 
+CREATE OR REPLACE FUNCTION let_held_tasks_go()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  -- A breaker of another class may still pause the subject.
+  free_at constant timestamptz := greatest(now(), (
+    select max(paused_until) from breakers where subject_type = old.subject_type and subject_id = old.subject_id));
+  kinds text[];
+begin
+  with held as (
+    select id from tasks
+    where status = 'queued' and held_by = old.subject_type || ':' || old.subject_id and due_at > free_at
+    for no key update skip locked
+  ),
+  let_go as (
+    update tasks set due_at = free_at from held where tasks.id = held.id returning tasks.kind
+  )
+  select array_agg(distinct kind) into kinds from let_go;
+  perform pg_notify(tg_table_schema || '_task_event', kind) from unnest(kinds) kind;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION note_installation_usable()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -578,6 +601,10 @@ CREATE INDEX workers_unregistered ON workers USING btree (created_at DESC, pod_n
 CREATE INDEX workers_unschedulable ON workers USING btree (k8s_pool) WHERE ((unschedulable_at IS NOT NULL) AND (status = 'pending'::status_enum));
 
 CREATE TRIGGER breakers_closed AFTER DELETE ON breakers FOR EACH STATEMENT EXECUTE FUNCTION notify_queue_event();
+
+CREATE TRIGGER breakers_let_go AFTER DELETE ON breakers FOR EACH ROW EXECUTE FUNCTION let_held_tasks_go();
+
+CREATE TRIGGER breakers_shortened AFTER UPDATE OF paused_until ON breakers FOR EACH ROW WHEN (((new.paused_until < old.paused_until) OR ((new.paused_until IS NULL) AND (old.paused_until IS NOT NULL)))) EXECUTE FUNCTION let_held_tasks_go();
 
 CREATE TRIGGER installations_usable AFTER UPDATE ON installations FOR EACH ROW WHEN ((((old.suspended_at IS NULL) AND (old.deleted_at IS NULL)) <> ((new.suspended_at IS NULL) AND (new.deleted_at IS NULL)))) EXECUTE FUNCTION note_installation_usable();
 

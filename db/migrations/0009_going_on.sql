@@ -5,3 +5,30 @@ alter table tasks add column held_by text;
 
 -- Since when a breaker has been open, and since when a probe has been answered; null while nothing answers.
 alter table breakers add column opened_at timestamptz, add column answered_at timestamptz;
+
+-- A breaker that lets go, by whoever's hand, lets its tasks go: they are due when nothing pauses the subject any longer, and their executors
+-- hear of it. A task that somebody has locked at this instant is passed over and comes when it is due: waiting for its lock could close a
+-- circle.
+create function let_held_tasks_go() returns trigger language plpgsql as $$
+declare
+  -- A breaker of another class may still pause the subject.
+  free_at constant timestamptz := greatest(now(), (
+    select max(paused_until) from breakers where subject_type = old.subject_type and subject_id = old.subject_id));
+  kinds text[];
+begin
+  with held as (
+    select id from tasks
+    where status = 'queued' and held_by = old.subject_type || ':' || old.subject_id and due_at > free_at
+    for no key update skip locked
+  ),
+  let_go as (
+    update tasks set due_at = free_at from held where tasks.id = held.id returning tasks.kind
+  )
+  select array_agg(distinct kind) into kinds from let_go;
+  perform pg_notify(tg_table_schema || '_task_event', kind) from unnest(kinds) kind;
+  return null;
+end $$;
+create trigger breakers_let_go after delete on breakers for each row execute function let_held_tasks_go();
+create trigger breakers_shortened after update of paused_until on breakers for each row
+  when (new.paused_until < old.paused_until or new.paused_until is null and old.paused_until is not null)
+  execute function let_held_tasks_go();

@@ -37,6 +37,7 @@ import * as pods from '@paddock/db/workers/worker-pods';
 import * as stops from '@paddock/db/workers/worker-stops';
 import { findForgottenWorkers } from '@paddock/db/workers/workers';
 import { claimTasks } from '@paddock/queue/claim';
+import { nextDueInMs } from '@paddock/queue/next-due';
 import { purgeOperations } from '@paddock/queue/purge-operations';
 import { readQueueDepth } from '@paddock/queue/queue-depth';
 import { recoverTasks } from '@paddock/queue/recover';
@@ -126,6 +127,7 @@ export const periodicStatements = {
     await claimTasks(trx, { ...CLAIM, takeOver: false });
     await claimTasks(trx, { ...CLAIM, takeOver: true });
   },
+  nextDueInMs: (trx) => nextDueInMs(trx, Object.keys(SLOTS)),
   recoverTasks: (trx) => recoverTasks(trx, { leaseMs: 30_000, batch: 250, keep: KEPT }),
   readQueueDepth,
 

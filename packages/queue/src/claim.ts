@@ -71,7 +71,8 @@ const COLUMNS = sql.raw('id, kind, subject_type, subject_id, subject_name, paylo
 async function claimDue(db: Kysely<Database>, wanted: RawBuilder<unknown>, holder: string): Promise<ClaimedTask[]> {
   const { rows } = await sql<ClaimedTask>`${prepared}
     update tasks set
-      status = 'running', locked_by = ${holder}, locked_at = now(), started_at = now(), fence = fence + 1, attempt = attempt + 1
+      status = 'running', locked_by = ${holder}, locked_at = now(), started_at = now(), held_by = null, fence = fence + 1,
+      attempt = attempt + 1
     where id = any (array(select waiting.id from (${wanted}) wanted ${dueTasks(sql`wanted.slots`)}))
     returning ${COLUMNS}, fence, false as taken_over, false as ended`.execute(db);
   return rows;
@@ -107,7 +108,7 @@ async function claimStaleAndDue(db: Kysely<Database>, wanted: RawBuilder<unknown
     counted as (${countEnded(sql`ended`)}),
     taken as (
       update tasks set
-        status = 'running', locked_by = ${holder}, locked_at = now(), started_at = now(), fence = fence + 1,
+        status = 'running', locked_by = ${holder}, locked_at = now(), started_at = now(), held_by = null, fence = fence + 1,
         attempt = attempt + case status when 'queued' then 1 else 0 end,
         crashes = crashes + case status when 'running' then 1 else 0 end,
         failures = case status when 'running' then ${crash} else failures end

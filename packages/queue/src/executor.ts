@@ -11,6 +11,7 @@ import type { ExecutorOptions } from './executor-options.ts';
 import { beatTimeoutMs, createHeartbeat } from './heartbeat.ts';
 import { createHeldTasks, type HeldTask, scaledSlots } from './held-tasks.ts';
 import { giveBackLostClaims } from './lost-claims.ts';
+import { nextDueInMs } from './next-due.ts';
 import { runHandler, type RunResult } from './run-handler.ts';
 import { settle, type Settling } from './settle.ts';
 import { failedRun, settlementOf, type SettlementRules } from './settlement.ts';
@@ -29,6 +30,9 @@ interface Finished extends Settling {
   readonly result: RunResult;
 }
 
+/** What is due next is asked when nothing was taken for so long, and no more often: a busy queue is claimed from again before that. */
+const LULL_MS = 100;
+
 /** How long giving leases back may take after the drain: what is left of the process's grace, nearly. */
 const releaseMs = (drainMs: number): number => Math.min(4_000, Math.max(1_000, drainMs * 0.15));
 
@@ -44,6 +48,9 @@ export function createExecutor(options: ExecutorOptions): Executor {
   let away = false;
   let takeOverFrom = 0;
   let takeOverLookedAt = Number.NEGATIVE_INFINITY;
+  let dueLookFrom = 0;
+  /** How long to wait for a ring before the next claim. */
+  let restMs = pollMs;
 
   const rulesFor = (kind: string): SettlementRules => ({
     backoff: options.backoff,
@@ -70,8 +77,11 @@ export function createExecutor(options: ExecutorOptions): Executor {
   });
 
   async function claimOnce(renew: () => Promise<void>): Promise<void> {
-    const free = Object.fromEntries(Object.entries(slots).map(([kind, all]) => [kind, all - held.runningOf(kind)]));
-    if (Object.values(free).every((count) => count <= 0)) return;
+    restMs = pollMs;
+    const free = Object.fromEntries(
+      Object.entries(slots).flatMap(([kind, all]) => (all > held.runningOf(kind) ? [[kind, all - held.runningOf(kind)]] : [])),
+    );
+    if (Object.keys(free).length === 0) return;
     if (away) {
       await renew();
       await giveBackLostClaims(db, holder, held, keep.okMs);
@@ -88,6 +98,17 @@ export function createExecutor(options: ExecutorOptions): Executor {
     }
     // What has ended by crashing may have a successor, which could not be taken beside it.
     if (claimed.some(({ ended }) => ended)) wake.ring();
+    restMs = Math.min(pollMs, await findRest(Object.keys(free), claimed.length > 0));
+  }
+
+  /** Until something is due that is not yet. Asks only when there is time: starts come before. */
+  async function findRest(of: readonly string[], isBusy: boolean): Promise<number> {
+    const now = performance.now();
+    if (isBusy) dueLookFrom = now + LULL_MS;
+    if (now < dueLookFrom) return dueLookFrom - now;
+    const dueInMs = await nextDueInMs(db, of);
+    dueLookFrom = performance.now() + LULL_MS;
+    return dueInMs ?? pollMs;
   }
 
   function start(row: ClaimedTask, asked: number): void {
@@ -155,7 +176,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
         signal,
       ),
     ];
-    await loop(() => claimOnce(heartbeat.once), { wake, intervalMs: pollMs, onError: noteAway('claim') }, signal);
+    await loop(() => claimOnce(heartbeat.once), { wake, intervalMs: () => restMs, onError: noteAway('claim') }, signal);
     await drain();
     ended.abort();
     await Promise.all(background);

@@ -10,8 +10,13 @@ export interface RequeuedTask extends Claim {
   readonly delayMs: number;
   /** The run does not count as an attempt. */
   readonly giveBack: boolean;
+  /** The breaker it waits for, as TYPE:ID of its subject. */
+  readonly heldBy?: string;
   readonly failure?: { readonly reason: FailureKind; readonly message: string };
 }
+
+/** How long a task waits at most whose breaker has let go before the task was written back. Not 0: a breaker that never was makes no tight loop. */
+const LET_GO_MS = 1_000;
 
 /**
  * Puts running tasks back to queued. A successor that was queued meanwhile is absorbed: its work is this task's work, due at the earlier
@@ -22,13 +27,14 @@ export interface RequeuedTask extends Claim {
  */
 export async function requeueTasks(db: Kysely<Database>, tasks: readonly RequeuedTask[], keepOkMs: number): Promise<string[]> {
   if (tasks.length === 0) return [];
-  const given = tasks.map(({ id, fence, holder, staleMs, delayMs, giveBack, failure }) => ({
+  const given = tasks.map(({ id, fence, holder, staleMs, delayMs, giveBack, heldBy, failure }) => ({
     id,
     fence,
     holder,
     stale_ms: staleMs ?? null,
     delay_ms: delayMs,
     give_back: giveBack ? 1 : 0,
+    held_by: heldBy ?? null,
     reason: failure?.reason ?? null,
     message: failure?.message ?? null,
   }));
@@ -38,15 +44,25 @@ export async function requeueTasks(db: Kysely<Database>, tasks: readonly Requeue
     reason: sql`ours.reason`,
     message: sql`ours.message`,
   });
-  // `ours` holds the locks, so that no successor is absorbed by a task that has gone; the sum over `absorbed` is complete before the first
+  // `closed` holds its rows until we commit: a breaker that lets go before that is seen here, and one that does so afterwards sees our row.
+  // It comes before `ours`, as whoever changes a breaker comes to its tasks last. `ours` holds the locks, so that no successor is absorbed by a task that has gone; the sum over `absorbed` is complete before the first
   // row is updated, so that the successor is out of the unique index by then.
   const { rows } = await sql<{ id: string }>`
     with given as materialized (
       select * from jsonb_to_recordset(${jsonText(given)}::jsonb)
-        as given(id uuid, fence bigint, holder text, stale_ms double precision, delay_ms double precision, give_back integer, reason text, message text)
+        as given(id uuid, fence bigint, holder text, stale_ms double precision, delay_ms double precision, give_back integer, held_by text, reason text, message text)
     ),
+    closed as materialized (
+      select subject_type || ':' || subject_id as subject, greatest(paused_until, trial_until) > now() as pauses from breakers
+      where subject_type || ':' || subject_id in (select held_by from given)
+      order by subject_type, subject_id, failure_class for share
+    ),
+    pausing as materialized (select array_agg(subject) filter (where pauses) as subjects from closed),
     ours as materialized (
-      select tasks.kind, tasks.subject_type, tasks.subject_id, given.* from tasks join given using (id)
+      select tasks.kind, tasks.subject_type, tasks.subject_id, given.*,
+             case when given.held_by = any (pausing.subjects) or given.held_by is null then given.delay_ms
+                  else least(given.delay_ms, ${LET_GO_MS}::double precision) end as wait_ms
+      from pausing cross join tasks join given using (id)
       where ${isStillHeld}
       order by tasks.kind, tasks.subject_type, tasks.subject_id
       for update of tasks
@@ -66,11 +82,11 @@ export async function requeueTasks(db: Kysely<Database>, tasks: readonly Requeue
     counted as (${countEnded(sql`ended`)}),
     requeued as (
       update tasks set
-        status = 'queued', locked_by = null, locked_at = null, started_at = null,
+        status = 'queued', locked_by = null, locked_at = null, started_at = null, held_by = ours.held_by,
         attempt = tasks.attempt - ours.give_back,
         crashes = tasks.crashes + case when ours.reason = 'crash' then 1 else 0 end,
         failures = case when ours.reason is null then tasks.failures else ${failures} end,
-        due_at = least(now() + ours.delay_ms * interval '1 millisecond', sooner.due_at)
+        due_at = least(now() + ours.wait_ms * interval '1 millisecond', sooner.due_at)
       from ours left join (select merged_into, min(due_at) as due_at from absorbed group by merged_into) sooner on sooner.merged_into = ours.id
       where tasks.id = ours.id
       returning tasks.id, tasks.kind, tasks.due_at

@@ -26,8 +26,14 @@ export async function settle(db: Kysely<Database>, settlings: readonly Settling[
   if (ended.length > 0) for (const id of await repeated(() => settleEnded(db, ended, keep))) settled.add(id);
   for (const { claim, settlement } of settlings) {
     if (settlement.to !== 'queued') continue;
-    const { delayMs, giveBack, failure } = settlement;
-    const task = { ...claim, delayMs, giveBack, ...(failure === undefined ? {} : { failure }) };
+    const { delayMs, giveBack, heldBy, failure } = settlement;
+    const task = {
+      ...claim,
+      delayMs,
+      giveBack,
+      ...(heldBy === undefined ? {} : { heldBy }),
+      ...(failure === undefined ? {} : { failure }),
+    };
     for (const id of await repeated(() => requeueTasks(db, [task], keep.okMs))) settled.add(id);
   }
   return settled;

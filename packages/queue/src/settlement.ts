@@ -23,6 +23,7 @@ export type Settlement =
       readonly processed: 'retry' | 'snoozed' | 'released';
       readonly delayMs: number;
       readonly giveBack: boolean;
+      readonly heldBy?: string;
       readonly failure?: { readonly reason: FailureKind; readonly message: string };
     };
 
@@ -63,10 +64,17 @@ function ofOutcome(task: Attempt, outcome: Outcome, { cleanse }: SettlementRules
       return { to: 'ok', processed: 'ok', followOn, ...output };
     }
     case 'snooze': {
-      const { delayMs, reason } = outcome;
+      const { delayMs, reason, heldBy } = outcome;
       if (!Number.isFinite(delayMs)) throw new TypeError(`the handler asked for a snooze of ${delayMs} ms: ${reason}`);
       const failure = { reason: 'snooze', message: storedMessage(reason, cleanse) } as const;
-      return { to: 'queued', processed: 'snoozed', delayMs: Math.max(delayMs, 0), giveBack: true, failure };
+      return {
+        to: 'queued',
+        processed: 'snoozed',
+        delayMs: Math.max(delayMs, 0),
+        giveBack: true,
+        failure,
+        ...(heldBy === undefined ? {} : { heldBy }),
+      };
     }
     case 'poison':
       return {

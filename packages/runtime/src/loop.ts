@@ -1,9 +1,9 @@
 import type { Wake } from './wake.ts';
 
 export interface LoopOptions {
-  /** Rings when there may be work; the loop also looks by itself after `intervalMs`. */
+  /** Rings when there may be work; the loop also looks by itself after `intervalMs`, which is asked for after each step. */
   wake: Wake;
-  intervalMs: number;
+  intervalMs: number | (() => number);
   /** Told of every failed step; the next one is due after the interval, or at the next ring. */
   onError: (error: unknown) => void;
 }
@@ -17,6 +17,6 @@ export async function loop(once: (signal: AbortSignal) => Promise<unknown>, opti
     } catch (error) {
       if (!signal.aborted) onError(error);
     }
-    await wake.wait(intervalMs, signal);
+    await wake.wait(typeof intervalMs === 'number' ? intervalMs : intervalMs(), signal);
   }
 }
