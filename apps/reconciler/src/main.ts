@@ -88,6 +88,8 @@ await main(async () => {
     ...executorRules(config),
   });
   const schedules = createSchedules({ db, schedules: scheduled, holder, events });
+  outage.onAnswer(schedules.wake);
+  outage.onAnswer(executor.wake);
   const watchSweeps = createSweepWatch(db, scheduled, events);
 
   try {

@@ -88,6 +88,7 @@ await main(async () => {
     events: executorEvents(metrics, log),
     ...executorRules(config),
   });
+  outage.onAnswer(executor.wake);
   const { matchTickMs: tickMs, forgottenAfterMs } = config;
   const matching = { db, config: ownConfig, schema, tickMs, forgottenAfterMs, settings: matchingSettings(config), events };
   const { unexplainedGraceMs, leaseMs, leaseRenewMs: renewMs, namespacesRefreshMs: namespacesMs, stuckAfterMs, watchSeconds } = config;

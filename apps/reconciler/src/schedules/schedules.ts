@@ -62,8 +62,8 @@ export function createSchedules({ db, schedules, holder, events, lookMs = LOOK_M
     return count;
   };
 
+  const wake = createWake();
   const run = async (signal: AbortSignal): Promise<void> => {
-    const wake = createWake();
     const bells = [...new Set(schedules.map(({ everySeconds }) => everySeconds))].map((everySeconds) =>
       cron(expressionOf(everySeconds), () => wake.ring(), { timezone: 'Etc/UTC', suppressMissedWarning: true }),
     );
@@ -74,7 +74,7 @@ export function createSchedules({ db, schedules, holder, events, lookMs = LOOK_M
     }
   };
 
-  return { once, run };
+  return { once, run, wake: () => wake.ring() };
 }
 
 function expressionOf(everySeconds: number): string {

@@ -1,4 +1,5 @@
 import { pause } from '@paddock/runtime/pause';
+import { createWake } from '@paddock/runtime/wake';
 import type { ConnectionConfig } from './connect.ts';
 import { PreferringClient } from './prefer-tls.ts';
 import { endClient } from './end-client.ts';
@@ -19,9 +20,11 @@ const HEARTBEAT_MS = 2_000;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
 
-/** Listens until the signal aborts, reconnecting for ever. A notification is a hint: whoever uses this must also look by himself at times. */
+/** Listens until the signal aborts, reconnecting for ever, and at once when an outage is over. A notification is a hint: whoever uses this must also look by himself at times. */
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
   let backoffMs = FIRST_BACKOFF_MS;
+  const answered = createWake();
+  options.config.outage?.onAnswer(() => answered.ring());
   while (!signal.aborted) {
     const began = performance.now();
     try {
@@ -32,7 +35,7 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
     }
     if (performance.now() - began > LONGEST_BACKOFF_MS) backoffMs = FIRST_BACKOFF_MS;
     if (signal.aborted) return;
-    await pause(backoffMs, signal);
+    await answered.wait(backoffMs, signal);
     backoffMs = Math.min(backoffMs * 2, LONGEST_BACKOFF_MS);
   }
 }

@@ -66,6 +66,18 @@ describe('an outage of PostgreSQL (H1)', () => {
     expect(lines).toHaveLength(2);
   });
 
+  test('wakes what waits for its end at the first answer, before it is calm enough for the line', async () => {
+    const woken: string[][] = [];
+    outage.onAnswer(() => void woken.push(messages()));
+    await work();
+    await tunnel.cut();
+    await work();
+    expect(woken).toEqual([]);
+    await tunnel.mend();
+    await waitFor('the line of its end', () => messages().includes(BACK));
+    expect(woken).toEqual([[GONE]]);
+  });
+
   test('hides nothing else: not what PostgreSQL has refused, nor what another has, nor what comes after it', async () => {
     await work();
     await tunnel.cut();

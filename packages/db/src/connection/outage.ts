@@ -11,6 +11,8 @@ export interface Outage {
   failed(error: unknown, config: pg.ClientConfig): void;
   /** Has this done with each failure: what one connection has found out, the others of the process need not find out again. */
   onFailure(act: () => void): void;
+  /** Has this done as soon as PostgreSQL answers after a failure: what waits for a poll or a pause looks at once. */
+  onAnswer(act: () => void): void;
   /** Ends the watch over an outage that lasts. */
   close(): Promise<void>;
 }
@@ -33,7 +35,8 @@ interface Failing {
  */
 export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
   const told = new WeakSet<object>();
-  const acts: (() => void)[] = [];
+  const onFailure: (() => void)[] = [];
+  const onAnswer: (() => void)[] = [];
   const closed = new AbortController();
   // The sleep rejects only when the watch ends, and the loop looks at that itself.
   const rest = (ms: number) => sleep(ms, undefined, { ref: false, signal: closed.signal }).catch(() => undefined);
@@ -45,6 +48,7 @@ export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
     while (!closed.signal.aborted) {
       if (await answers(config)) {
         const answeredAt = performance.now();
+        for (const act of onAnswer) act();
         await rest(CALM_MS);
         if (now.failedAt < answeredAt) return answeredAt;
       } else await rest(TRY_EVERY_MS);
@@ -70,9 +74,10 @@ export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
       if (closed.signal.aborted) return;
       if (failing === undefined) watching = watch(error, config);
       else failing.failedAt = performance.now();
-      for (const act of acts) act();
+      for (const act of onFailure) act();
     },
-    onFailure: (act) => void acts.push(act),
+    onFailure: (act) => void onFailure.push(act),
+    onAnswer: (act) => void onAnswer.push(act),
     close: async () => {
       closed.abort();
       await watching;

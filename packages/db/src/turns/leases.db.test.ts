@@ -55,6 +55,13 @@ describe('a lease (A12)', () => {
     expect(await take('second')).toBeUndefined();
   });
 
+  test('whose holder could not give it back is taken again by that holder at once, with a higher fence', async () => {
+    const lost = (await take('first')) ?? 0;
+    expect(await take('first')).toBe(lost + 1);
+    expect(await renewLease(database.db, NAME, lost, LONG_MS)).toBe(false);
+    expect(await take('second')).toBeUndefined();
+  });
+
   test('that was given back is free at once, and its fence goes on rising', async () => {
     await releaseLease(database.db, NAME, (await take('first')) ?? 0);
     expect(await take('second')).toBe(2);

@@ -3,14 +3,17 @@ import type { Database } from '../schema/tables.ts';
 
 // A session lock would stay with a hung holder for hours; a lease row ends by itself (A12).
 
-/** Takes the lease if nobody holds it or its holder's time is over. Returns the new fence, or undefined while another holds it. */
+/**
+ * Takes the lease if nobody holds it or its holder's time is over. A holder that could not give its own back, because PostgreSQL was away,
+ * takes it again at once. Returns the new fence, or undefined while another holds it.
+ */
 export async function takeLease(db: Kysely<Database>, name: string, holder: string, leaseMs: number): Promise<number | undefined> {
   const { rows } = await sql<{ fence: number }>`
     insert into leases as held (name, holder, fence, expires_at)
     values (${name}, ${holder}, 1, now() + ${leaseMs} * interval '1 millisecond')
     on conflict (name) do update
       set holder = excluded.holder, fence = held.fence + 1, expires_at = excluded.expires_at
-      where held.expires_at < now()
+      where held.expires_at < now() or held.holder = excluded.holder
     returning fence`.execute(db);
   return rows[0]?.fence;
 }
