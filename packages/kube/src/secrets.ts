@@ -5,11 +5,19 @@ import type { Cluster } from './connect.ts';
 import { KubeError } from './errors.ts';
 import type { ObjectName } from './pods.ts';
 
-/** Creates the Secret. Throws KubeError, whose message never holds what the cluster said about the content. */
-export async function createSecret(cluster: Cluster, secret: AsSent<V1Secret>): Promise<'created' | 'exists'> {
+/**
+ * Creates the Secret; with `dryRun` the cluster only says whether it would. Throws KubeError, whose message never holds what the cluster said
+ * about the content.
+ */
+export async function createSecret(
+  cluster: Cluster,
+  secret: AsSent<V1Secret>,
+  { dryRun = false }: { dryRun?: boolean } = {},
+): Promise<'created' | 'exists'> {
   const path = objectPath(secret.metadata?.namespace ?? '', 'secrets');
+  const query = { dryRun: dryRun ? 'All' : undefined };
   try {
-    await callJson(cluster, { method: 'POST', path, body: secret, secretBody: true, accept: METADATA_ONLY });
+    await callJson(cluster, { method: 'POST', path, query, body: secret, secretBody: true, accept: METADATA_ONLY });
     return 'created';
   } catch (error) {
     if (error instanceof KubeError && error.failure.kind === 'exists') return 'exists';

@@ -7,7 +7,8 @@ import { failWorker } from './fail-worker.ts';
 import { reprovisionForgotten } from '../matching/match-loop.ts';
 import { look, type Seen } from './evidence.scene.ts';
 import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
-import { putSecret, startPod } from './start-pod.ts';
+import { putSecret } from './put-secret.ts';
+import { startPod } from './start-pod.ts';
 
 // Without a kubelet: pods stay Pending, so that what is left behind can be looked at.
 let world: SchedulerWorld;
@@ -72,27 +73,6 @@ describe('provisioning', () => {
     await seen.expectOneWorker();
   });
 
-  test('a registration whose JIT config was lost ends the row; another worker is made beside what is left at GitHub (C6)', async () => {
-    await world.queueJob();
-    world.kube.failNext({ method: 'POST', path: '/secrets$', status: 500, times: 4 });
-    await world.settle();
-    expect(await seen.failures()).toEqual(['registration_interrupted']);
-    expect(await seen.runners()).toHaveLength(2); // the first one is the sweep's to remove, after its grace
-    await seen.expectOneWorker();
-  });
-
-  test.each([{ status: 429, retryAfterSeconds: 0 }, { status: 500 }, { status: 503, afterCommit: true }, { afterCommit: true }])(
-    'a Secret that cannot be put for a moment (%j) costs no registration (C6, P4)',
-    async (fault) => {
-      await world.queueJob();
-      world.kube.failNext({ method: 'POST', path: '/secrets$', times: 2, ...fault });
-      await world.settle();
-      expect(await seen.failures()).toEqual([]);
-      expect(await seen.runners()).toHaveLength(1);
-      await seen.expectOneWorker();
-    },
-  );
-
   test('a Secret that is there is used without another registration (C6)', async () => {
     await world.queueJob();
     world.kube.failNext({ method: 'POST', path: '/pods$', status: 500 });
@@ -129,14 +109,22 @@ describe('provisioning', () => {
     const [pool] = examplePools().pools;
     if (worker === undefined || pool === undefined) throw new Error('there is no worker');
     await failWorker(world.parts, worker, { reason: 'registration_interrupted', message: 'by its successor' });
-    const task = taskFor(worker.podName, 1);
-    await putSecret(world.parts, worker, 'a JIT config', { task, signal: new AbortController().signal });
-    expect(await startPod(world.parts, worker, pool, { task, isWatched: false, trial: { id: undefined } })).toMatchObject({
+    const run = { task: taskFor(worker.podName, 1), signal: new AbortController().signal };
+    await putSecret(world.parts, worker, 'a JIT config', run);
+    expect(await startPod(world.parts, worker, pool, { run, isWatched: false, trial: { id: undefined } })).toMatchObject({
       outcome: 'done',
     });
     expect(seen.pods()).toEqual([]);
     expect(seen.secrets()).toEqual([]);
     expect(await saveRegistration(world.db, worker.podName, { runnerId: 1, labels: [] })).toBe(false);
+  });
+
+  test('a registration whose writing down was not answered is written down again, by nobody else (C6)', async () => {
+    await world.queueJob();
+    await world.match();
+    const podName = (await world.workers())[0]?.pod_name ?? '';
+    const save = (runnerId: number) => saveRegistration(world.db, podName, { runnerId, labels: [] });
+    expect([await save(1), await save(1), await save(2)]).toEqual([true, true, false]);
   });
 
   test('with too little of the lease left no outside call is begun (C6)', async () => {

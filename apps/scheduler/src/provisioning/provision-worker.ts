@@ -8,7 +8,7 @@ import {
   UNWATCHED,
 } from '@paddock/db/matching/breakers';
 import { findWorkerToProvision, type WorkerToProvision } from '@paddock/db/workers/workers';
-import { KubeError } from '@paddock/kube/errors';
+import { KubeError, type KubeFailure } from '@paddock/kube/errors';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { findPod } from '@paddock/kube/pods';
 import { secretExists } from '@paddock/kube/secrets';
@@ -19,7 +19,9 @@ import { type FailReason, failWorker } from './fail-worker.ts';
 import { requireLease } from './lease.ts';
 import { registerRunner } from './register-runner.ts';
 import type { Registering } from './registering.ts';
-import { adoptSecret, afterKubeFailure, finishPod, putSecret, type Starting, startPod, type Trial, tryPod } from './start-pod.ts';
+import { putSecret } from './put-secret.ts';
+import { adoptSecret, afterKubeFailure, finishPod, noteKubeFailure, type Starting, startPod, type Trial, tryCluster } from './start-pod.ts';
+import type { Run } from './while-away.ts';
 
 export type Provisioning = Registering & Starting;
 
@@ -43,7 +45,7 @@ export function createProvisionWorker(parts: Provisioning): Handler {
     if (worker === undefined) return poison(`there is no worker named ${task.subject.id}`);
     const trial: Trial = { id: undefined };
     try {
-      return await provision(parts, worker, { task, trial }, signal);
+      return await provision(parts, worker, { task, signal }, trial);
     } catch (error) {
       signal.throwIfAborted();
       const outcome = await afterKubeFailure(parts, worker, error);
@@ -56,12 +58,8 @@ export function createProvisionWorker(parts: Provisioning): Handler {
   };
 }
 
-async function provision(
-  parts: Provisioning,
-  worker: WorkerToProvision,
-  { task, trial }: { task: Task; trial: Trial },
-  signal: AbortSignal,
-): Promise<Outcome> {
+async function provision(parts: Provisioning, worker: WorkerToProvision, run: Run, trial: Trial): Promise<Outcome> {
+  const { task, signal } = run;
   const { status, podUid, stoppingAt } = worker;
   if (status === 'completed' || status === 'failed') return done({ ended: status });
   if (podUid !== null) return adoptSecret(parts, worker, podUid, task);
@@ -72,7 +70,7 @@ async function provision(
     await noteFailure(parts, { subject: clusterBreaker(worker.cluster), failureClass: 'away', message: there.away });
     return snooze(CLUSTER_AWAY_MS, there.away);
   }
-  if (there.pod !== undefined) return finishPod(parts, worker, { uid: there.pod.uid, isNew: false }, task);
+  if (there.pod !== undefined) return finishPod(parts, worker, { uid: there.pod.uid, isNew: false }, run);
 
   const pool = worker.poolToday;
   if (pool === undefined) return fail(parts, worker, 'pool_unknown', `The pool ${worker.pool} is not in the configuration any more.`);
@@ -86,12 +84,19 @@ async function provision(
     if (passage.waitMs > 0) return snooze(passage.waitMs, `held back after failures: ${passage.message}`);
     ({ isWatched } = passage);
     trial.id = passage.trial;
-    if (isWatched) await tryPod(parts, worker, pool, task);
+    if (isWatched) await tryCluster(parts, worker, pool, task);
     const registered = await registerRunner(parts, worker, pool, { task, isWatched }, signal);
     if ('instead' in registered) return registered.instead;
-    await putSecret(parts, worker, registered.jitConfig, { task, signal });
+    const lost = await putSecret(parts, worker, registered.jitConfig, run);
+    if (lost !== undefined) return loseRegistration(parts, worker, lost);
   }
-  return startPod(parts, worker, pool, { task, isWatched, trial });
+  return startPod(parts, worker, pool, { run, isWatched, trial });
+}
+
+/** The JIT config went with the Secret that could not be put, and GitHub gives it out once: the row ends here, and the matcher makes the next. */
+async function loseRegistration(parts: Provisioning, worker: WorkerToProvision, failure: KubeFailure): Promise<Outcome> {
+  await noteKubeFailure(parts, worker, failure);
+  return fail(parts, worker, 'registration_interrupted', `The Secret with the JIT config could not be put: ${failure.message}`);
 }
 
 const breakersOf = (worker: WorkerToProvision) => [

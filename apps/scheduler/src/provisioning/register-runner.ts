@@ -11,6 +11,7 @@ import { afterGitHubFailure } from './after-github-failure.ts';
 import { hasLease, requireLease } from './lease.ts';
 import type { Registering } from './registering.ts';
 import { scopeOf } from '../scope-of.ts';
+import { tryWhileAway } from './while-away.ts';
 
 /** Either the JIT config, which is a secret and stays in this run's memory, or how the task ends without one. */
 export type Registered = { readonly jitConfig: string } | { readonly instead: Outcome };
@@ -52,11 +53,12 @@ export async function registerRunner(
     if (failure.operation === 'unknown' && !marked) throw error;
     return { instead: await afterGitHubFailure(parts, worker, failure, marked) };
   }
-  await noteBudget(parts, worker);
-  const saved = await saveRegistration(db, worker.podName, { runnerId: jit.runnerId, labels: pool.labels });
+  const run = { task, signal };
+  const saved = await tryWhileAway(run, () => saveRegistration(db, worker.podName, { runnerId: jit.runnerId, labels: pool.labels }));
+  await tryWhileAway(run, () => noteBudget(parts, worker));
   if (!saved) return { instead: done({ ended: 'the worker ended while it was being registered' }) };
   events.registered(worker);
-  if (isWatched) await noteSuccess(db, registrationBreakers(worker));
+  if (isWatched) await tryWhileAway(run, () => noteSuccess(db, registrationBreakers(worker)));
   return { jitConfig: jit.jitConfig };
 }
 

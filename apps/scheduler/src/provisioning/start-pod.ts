@@ -10,16 +10,15 @@ import {
 import { isPending, savePod, type WorkerToProvision } from '@paddock/db/workers/workers';
 import type { Pool } from '@paddock/domain/pools/pools-document';
 import type { Cluster } from '@paddock/kube/connect';
-import { isPassing, KubeError, type KubeFailure } from '@paddock/kube/errors';
-import type { WorkerIdentity } from '@paddock/kube/labels';
+import { KubeError, type KubeFailure } from '@paddock/kube/errors';
 import { createPod } from '@paddock/kube/pods';
-import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
 import { createSecret, deleteSecret, setSecretOwner } from '@paddock/kube/secrets';
 import { done, type Outcome, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
-import { pause } from '@paddock/runtime/pause';
 import type { SchedulerEvents } from '../events.ts';
 import { requireLease } from './lease.ts';
+import { podOf, secretOf } from './manifests.ts';
+import { type Run, tryWhileAway } from './while-away.ts';
 
 export interface Starting extends Noting {
   readonly cluster: Cluster;
@@ -27,49 +26,22 @@ export interface Starting extends Noting {
 }
 
 /**
- * Puts the JIT config where only the worker's pod reads it. One that is there already is ours: one run only ever gets a JIT config. What passes
- * within seconds is waited out here, for nobody could have the JIT config a second time. Throws KubeError.
+ * Asks the cluster whether it would take the worker's Secret and pod, and makes nothing: while something has failed lately, no registration
+ * is spent on what would be refused (C11). Throws KubeError. A cluster that cannot say so beforehand, for one of its webhooks does not, is
+ * taken to agree.
  */
-export async function putSecret(
-  { cluster }: Pick<Starting, 'cluster'>,
-  worker: WorkerToProvision,
-  jitConfig: string,
-  { task, signal }: { task: Task; signal: AbortSignal },
-): Promise<void> {
-  const secret = runnerSecret({ name: worker.podName, namespace: worker.namespace, ...identityOf(worker), jitConfig });
-  for (const pauseMs of SECRET_PAUSES_MS) {
-    requireLease(task);
-    try {
-      await createSecret(cluster, secret);
-      return;
-    } catch (error) {
-      if (!(error instanceof KubeError) || !isPassing(error.failure)) throw error;
-      await pause(Math.max(pauseMs, error.failure.retryAfterMs ?? 0), signal);
-      signal.throwIfAborted();
-    }
-  }
+export async function tryCluster({ cluster }: Starting, worker: WorkerToProvision, pool: Pool, task: Task): Promise<void> {
   requireLease(task);
-  await createSecret(cluster, secret);
-}
-
-const SECRET_PAUSES_MS = [250, 500, 1_000];
-
-/**
- * Asks the cluster whether it would take the worker's pod, and makes nothing: while something has failed lately, no registration is spent on
- * a pod that would be refused (C11). Throws KubeError. A cluster that cannot say so beforehand, for one of its webhooks does not, is taken to
- * agree.
- */
-export async function tryPod({ cluster }: Starting, worker: WorkerToProvision, pool: Pool, task: Task): Promise<void> {
-  requireLease(task);
-  try {
-    await createPod(cluster, podOf(worker, pool), { dryRun: true });
-  } catch (error) {
-    if (!(error instanceof KubeError) || error.failure.reason !== 'BadRequest') throw error;
+  const creations = [
+    createSecret(cluster, secretOf(worker, 'a trial'), { dryRun: true }),
+    createPod(cluster, podOf(worker, pool), { dryRun: true }),
+  ];
+  for (const tried of await Promise.allSettled(creations)) {
+    if (tried.status === 'rejected' && !saysNothing(tried.reason)) throw tried.reason;
   }
 }
 
-const podOf = (worker: WorkerToProvision, pool: Pool) =>
-  runnerPod({ ...pool, namespace: worker.namespace, name: worker.podName, ...identityOf(worker) });
+const saysNothing = (error: unknown): boolean => error instanceof KubeError && error.failure.reason === 'BadRequest';
 
 /** What open breakers know this run by, while it has not shown that all works; its pod shows it, sooner or later. */
 export interface Trial {
@@ -81,24 +53,24 @@ export async function startPod(
   parts: Starting,
   worker: WorkerToProvision,
   pool: Pool,
-  { task, isWatched, trial }: { task: Task; isWatched: boolean; trial: Trial },
+  { run, isWatched, trial }: { run: Run; isWatched: boolean; trial: Trial },
 ): Promise<Outcome> {
   const { db, cluster } = parts;
   const place = { namespace: worker.namespace, name: worker.podName };
   // A run that stalled may wake up here after its successor has ended the row: a pod would be one too many.
-  if (!(await isPending(db, worker.podName))) {
+  if (!(await tryWhileAway(run, () => isPending(db, worker.podName)))) {
     await deleteSecret(cluster, place);
     return done({ ended: 'the worker ended before its pod was made' });
   }
-  requireLease(task);
+  requireLease(run.task);
   const { uid, outcome, warnings } = await createPod(cluster, podOf(worker, pool));
   parts.events.podWarned(worker, warnings);
   trial.id = undefined;
   if (isWatched) {
-    await noteSuccess(db, [poolBreaker(pool.name)], { only: POD_REFUSED });
-    await noteSuccess(db, [clusterBreaker(worker.cluster)]);
+    await tryWhileAway(run, () => noteSuccess(db, [poolBreaker(pool.name)], { only: POD_REFUSED }));
+    await tryWhileAway(run, () => noteSuccess(db, [clusterBreaker(worker.cluster)]));
   }
-  return finishPod(parts, worker, { uid, isNew: outcome === 'created' }, task);
+  return finishPod(parts, worker, { uid, isNew: outcome === 'created' }, run);
 }
 
 /** The pod is there: written down first, since from now on only its own status may end the row. */
@@ -106,11 +78,11 @@ export async function finishPod(
   parts: Starting,
   worker: WorkerToProvision,
   { uid, isNew }: { uid: string; isNew: boolean },
-  task: Task,
+  run: Run,
 ): Promise<Outcome> {
-  const seconds = await savePod(parts.db, worker.podName, uid);
+  const seconds = await tryWhileAway(run, () => savePod(parts.db, worker.podName, uid));
   if (isNew) parts.events.podCreated(worker, seconds);
-  return adoptSecret(parts, worker, uid, task);
+  return adoptSecret(parts, worker, uid, run.task);
 }
 
 /** The last step, when the pod already starts: from now on the Secret goes with it, whatever becomes of us. */
@@ -129,10 +101,14 @@ export async function adoptSecret({ cluster }: Starting, worker: WorkerToProvisi
 export async function afterKubeFailure(parts: Starting, worker: WorkerToProvision, error: unknown): Promise<Outcome | undefined> {
   if (!(error instanceof KubeError)) return undefined;
   const { failure } = error;
-  parts.events.clusterFailed(worker, failure);
-  const fault = faultOf(failure, worker);
-  await noteFailure(parts, { ...fault, message: failure.message });
+  await noteKubeFailure(parts, worker, failure);
   return failure.kind === 'unknown' ? undefined : snooze(Math.max(failure.retryAfterMs ?? LOOK_AGAIN_MS, SOONEST_MS), failure.message);
+}
+
+/** Counts the failure against what is at fault. */
+export async function noteKubeFailure(parts: Starting, worker: WorkerToProvision, failure: KubeFailure): Promise<void> {
+  parts.events.clusterFailed(worker, failure);
+  await noteFailure(parts, { ...faultOf(failure, worker), message: failure.message });
 }
 
 const LOOK_AGAIN_MS = 30_000;
@@ -161,23 +137,4 @@ function faultOf({ kind }: KubeFailure, worker: WorkerToProvision): { subject: B
     default:
       return kind satisfies never;
   }
-}
-
-function identityOf(worker: WorkerToProvision): WorkerIdentity {
-  return {
-    instance: worker.instance,
-    pool: worker.pool,
-    entityId: worker.entityId,
-    scopeRepoId: worker.scopeRepoId,
-    cluster: worker.cluster,
-    ...(worker.madeForJobId === null ? {} : { madeForJobId: worker.madeForJobId }),
-    ...(worker.deliveryGuid === null ? {} : { deliveryGuid: worker.deliveryGuid }),
-    account: {
-      type: worker.entityType,
-      name: worker.login,
-      appId: worker.appId,
-      installationId: worker.installationId,
-      ...(worker.entityType === 'Organization' || worker.repoFullName === null ? {} : { repoFullName: worker.repoFullName }),
-    },
-  };
 }

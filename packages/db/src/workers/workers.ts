@@ -102,15 +102,18 @@ export async function clearRegistrationStarted(db: Kysely<Database>, podName: st
     .execute();
 }
 
-/** Writes down what was registered. False: the row has ended meanwhile; then nothing more may be made for it. */
+/**
+ * Writes down what was registered. False: the row has ended meanwhile; then nothing more may be made for it. To be repeated with the same
+ * runner when its answer was lost.
+ */
 export async function saveRegistration(
   db: Kysely<Database>,
   podName: string,
   { runnerId, labels }: { runnerId: number; labels: readonly string[] },
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`${prepared}
-    update workers set runner_id = ${runnerId}, registered_labels = ${JSON.stringify(labels)}, registered_at = now()
-    where pod_name = ${podName} and status = 'pending' and registered_at is null`.execute(db);
+    update workers set runner_id = ${runnerId}, registered_labels = ${JSON.stringify(labels)}, registered_at = coalesce(registered_at, now())
+    where pod_name = ${podName} and status = 'pending' and (registered_at is null or runner_id = ${runnerId})`.execute(db);
   return numAffectedRows === 1n;
 }
 

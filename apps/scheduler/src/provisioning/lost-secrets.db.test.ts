@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { look, type Seen } from './evidence.scene.ts';
+
+// Without a kubelet: pods stay Pending, so that what is left behind can be looked at.
+let world: SchedulerWorld;
+let seen: Seen;
+beforeAll(async () => {
+  world = await startSchedulerWorld({ kubelet: false });
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  await world.reset();
+  seen = await look(world);
+});
+
+test.each([{ status: 429, retryAfterSeconds: 0 }, { status: 500 }, { status: 503, afterCommit: true }, { afterCommit: true }])(
+  'a Secret that cannot be put for a moment (%j) costs no registration (C6, P4)',
+  async (fault) => {
+    await world.queueJob();
+    world.kube.failNext({ method: 'POST', path: '/secrets$', times: 2, ...fault });
+    await world.settle();
+    expect(await seen.failures()).toEqual([]);
+    expect(await seen.runners()).toHaveLength(1);
+    await seen.expectOneWorker();
+  },
+);
+
+test('a registration whose JIT config was lost ends the row; another worker is made beside what is left at GitHub (C6)', async () => {
+  await world.queueJob();
+  world.kube.failNext({ method: 'POST', path: '/secrets$', status: 500, times: 4 });
+  await world.settle();
+  expect(await seen.failures()).toEqual(['registration_interrupted']);
+  expect(await seen.runners()).toHaveLength(2); // the first one is the sweep's to remove, after its grace
+  await seen.expectOneWorker();
+});
+
+test.each([
+  { what: 'does not answer', fault: { status: 500 } },
+  { what: 'refuses it', fault: { status: 403, reason: 'Forbidden', message: 'exceeded quota: secrets' } },
+  { what: 'cuts the connection', fault: {} },
+])('a Secret that cannot be put, for the cluster $what, ends the row in the same run, and the next is made (C6, P1)', async ({ fault }) => {
+  await world.queueJob();
+  await world.match();
+  world.kube.failNext({ method: 'POST', path: '/secrets$', times: 100, ...fault });
+  await world.runTasks();
+  world.kube.clearFaults();
+  const [lost] = await world.workers();
+  expect(lost).toMatchObject({ status: 'failed', stop_reason: 'registration_interrupted' });
+  expect(lost?.failure_info).toMatchObject({ message: expect.stringContaining('POST /api/v1/namespaces/runners/secrets') });
+  await world.match();
+  await world.runTasks();
+  await seen.expectOneWorker();
+  expect(await seen.registrations()).toHaveLength(2);
+});
+
+test.each([
+  { what: 'takes reads and refuses Secrets', fault: { method: 'POST', path: '/secrets$', status: 500 } },
+  { what: 'goes away as a Secret is put', fault: { after: 2 } },
+])('a cluster that $what burns one registration, however long it lasts (C6, C11, P4)', async ({ fault }) => {
+  await world.queueJob();
+  world.kube.failNext({ ...fault, times: 10_000 });
+  await world.settle(20);
+  expect(await seen.registrations()).toHaveLength(1);
+  expect(await seen.failures()).toEqual(['registration_interrupted']);
+  expect(await seen.alive()).toMatchObject([{ registration_started_at: null }]);
+  world.kube.clearFaults();
+  await world.settle();
+  await seen.expectOneWorker();
+  expect(await seen.registrations()).toHaveLength(2);
+});
