@@ -44,7 +44,7 @@ export const settings = {
   ...cadences,
   pauseCheckMs: integer({
     env: 'PADDOCK_PAUSE_CHECK_MS',
-    doc: 'How often a sweep that is at work looks whether somebody has paused it',
+    doc: 'How often a running sweep checks whether somebody has paused it',
     default: 2_000,
     min: 10,
     max: 600_000,

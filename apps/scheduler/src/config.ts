@@ -35,7 +35,7 @@ export const settings = {
   }),
   unschedulableLimit: integer({
     env: 'PADDOCK_UNSCHEDULABLE_LIMIT',
-    doc: 'So many workers of a pool that no node takes, and no more are made than one trial at a time',
+    doc: 'Pods of a pool that find no node; from this number on only one worker is tried at a time',
     default: 2,
     min: 1,
     max: 100_000,
@@ -112,7 +112,7 @@ export const settings = {
   }),
   namespacesRefreshMs: integer({
     env: 'PADDOCK_NAMESPACES_REFRESH_MS',
-    doc: 'How often it is looked whether pods are to be followed in other namespaces',
+    doc: 'How often the replica that follows the pods checks in which namespaces there are any',
     default: 5_000,
     min: 50,
     max: 600_000,
@@ -148,7 +148,7 @@ export const settings = {
   }),
   stopRetryMs: integer({
     env: 'PADDOCK_STOP_RETRY_MS',
-    doc: 'How often it is looked whether what keeps a worker from being stopped is still in the way',
+    doc: 'Wait before a stop that something prevented is tried again',
     default: 30_000,
     min: 1_000,
     max: 3_600_000,

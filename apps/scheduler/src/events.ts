@@ -24,7 +24,7 @@ export function createEvents(log: Logger, metrics: Metrics) {
   const reserved = metrics.counter('paddock_workers_reserved_total', 'Workers reserved for waiting jobs, by pool', ['pool']);
   const retiring = metrics.counter(
     'paddock_workers_retired_total',
-    'Registered workers that were to end because nobody wanted them, or for their age',
+    'Registered workers whose stop the matcher asked for: no job wanted them, or they were too old',
   );
   const unservedKeys = metrics.counter('paddock_keys_unserved_total', 'Pauses for keys to whose idle workers GitHub gave no job, by pool', [
     'pool',

@@ -64,7 +64,7 @@ export const jobSettings = {
   }),
   lookUpPerKey: integer({
     env: 'PADDOCK_LOOK_UP_PER_KEY',
-    doc: 'So many of a pool’s oldest waiting jobs of an account GitHub is asked about when a runner ended and nobody knows its job',
+    doc: 'How many of the oldest waiting jobs of an account and pool are looked up after a runner ended whose job is unknown',
     default: 10,
     min: 1,
     max: 1000,

@@ -38,6 +38,6 @@ export const workerSettings = {
     21_600_000,
     7 * DAY_MS,
   ),
-  forgottenStopMs: duration('PADDOCK_FORGOTTEN_STOP_MS', 'Age at which a stop that nobody is at is taken up again', 120_000, DAY_MS),
+  forgottenStopMs: duration('PADDOCK_FORGOTTEN_STOP_MS', 'Age at which a stop without a task is taken up again', 120_000, DAY_MS),
   stopAlertMs: duration('PADDOCK_STOP_ALERT_MS', 'How long a worker that cannot be stopped waits before it is reported', 3_600_000, DAY_MS),
 };

@@ -5,7 +5,7 @@ import type { BreakerRules } from './breakers.ts';
 export const breakerSettings = {
   breakerFailures: integer({
     env: 'PADDOCK_BREAKER_FAILURES',
-    doc: 'So many failures of one kind at a pool, an account, GitHub or the cluster without a success, and nothing is tried there for a while',
+    doc: 'Failures of one kind in a row, at a pool, an account, a repository, GitHub or the cluster, after which nothing is tried there for a while',
     default: 3,
     min: 2,
     max: 1_000,
