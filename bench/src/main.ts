@@ -4,12 +4,13 @@ import { burst } from './burst/bench-burst.ts';
 import { faults } from './faults/bench-faults.ts';
 import { readFlags, usageOf } from './flags.ts';
 import { growth } from './growth/bench-growth.ts';
+import { hour } from './hour/bench-hour.ts';
 import { ingress } from './ingress/bench-ingress.ts';
 import { kube } from './kube/bench-kube.ts';
 import { match } from './match/bench-match.ts';
 import { queue } from './queue/bench-queue.ts';
 
-const benches = { beside, burst, faults, growth, ingress, kube, match, queue };
+const benches = { beside, burst, faults, growth, hour, ingress, kube, match, queue };
 
 await main(async () => {
   const read = readFlags(process.argv.slice(2), benches);

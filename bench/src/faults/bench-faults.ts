@@ -4,6 +4,7 @@ import { FAULTS } from './matrix.ts';
 import { type Played, playFault } from './play-fault.ts';
 import { tableOf, toResult } from './results.ts';
 import { startStage } from './stage.ts';
+import { SHORT, USUAL } from './times.ts';
 
 /** For what has to time out or pause first, and for asking GitHub for several deliveries of each job, 180 a minute. */
 const patienceMs = (jobs: number): number => 120_000 + jobs * 1_600;
@@ -18,7 +19,7 @@ export const faults: Bench = {
     try {
       for (const fault of FAULTS.filter(({ name }) => part === undefined || name === part)) {
         say(`${fault.name}: ${jobs} jobs`);
-        const stage = await startStage(postgres, fault);
+        const stage = await startStage(postgres, { ...fault, times: fault.atUsualTimes === true ? USUAL : SHORT });
         try {
           const row = await playFault(stage, fault, { jobs, patienceMs: patienceMs(jobs) });
           rows.push(row);

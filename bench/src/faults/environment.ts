@@ -7,7 +7,7 @@ import type { GitHubControl } from '@paddock/simulators/github/control';
 import type { Kysely } from 'kysely';
 import { appProgram } from '../programs.ts';
 import { createService, type Service } from './service.ts';
-import { SHORT_DEADLINES, SHORT_TIDYING, SHORT_TIMES } from './short-times.ts';
+import type { Times } from './times.ts';
 
 export const NAMESPACE = 'runners';
 export const WEBHOOK_SECRET = 'a webhook secret for faults';
@@ -35,8 +35,7 @@ export interface EnvironmentOptions {
   readonly githubUrl: string;
   readonly kubeconfigFile: string;
   readonly folder: string;
-  /** Only what tidies up is quicker than usual. */
-  readonly atUsualTimes: boolean;
+  readonly times: Times;
   readonly onEnd: (error: Error) => void;
 }
 
@@ -58,7 +57,7 @@ export async function createEnvironment(options: EnvironmentOptions): Promise<En
     PADDOCK_RECONCILER_HTTP_PORT: '0',
     WEBHOOK_SECRET,
     APP_KEY: options.privateKeyPem,
-    ...(options.atUsualTimes ? SHORT_TIDYING : SHORT_TIMES),
+    ...options.times.settings,
   };
   const service = (app: string, onStart: (url: string) => Promise<void> | void = () => undefined) =>
     createService({ name: `${app} of ${schema}`, program: appProgram(app), env, onStart, onEnd });
@@ -78,21 +77,14 @@ export async function createEnvironment(options: EnvironmentOptions): Promise<En
   };
 }
 
-/** With it some jobs wait for the account's other jobs; without it for what went wrong alone. */
-const FELT_CAP = 40;
-const UNFELT_CAP = 200;
-
 /** JSON is YAML. */
-async function writeConfig(
-  { folder, schema, appId, githubUrl, atUsualTimes }: EnvironmentOptions,
-  labels: readonly string[],
-): Promise<string> {
+async function writeConfig({ folder, schema, appId, githubUrl, times }: EnvironmentOptions, labels: readonly string[]): Promise<string> {
   const file = join(folder, `${schema}.yaml`);
   const apps = [{ id: appId, webhookSecret: { env: 'WEBHOOK_SECRET' }, privateKey: { env: 'APP_KEY' } }];
-  const pools = [{ name: 'linux', labels, image: 'runner:1', namespace: NAMESPACE, ...SHORT_DEADLINES }];
+  const pools = [{ name: 'linux', labels, image: 'runner:1', namespace: NAMESPACE, ...times.deadlines }];
   await writeFile(
     file,
-    JSON.stringify({ github: { apiUrl: githubUrl, apps }, pools, entities: { '*': { maxWorkers: atUsualTimes ? UNFELT_CAP : FELT_CAP } } }),
+    JSON.stringify({ github: { apiUrl: githubUrl, apps }, pools, entities: { '*': { maxWorkers: times.maxWorkers } } }),
   );
   return file;
 }

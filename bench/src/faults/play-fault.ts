@@ -22,6 +22,8 @@ export interface PlayOptions {
   readonly jobs: number;
   /** How long the run may take to settle once its jobs are queued. */
   readonly patienceMs: number;
+  /** Over which time the jobs are spread, in milliseconds; by their number and the fault unless told. */
+  readonly lastsMs?: number;
 }
 
 const BETWEEN_JOBS_MS = 60;
@@ -35,18 +37,21 @@ const CANCEL_WITHIN_MS = 500;
 const LOOK_EVERY_MS = 500;
 
 /** Queues jobs while the fault is at work, and looks at what is left until nothing is. */
-export async function playFault(stage: Stage, fault: Fault, { jobs, patienceMs }: PlayOptions): Promise<Played> {
+export async function playFault(
+  stage: Stage,
+  fault: Fault,
+  { jobs, patienceMs, lastsMs = usualLength(fault, jobs) }: PlayOptions,
+): Promise<Played> {
   const { github, cluster, broken } = stage;
   const before = await readSigns(stage);
   const begun = performance.now();
   await github.setDeliveryFaults(fault.deliveries ?? {});
   await github.setRunnerFaults({ busyLies: fault.busyLies ?? false });
   await cluster.setRunnerFaults(fault.runners ?? {});
-  const betweenMs = fault.atUsualTimes === true ? EVERYDAY_MS : BETWEEN_JOBS_MS;
-  const { progress, advance, overAt } = createProgress(Math.max(LEAST_MS, jobs * betweenMs) * (fault.stretch ?? 1));
+  const { progress, advance, overAt } = createProgress(lastsMs);
   const meanwhile = await fault.begin?.(stage, progress);
   const acting = meanwhile?.() ?? Promise.resolve();
-  const queueing = queueJobs(stage, fault, { jobs, lastsMs: progress.lastsMs, advance });
+  const queueing = queueJobs(stage, fault, { jobs, lastsMs, advance });
   const [queued] = await Promise.race([Promise.all([queueing, acting]), broken]);
   const ids = [...queued.keys()];
   const left = await Promise.race([untilSettled(stage, ids, patienceMs), broken]);
@@ -56,6 +61,9 @@ export async function playFault(stage: Stage, fault: Fault, { jobs, patienceMs }
   const unsettled = [...left.unsettled, ...missingSigns(fault.signs, signs)];
   return { fault: fault.name, jobs, ...left, unsettled, seconds, afterFault, signs };
 }
+
+const usualLength = ({ atUsualTimes = false, stretch = 1 }: Fault, jobs: number): number =>
+  Math.max(LEAST_MS, jobs * (atUsualTimes ? EVERYDAY_MS : BETWEEN_JOBS_MS)) * stretch;
 
 /** `overAt` answers in milliseconds since the epoch; undefined where nothing came back. */
 function createProgress(lastsMs: number): { progress: Progress; advance: (share: number) => void; overAt: () => number | undefined } {

@@ -13,6 +13,7 @@ import pg from 'pg';
 import { simulatorProgram } from '../programs.ts';
 import { createEnvironment, type Environment, NAMESPACE, WEBHOOK_SECRET } from './environment.ts';
 import { createService } from './service.ts';
+import { SHORT, type Times } from './times.ts';
 
 /** Two repositories of a personal account, each with runners of its own. */
 export const DOTFILES = 'mona/dotfiles';
@@ -42,15 +43,15 @@ export interface StageOptions {
   /** How many environments of ours; one unless told. */
   readonly environments?: number | undefined;
   readonly isTunnelled?: true | undefined;
-  /** Only what tidies up is quicker than usual; else all of it. */
-  readonly atUsualTimes?: boolean | undefined;
+  /** `SHORT` unless told. */
+  readonly times?: Times | undefined;
   /** What is random about the faults follows from it. */
   readonly seed?: number | undefined;
 }
 
 /** Starts everything, in a database of its own on this PostgreSQL. */
 export async function startStage(postgres: Postgres, options: StageOptions = {}): Promise<Stage> {
-  const { environments: environmentCount = 1, seed = 1, atUsualTimes = false } = options;
+  const { environments: environmentCount = 1, seed = 1, times = SHORT } = options;
   const undo: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (const step of undo.splice(0).toReversed()) await step();
@@ -104,7 +105,7 @@ export async function startStage(postgres: Postgres, options: StageOptions = {})
         githubUrl,
         kubeconfigFile,
         folder,
-        atUsualTimes,
+        times,
         onEnd,
       };
       const environment = await createEnvironment(place);

@@ -1,5 +1,5 @@
 /** Of what is removed or stopped when nobody needs it any more: no job waits for it, and a run sees its end. */
-export const SHORT_TIDYING = {
+const SHORT_TIDYING = {
   PADDOCK_SURPLUS_AFTER_MS: '3000',
   PADDOCK_STOP_IDLE_APART_MS: '2000',
   PADDOCK_STOP_LAST_LOOK_MS: '2000',
@@ -20,7 +20,7 @@ export const SHORT_TIDYING = {
 };
 
 /** Seconds instead of minutes, so that a run sees the end of everything. Nothing depends on them but how long it takes. */
-export const SHORT_TIMES = {
+const SHORT_TIMES = {
   ...SHORT_TIDYING,
   PADDOCK_MATCH_TICK_MS: '500',
   PADDOCK_TASK_POLL_MS: '500',
@@ -58,4 +58,20 @@ export const SHORT_TIMES = {
 };
 
 /** Of the pool's workers, as short as may be configured. */
-export const SHORT_DEADLINES = { pendingDeadlineSeconds: 30, registrationDeadlineSeconds: 10, idleDeadlineSeconds: 10 };
+const SHORT_DEADLINES = { pendingDeadlineSeconds: 30, registrationDeadlineSeconds: 10, idleDeadlineSeconds: 10 };
+
+/** What the services of a stage are told of times, and how many workers an account may have. */
+export interface Times {
+  readonly settings: Readonly<Record<string, string>>;
+  readonly deadlines: Readonly<Record<string, number>>;
+  readonly maxWorkers: number;
+}
+
+/** A run ends within a minute or two. Some jobs wait for the account's cap. */
+export const SHORT: Times = { settings: SHORT_TIMES, deadlines: SHORT_DEADLINES, maxWorkers: 40 };
+
+/** What jobs wait for is as it is by default, and no job waits for a cap: it waits for what went wrong alone. */
+export const USUAL: Times = { settings: SHORT_TIDYING, deadlines: SHORT_DEADLINES, maxWorkers: 200 };
+
+/** As installed. What a run leaves is tidied up hours later. */
+export const UNTOUCHED: Times = { settings: {}, deadlines: {}, maxWorkers: 200 };

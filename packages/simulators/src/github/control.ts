@@ -149,6 +149,8 @@ export type Report = {
   readonly excessWorkers: number;
   /** Calls per operation id of GitHub's description. */
   readonly calls: Readonly<Record<string, number>>;
+  /** Calls among them whose answer was that nothing has changed (304): they cost nothing of any budget. */
+  readonly unchangedAnswers: number;
   /** How often which fault has struck. */
   readonly struck: Readonly<Partial<Record<Strike, number>>>;
   /** Attempts in the log, and how many of them failed or were redeliveries. */

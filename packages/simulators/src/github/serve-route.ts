@@ -61,7 +61,8 @@ function withinLimit(world: World, caller: string, route: Route, act: () => Answ
   const resource = route.resource ?? 'core';
   const bucket = bucketOf(world, caller, resource);
   const answer = bucket.used >= bucket.limit ? exceeded(caller) : refusable(act);
-  if (answer.status !== 304) bucket.used += 1;
+  if (answer.status === 304) world.unchangedAnswers += 1;
+  else bucket.used += 1;
   return { ...answer, headers: { ...rateHeaders(bucket, resource), ...answer.headers } };
 }
 

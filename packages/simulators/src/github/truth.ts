@@ -69,6 +69,7 @@ export function reportOf(world: World): Report {
     registrations: records.length,
     excessWorkers: records.filter((record) => isInExcess(world, record)).length,
     calls: Object.fromEntries(world.calls),
+    unchangedAnswers: world.unchangedAnswers,
     struck: Object.fromEntries(world.struck),
     deliveries: world.deliveries.length,
     failedDeliveries: world.deliveries.filter(({ statusCode }) => statusCode < 200 || statusCode >= 400).length,

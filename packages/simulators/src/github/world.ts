@@ -68,6 +68,8 @@ export type World = {
   readonly settledWaiters: Set<() => void>;
   readonly faults: Fault[];
   readonly calls: Map<string, number>;
+  /** Answers that nothing has changed. */
+  unchangedAnswers: number;
   readonly struck: Map<Strike, number>;
   readonly timers: Set<NodeJS.Timeout>;
   readonly ids: Record<'account' | 'repository' | 'installation' | 'run' | 'job' | 'runner' | 'group' | 'delivery', number>;
@@ -108,6 +110,7 @@ export function createWorld({ seed, now, lostRunnerAfterMs, deliveryTimeoutMs }:
     settledWaiters: new Set(),
     faults: [],
     calls: new Map(),
+    unchangedAnswers: 0,
     struck: new Map(),
     timers: new Set(),
     ids: {
