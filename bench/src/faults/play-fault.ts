@@ -14,6 +14,8 @@ export interface Played extends Left {
   readonly seconds: number;
   /** Of the jobs that had no runner when what was away came back: how much later each had one, in seconds, in order. */
   readonly afterFault: readonly number[];
+  /** Calls of GitHub that were made although it had told their caller to wait. */
+  readonly callsAgainstWait: number;
   /** What was seen of the fault. */
   readonly signs: Signs;
 }
@@ -58,8 +60,10 @@ export async function playFault(
   const seconds = (performance.now() - begun) / 1_000;
   const signs = signsSince(before, await readSigns(stage));
   const afterFault = waitedAfter(overAt(), queued, (await github.truth()).jobs);
-  const unsettled = [...left.unsettled, ...missingSigns(fault.signs, signs)];
-  return { fault: fault.name, jobs, ...left, unsettled, seconds, afterFault, signs };
+  const { callsAgainstWait, firstAgainstWait } = await github.report();
+  const against = callsAgainstWait === 0 ? [] : [`${callsAgainstWait} calls against a Retry-After: ${firstAgainstWait.join(', ')}`];
+  const unsettled = [...left.unsettled, ...missingSigns(fault.signs, signs), ...against];
+  return { fault: fault.name, jobs, ...left, unsettled, seconds, afterFault, callsAgainstWait, signs };
 }
 
 const usualLength = ({ atUsualTimes = false, stretch = 1 }: Fault, jobs: number): number =>

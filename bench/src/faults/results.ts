@@ -18,6 +18,7 @@ export const toResult = (played: Played): object => ({
   waited_after_fault: played.afterFault.length,
   after_fault_p50_s: atShare(played, 0.5),
   after_fault_p99_s: atShare(played, 0.99),
+  calls_against_wait: played.callsAgainstWait,
   struck: snakeCased(played.signs),
 });
 
@@ -31,7 +32,8 @@ const snakeCased = (signs: Signs): object =>
 const shownShare = (row: Played, share: number): string => atShare(row, share)?.toFixed(1) ?? '-';
 
 /**
- * The table for people, below it what the faults have done, and last what is wrong. The last columns: how many jobs waited when what was
+ * The table for people, below it what the faults have done, and last what is wrong. Too soon: calls that GitHub had asked to wait for. The
+ * last columns: how many jobs waited when what was
  * away came back, and how much later they had a runner.
  */
 export function tableOf(rows: readonly Played[]): string {
@@ -46,6 +48,7 @@ export function tableOf(rows: readonly Played[]): string {
     'excess',
     'unfounded',
     'made',
+    'too soon',
     'seconds',
     'waited',
     'p50 s',
@@ -63,6 +66,7 @@ export function tableOf(rows: readonly Played[]): string {
       row.excessWorkers,
       row.unfoundedWorkers,
       row.registrationsMade,
+      row.callsAgainstWait,
     ]
       .map(String)
       .concat(row.seconds.toFixed(1), String(row.afterFault.length), shownShare(row, 0.5), shownShare(row, 0.99)),

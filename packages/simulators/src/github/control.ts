@@ -151,6 +151,10 @@ export type Report = {
   readonly calls: Readonly<Record<string, number>>;
   /** Calls among them whose answer was that nothing has changed (304): they cost nothing of any budget. */
   readonly unchangedAnswers: number;
+  /** Calls that were made although an answer had told their caller to wait (`Retry-After`, or an hourly budget that is used up). */
+  readonly callsAgainstWait: number;
+  /** The first of them, by operation and caller. */
+  readonly firstAgainstWait: readonly string[];
   /** How often which fault has struck. */
   readonly struck: Readonly<Partial<Record<Strike, number>>>;
   /** Attempts in the log, and how many of them failed or were redeliveries. */

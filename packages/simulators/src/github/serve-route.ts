@@ -5,6 +5,7 @@ import { takeFault, type Fault } from './faults.ts';
 import { bucketOf, rateHeaders } from './rate-limits.ts';
 import { Refusal } from './refusal.ts';
 import type { Answer, Call, Route } from './route.ts';
+import { callerOf, noteAnswer, noteCall } from './told-waits.ts';
 import { randomText, strike, type World } from './world.ts';
 
 /** Puts an endpoint on the router: counted, able to fail on demand, authenticated, within its rate limit. */
@@ -12,24 +13,31 @@ export function serveRoute(router: Router, world: World, route: Route): void {
   router[route.method](route.path, async (request, response) => {
     world.calls.set(route.operation, (world.calls.get(route.operation) ?? 0) + 1);
     response.set('date', new Date(world.now()).toUTCString());
+    const { operation, resource = 'core' } = route;
+    const made = { caller: callerOf(world, request.headers.authorization), resource, operation };
+    noteCall(world, made);
+    const answer = (given: Answer): void => {
+      noteAnswer(world, made, given);
+      send(response, given);
+    };
     const fault = takeFault(world.faults, request.method, request.path);
     if (fault === undefined) {
-      send(response, await answerTo(world, route, request));
+      answer(await answerTo(world, route, request));
       return;
     }
     strike(world, 'call_failed');
     if (fault.afterCommit === true) await answerTo(world, route, request);
-    fail(response, fault);
+    fail(response, fault, answer);
   });
 }
 
-function fail(response: Response, fault: Fault): void {
+function fail(response: Response, fault: Fault, answer: (given: Answer) => void): void {
   if (fault.hang === true) return;
   if (fault.status === undefined) {
     response.socket?.destroy();
     return;
   }
-  send(response, { status: fault.status, body: fault.body ?? { message: 'Failed on demand' }, headers: fault.headers ?? {} });
+  answer({ status: fault.status, body: fault.body ?? { message: 'Failed on demand' }, headers: fault.headers ?? {} });
 }
 
 async function answerTo(world: World, route: Route, request: Request): Promise<Answer> {

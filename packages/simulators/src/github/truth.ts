@@ -56,6 +56,9 @@ function isInExcess(world: World, { isCovered, jobIds }: RunnerRecord): boolean 
   return isCovered !== null && jobIds.length === 0 && isCovered((runner) => mayCome(world, runner));
 }
 
+/** So many examples of what is counted. */
+const FIRST = 5;
+
 /** The world in figures, without copying it. */
 export function reportOf(world: World): Report {
   const jobs = [...world.jobs.values()];
@@ -70,6 +73,8 @@ export function reportOf(world: World): Report {
     excessWorkers: records.filter((record) => isInExcess(world, record)).length,
     calls: Object.fromEntries(world.calls),
     unchangedAnswers: world.unchangedAnswers,
+    callsAgainstWait: world.callsAgainstWait.length,
+    firstAgainstWait: world.callsAgainstWait.slice(0, FIRST),
     struck: Object.fromEntries(world.struck),
     deliveries: world.deliveries.length,
     failedDeliveries: world.deliveries.filter(({ statusCode }) => statusCode < 200 || statusCode >= 400).length,

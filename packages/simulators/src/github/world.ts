@@ -5,6 +5,7 @@ import type { Fault } from './faults.ts';
 import type { Job, Run } from './job.ts';
 import type { Runner, RunnerRecord } from './runner.ts';
 import { KNOWN_VERSIONS } from './runner-versions.ts';
+import type { ToldWaits } from './told-waits.ts';
 import { seededRandom } from '../seeded-random.ts';
 
 /** What the simulated GitHub knows of an App: its public key only, like the real one. */
@@ -70,6 +71,9 @@ export type World = {
   readonly calls: Map<string, number>;
   /** Answers that nothing has changed. */
   unchangedAnswers: number;
+  readonly toldWaits: ToldWaits;
+  /** Calls that were made although their caller had been told to wait, in order. */
+  readonly callsAgainstWait: string[];
   readonly struck: Map<Strike, number>;
   readonly timers: Set<NodeJS.Timeout>;
   readonly ids: Record<'account' | 'repository' | 'installation' | 'run' | 'job' | 'runner' | 'group' | 'delivery', number>;
@@ -111,6 +115,8 @@ export function createWorld({ seed, now, lostRunnerAfterMs, deliveryTimeoutMs }:
     faults: [],
     calls: new Map(),
     unchangedAnswers: 0,
+    toldWaits: new Map(),
+    callsAgainstWait: [],
     struck: new Map(),
     timers: new Set(),
     ids: {
