@@ -1,3 +1,4 @@
+import type { BegunWait } from '@paddock/db/accounts/waits';
 import type { GitHubFailure } from '@paddock/github/errors';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
@@ -39,6 +40,9 @@ export function createEvents(log: Logger, metrics: Metrics) {
     ...jobEvents(log, metrics, shared),
     ...workerEvents(log, metrics, shared),
     ...upkeepEvents(log, metrics, shared),
+    githubAsksToWait({ subject: { type, id }, ms, message }: BegunWait) {
+      log.warn('GitHub asks to be left alone: it is not called until then', { [type]: id, seconds: Math.ceil(ms / 1_000), message });
+    },
     redelivered(appId: number, deliveryGuid: string) {
       recovery.inc({ kind: 'redelivered' });
       log.info('redelivery requested', { appId, deliveryGuid });

@@ -31,11 +31,12 @@ export function createGitHubTrouble(): GitHubTrouble {
       withoutAnswer.size >= OUTAGES_AT_MOST || SUBJECTS.some((subject) => refused.has(`${subject} ${idsOf(asked)[subject]}`)),
     note(asked, failure, about) {
       const { kind } = failure;
+      // Each call asks for itself whether it has to wait.
+      if (kind === 'rate_limited') return undefined;
       const isOutage = kind === 'unavailable' || kind === 'timeout' || kind === 'network';
       if (isOutage) withoutAnswer.add(about ?? Symbol('an object of its own'));
       else withoutAnswer.clear();
       const ids = idsOf(asked);
-      if (kind === 'rate_limited') refused.add(`account ${ids.account}`);
       const subject = refusedSubject(failure);
       // What a repository does not have says nothing of its other objects.
       if (subject === undefined || (subject === 'repository' && kind === 'not_found')) return undefined;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { createWaits } from '@paddock/db/accounts/waits';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { watchOutages } from '@paddock/db/connection/outage';
 import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
@@ -41,12 +42,6 @@ await main(async () => {
   const holder = `reconciler/${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
 
   const cluster = connectConfiguredCluster(config, clusterEvents(metrics, log));
-  const github = connectGitHub({
-    apiUrl: config.github.apiUrl,
-    apps: config.github.apps.map(({ appId, privateKey }) => ({ appId, privateKey: privateKey.reveal() })),
-    requestTimeoutMs: config.githubTimeoutMs,
-  });
-
   const { schema } = config;
   const databaseOptions = {
     url: config.databaseUrl.reveal(),
@@ -57,6 +52,12 @@ await main(async () => {
   };
   const connection = connectDatabase({ ...databaseOptions, poolSize: config.poolSize });
   const { db } = connection;
+  const github = connectGitHub({
+    apiUrl: config.github.apiUrl,
+    apps: config.github.apps.map(({ appId, privateKey }) => ({ appId, privateKey: privateKey.reveal() })),
+    requestTimeoutMs: config.githubTimeoutMs,
+    waits: createWaits(db, events.githubAsksToWait),
+  });
   declareSharedGauges(metrics, db);
   declareQueueDepth(metrics, db);
   const scheduled = sweepSchedules(config);

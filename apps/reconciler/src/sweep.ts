@@ -2,8 +2,9 @@ import { EVERY_SWEEP, findPause, type PausedSweep } from '@paddock/db/turns/paus
 import { noteSweepSuccess } from '@paddock/db/turns/sweep-states';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kind, Kinds } from '@paddock/queue/kind';
-import { done, type Outcome } from '@paddock/queue/outcome';
+import { done, type Outcome, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
+import { classifyGitHubError } from '@paddock/github/errors';
 import type { Kysely } from 'kysely';
 import { scheduleOf } from './schedules/sweep-schedules.ts';
 import { untilPaused } from './until-paused.ts';
@@ -44,7 +45,7 @@ export function kindsOf(db: Kysely<Database>, sweeps: Readonly<Record<string, Sw
           }
           const pause = await findPause(db, name);
           if (pause !== undefined) return done(describePause(pause));
-          const run = (stop: AbortSignal) => pass({ task, signal: stop, dryRun: false });
+          const run = (stop: AbortSignal) => pass({ task, signal: stop, dryRun: false }).catch(untilAllowed);
           const { result = done(), pausedBy } = await untilPaused({ db, name, everyMs: pauseCheckMs }, signal, run);
           if (pausedBy === undefined && result.outcome === 'done') await noteSweepSuccess(db, scheduleOf(task));
           if (pausedBy === undefined || result.outcome !== 'done') return result;
@@ -53,6 +54,13 @@ export function kindsOf(db: Kysely<Database>, sweeps: Readonly<Record<string, Sw
       } satisfies Kind,
     ]),
   );
+}
+
+/** A pass that comes to nothing because GitHub has asked us to wait begins again at the second that GitHub named. Everything else is thrown on. */
+function untilAllowed(error: unknown): Outcome {
+  const { kind, retryAfterMs = 0, message } = classifyGitHubError(error);
+  if (kind !== 'rate_limited') throw error;
+  return snooze(retryAfterMs, message);
 }
 
 const describePause = ({ name, pausedBy, pausedAt }: PausedSweep) => ({

@@ -12,6 +12,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createWaits } from '@paddock/db/accounts/waits';
 import { sql } from 'kysely';
 import { type ReconcilerConfig, readReconcilerConfig } from './config.ts';
 import { createEvents } from './events.ts';
@@ -48,7 +49,7 @@ beforeEach(async () => {
   const { appId, privateKeyPem, github: simulator } = scene.world;
   config = readConfig(simulator.url, appId, privateKeyPem);
   const apps = [{ appId, privateKey: privateKeyPem }];
-  const github = connectGitHub({ apiUrl: simulator.url, apps, requestTimeoutMs: 5_000 });
+  const github = connectGitHub({ apiUrl: simulator.url, apps, waits: createWaits(database.db, () => undefined), requestTimeoutMs: 5_000 });
   metrics = createMetrics();
   const log = createLogger('test', 'error');
   const events = createEvents(log, metrics);

@@ -1,3 +1,4 @@
+import type { BegunWait } from '@paddock/db/accounts/waits';
 import type { PodToAdopt } from '@paddock/db/workers/adopt-workers';
 import type { WarmScope } from '@paddock/db/matching/warm-workers';
 import type { VanishedWorker, PodTransition } from '@paddock/db/workers/worker-pods';
@@ -146,7 +147,12 @@ export function createEvents(log: Logger, metrics: Metrics) {
       failed.inc({ pool, reason });
       log.warn('worker ended without a pod', { podName, pool, reason, deliveryGuid });
     },
+    githubAsksToWait({ subject: { type, id }, ms, message }: BegunWait) {
+      githubFailures.inc({ kind: 'rate_limited' });
+      log.warn('GitHub asks to be left alone: it is not called until then', { [type]: id, seconds: Math.ceil(ms / 1_000), message });
+    },
     githubFailed({ podName, deliveryGuid }: WorkerToProvision, failure: GitHubFailure) {
+      if (failure.kind === 'rate_limited') return; // told where the wait began
       githubFailures.inc({ kind: failure.kind });
       log.warn('GitHub did not register a runner', { podName, deliveryGuid, failure });
     },
@@ -235,6 +241,7 @@ export function createEvents(log: Logger, metrics: Metrics) {
       log.info('worker stopped', { podName, pool, reason: stopReason, deliveryGuid });
     },
     stopFailed({ podName, deliveryGuid }: WorkerToStop, failure: GitHubFailure | KubeFailure) {
+      if (failure.kind === 'rate_limited') return;
       const isGitHubs = 'operation' in failure;
       (isGitHubs ? githubFailures : clusterFailures).inc({ kind: failure.kind });
       log[isGitHubs ? 'warn' : levelOf(failure)]('a worker could not be stopped yet', { podName, deliveryGuid, failure });

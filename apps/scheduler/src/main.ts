@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { createWaits } from '@paddock/db/accounts/waits';
 import { breakerRules } from '@paddock/db/matching/breaker-settings';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { watchOutages } from '@paddock/db/connection/outage';
@@ -61,6 +62,7 @@ await main(async () => {
     apiUrl: config.github.apiUrl,
     apps: config.github.apps.map(({ appId, privateKey }) => ({ appId, privateKey: privateKey.reveal() })),
     requestTimeoutMs: config.githubTimeoutMs,
+    waits: createWaits(db, events.githubAsksToWait),
   });
   const runnerGroups = createRunnerGroups({ lifetimeMs: config.runnerGroupLifetimeMs, onRefused: events.runnerGroupRefused });
   const cluster = connectConfiguredCluster(config, clusterEvents(metrics, log));

@@ -1,3 +1,4 @@
+import { createWaits } from '@paddock/db/accounts/waits';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +20,7 @@ import { createTestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { metricSum } from '@paddock/testing/metric-sum';
 import { waitFor } from '@paddock/testing/wait-for';
-import type { Insertable } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 import { createEvents } from './events.ts';
 import { followPods } from './following/follow-pods.ts';
 import { schedulerKinds } from './kinds.ts';
@@ -93,13 +94,14 @@ export async function startSchedulerWorld({
   const kubeconfigFile = join(folder, 'kubeconfig');
   await writeFile(kubeconfigFile, kube.kubeconfig);
   const cluster = connectCluster({ kubeconfigFile: realKubeconfig ?? kubeconfigFile, server: realAddress, requestTimeoutMs: 2_000 });
+  const metrics = createMetrics();
+  const events = createEvents(SILENT, metrics);
   const github = connectGitHub({
     apiUrl: gitHub.url,
     apps: [{ appId: APP_ID, privateKey: key.privateKeyPem }],
+    waits: createWaits(db, events.githubAsksToWait),
     requestTimeoutMs: 2_000,
   });
-  const metrics = createMetrics();
-  const events = createEvents(SILENT, metrics);
   const runnerGroups = createRunnerGroups({ lifetimeMs: 60_000 });
   let passedMs = 0;
   const now = () => performance.now() + passedMs;
@@ -173,6 +175,13 @@ export async function startSchedulerWorld({
         .set({ due_at: new Date(0) })
         .where('status', '=', 'queued')
         .execute(),
+    /** As if all that GitHub has asked to wait for were over. */
+    endWaits: () =>
+      db
+        .updateTable('breakers')
+        .set({ paused_until: new Date(0) })
+        .where('failure_class', '=', 'rate_limited')
+        .execute(),
     /** Matches and runs tasks, time and again as if all waits were over, until there is nothing left to do. */
     async settle(passes = 12): Promise<void> {
       for (let pass = 0; pass < passes; pass += 1) {
@@ -185,7 +194,7 @@ export async function startSchedulerWorld({
         await db
           .updateTable('breakers')
           .set({ paused_until: new Date(0) })
-          .where('pauses', '>', 0)
+          .where(sql<boolean>`pauses > 0 or failure_class = 'rate_limited'`)
           .execute();
         if ((await runDueTasks({ db, kinds, random: () => 0.5 })) === 0) return;
       }

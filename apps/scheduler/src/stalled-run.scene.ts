@@ -1,3 +1,4 @@
+import { createWaits } from '@paddock/db/accounts/waits';
 import { connectGitHub } from '@paddock/github/connect';
 import { createRunnerGroups } from '@paddock/github/runner-groups';
 import { connectCluster } from '@paddock/kube/connect';
@@ -24,7 +25,12 @@ export async function startStalledRuns(world: SchedulerWorld) {
   /** An executor whose calls go through the proxies, with nothing cached: each of its calls can be stopped. */
   async function run(): Promise<unknown> {
     const { url: apiUrl } = proxies.github;
-    const github = connectGitHub({ apiUrl, apps: [{ appId: APP_ID, privateKey: world.privateKeyPem }], requestTimeoutMs });
+    const github = connectGitHub({
+      apiUrl,
+      apps: [{ appId: APP_ID, privateKey: world.privateKeyPem }],
+      waits: createWaits(world.db, () => undefined),
+      requestTimeoutMs,
+    });
     const kubeconfigFile = world.kube.writeKubeconfig();
     const cluster = connectCluster({ kubeconfigFile, server: proxies.cluster.url, requestTimeoutMs });
     const remembered = { runnerGroups: createRunnerGroups({ lifetimeMs: 0 }), runLooks: createRunLooks(world.now) };

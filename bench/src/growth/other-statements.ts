@@ -24,6 +24,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'findRememberedDeliveries',
     'forgetFoundOutKeys',
   ],
+  'a call of GitHub': ['createWaits'],
   'a task about one worker or key, or its end': [
     'findWorkerToProvision',
     'markRegistrationStarted',

@@ -4,8 +4,6 @@ export type RateBudget = {
   readonly remaining: number;
   /** Milliseconds since the epoch. */
   readonly resetAt: number;
-  /** Milliseconds since the epoch; set while GitHub asks for a pause, whatever remains. */
-  readonly retryAfter?: number;
 };
 
 /** `core` for most calls, `actions_runner_registration` for JIT configs. */
@@ -16,7 +14,7 @@ export type RateCaller = { readonly installationId: number } | { readonly appId:
 
 /** The newest rate-limit headers of every caller and resource. What no answer has told yet is unknown, and an Enterprise Server may never tell. */
 export type RateBudgets = {
-  readonly note: (caller: RateCaller, headers: Headers, now: number) => void;
+  readonly note: (caller: RateCaller, headers: Headers) => void;
   readonly of: (caller: RateCaller, resource?: RateResource) => RateBudget | undefined;
 };
 
@@ -25,15 +23,13 @@ type Headers = Readonly<Record<string, string | number | undefined>>;
 export function createRateBudgets(): RateBudgets {
   const budgets = new Map<string, RateBudget>();
   return {
-    note(caller, headers, now) {
+    note(caller, headers) {
       const [limit, remaining, reset] = [headers['x-ratelimit-limit'], headers['x-ratelimit-remaining'], headers['x-ratelimit-reset']].map(
         Number,
       );
       if (!isFigure(limit) || !isFigure(remaining) || !isFigure(reset)) return;
-      const wait = Number(headers['retry-after']);
-      const budget = { limit, remaining, resetAt: reset * 1000 };
       const resource = String(headers['x-ratelimit-resource'] ?? 'core');
-      budgets.set(keyOf(caller, resource), isFigure(wait) ? { ...budget, retryAfter: now + wait * 1000 } : budget);
+      budgets.set(keyOf(caller, resource), { limit, remaining, resetAt: reset * 1000 });
     },
     of: (caller, resource = 'core') => budgets.get(keyOf(caller, resource)),
   };

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createAppKey } from '@paddock/simulators/github/app-key';
 import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
+import { NO_WAITS } from '@paddock/testing/no-waits';
 import { connectGitHub, type GitHub, type GitHubOptions } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
 import { getApp } from './installations.ts';
@@ -37,7 +38,7 @@ afterEach(() => world.github.stop());
 
 function connect(options: Partial<GitHubOptions> = {}): GitHub {
   const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-  return connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 10_000, now: () => now, ...options });
+  return connectGitHub({ apiUrl: world.github.url, apps, waits: NO_WAITS, requestTimeoutMs: 10_000, now: () => now, ...options });
 }
 
 const failureOf = (call: Promise<unknown>) => call.then(() => undefined, classifyGitHubError);
@@ -46,14 +47,14 @@ const calls = async () => (await world.github.report()).calls;
 describe('tokens (C7)', () => {
   test('an installation’s token is minted once, also for calls at the same time, and kept', async () => {
     const github = connect();
-    const client = github.asInstallation(world.appId, world.organization.installationId);
+    const client = github.asInstallation(world.organization);
     await Promise.all(Array.from({ length: 5 }, () => listRunners(client, ACME)));
-    await listRunners(github.asInstallation(world.appId, world.organization.installationId), ACME);
+    await listRunners(github.asInstallation(world.organization), ACME);
     expect(await calls()).toEqual({ [MINT]: 1, 'actions/list-self-hosted-runners-for-org': 6 });
   });
 
   test('one is minted anew shortly before its hour is over', async () => {
-    const client = connect().asInstallation(world.appId, world.organization.installationId);
+    const client = connect().asInstallation(world.organization);
     jest.useFakeTimers({ now, doNotFake: EVERY_TIMER });
     try {
       await listRunners(client, ACME);
@@ -70,13 +71,13 @@ describe('tokens (C7)', () => {
 
   test('each installation has its own', async () => {
     const github = connect();
-    await listRunners(github.asInstallation(world.appId, world.organization.installationId), ACME);
-    await listRunners(github.asInstallation(world.appId, world.user.installationId), { kind: 'repository', owner: 'mona', repo: 'tool' });
+    await listRunners(github.asInstallation(world.organization), ACME);
+    await listRunners(github.asInstallation(world.user), { kind: 'repository', owner: 'mona', repo: 'tool' });
     expect(await calls()).toMatchObject({ [MINT]: 2 });
   });
 
   test('one refused before its time is dropped: that call fails, the next one mints anew', async () => {
-    const client = connect().asInstallation(world.appId, world.organization.installationId);
+    const client = connect().asInstallation(world.organization);
     await listRunners(client, ACME);
     await world.github.failNext({ path: '/actions/runners$', status: 401 });
     expect(await failureOf(listRunners(client, ACME))).toMatchObject({ kind: 'outdated', status: 401 });
@@ -86,14 +87,14 @@ describe('tokens (C7)', () => {
   });
 
   test('a refused call is not repeated, however young its token', async () => {
-    const client = connect().asInstallation(world.appId, world.organization.installationId);
+    const client = connect().asInstallation(world.organization);
     await world.github.failNext({ path: '/actions/runners$', status: 401, times: 3 });
     expect(await failureOf(listRunners(client, ACME))).toMatchObject({ kind: 'unauthorized' });
     expect(await calls()).toMatchObject({ 'actions/list-self-hosted-runners-for-org': 1 });
   });
 
   test('an installation that is gone or suspended fails as its token does (C9)', async () => {
-    const client = connect().asInstallation(world.appId, world.organization.installationId);
+    const client = connect().asInstallation(world.organization);
     await world.github.suspend(world.organization.installationId);
     const operation = `POST /app/installations/${world.organization.installationId}/access_tokens`;
     expect(await failureOf(listRunners(client, ACME))).toMatchObject({ kind: 'forbidden', status: 403, operation });
@@ -105,7 +106,7 @@ describe('tokens (C7)', () => {
 const anHourAhead = () => Date.now() + 3_600_000;
 
 test('an unknown installation fails as one that is gone, without a call', async () => {
-  const failure = await failureOf(listRunners(connect().asInstallation(world.appId, 0), ACME));
+  const failure = await failureOf(listRunners(connect().asInstallation({ ...world.organization, installationId: 0 }), ACME));
   expect(failure).toMatchObject({ kind: 'not_found', status: 404, operation: 'POST /app/installations/0/access_tokens' });
   expect(await calls()).toEqual({});
 });
@@ -129,7 +130,10 @@ describe('an App', () => {
     const refused = { kind: 'unauthorized', message: expect.stringContaining('GitHub App 99') };
     expect(await failureOf(getApp(connect().asApp(99)))).toMatchObject(refused);
     const operation = 'POST /app/installations/5/access_tokens';
-    expect(await failureOf(listRunners(connect().asInstallation(99, 5), ACME))).toMatchObject({ ...refused, operation });
+    expect(await failureOf(listRunners(connect().asInstallation({ appId: 99, installationId: 5, entityId: 7 }), ACME))).toMatchObject({
+      ...refused,
+      operation,
+    });
     expect(await calls()).toEqual({});
   });
 
@@ -143,8 +147,8 @@ describe('an App', () => {
   test('whose clock is off is not blamed for the calls that were under way when it learnt the time, and is for another key', async () => {
     const github = connect({ now: anHourAhead });
     const client = github.asApp(world.appId);
-    const ofAcme = github.asInstallation(world.appId, world.organization.installationId);
-    const ofMona = github.asInstallation(world.appId, world.user.installationId);
+    const ofAcme = github.asInstallation(world.organization);
+    const ofMona = github.asInstallation(world.user);
     const tool = { kind: 'repository', owner: 'mona', repo: 'tool' } as const;
     const atOnce = [getApp(client), getApp(client), listRunners(ofAcme, ACME), listRunners(ofMona, tool)];
     for (const failure of await Promise.all(atOnce.map(failureOf))) expect(failure).toMatchObject({ kind: 'outdated' });
@@ -163,10 +167,10 @@ describe('budgets', () => {
     const github = connect();
     const { installationId } = world.organization;
     expect(github.budgetOf(installationId)).toBeUndefined();
-    await listRunners(github.asInstallation(world.appId, installationId), ACME);
+    await listRunners(github.asInstallation(world.organization), ACME);
     expect(github.budgetOf(installationId)).toMatchObject({ limit: 5000, remaining: 5000 - 1 });
     const jit = { name: 'one', labels: ['linux'], runnerGroupId: 1 };
-    await createJitConfig(github.asInstallation(world.appId, installationId), ACME, jit);
+    await createJitConfig(github.asInstallation(world.organization), ACME, jit);
     expect(github.budgetOf(installationId, 'actions_runner_registration')).toMatchObject({ limit: 10_000, remaining: 9999 });
     expect(github.budgetOf(world.user.installationId)).toBeUndefined();
     await getApp(github.asApp(world.appId));
@@ -177,7 +181,7 @@ describe('budgets', () => {
     const github = connect();
     const { installationId } = world.organization;
     await world.github.setRateLimit({ caller: { installationId }, resource: 'core', remaining: 0, resetInMs: 90_000 });
-    const failure = await failureOf(listRunners(github.asInstallation(world.appId, installationId), ACME));
+    const failure = await failureOf(listRunners(github.asInstallation(world.organization), ACME));
     expect(failure).toMatchObject({ kind: 'rate_limited', status: 403 });
     expect(failure?.retryAfterMs).toBeGreaterThan(60_000);
     expect(failure?.retryAfterMs).toBeLessThanOrEqual(91_000);
@@ -187,23 +191,9 @@ describe('budgets', () => {
   test('of an installation say nothing while its token cannot be minted', async () => {
     const github = connect();
     await world.github.suspend(world.organization.installationId);
-    const call = listRunners(github.asInstallation(world.appId, world.organization.installationId), ACME);
+    const call = listRunners(github.asInstallation(world.organization), ACME);
     expect(await failureOf(call)).toMatchObject({ kind: 'forbidden' });
     expect(github.budgetOf(world.organization.installationId)).toBeUndefined();
-  });
-
-  test('remember that GitHub asked for a pause', async () => {
-    const github = connect();
-    const { installationId } = world.organization;
-    const headers = {
-      'retry-after': '30',
-      'x-ratelimit-limit': '5000',
-      'x-ratelimit-remaining': '4000',
-      'x-ratelimit-reset': '2000000000',
-    };
-    await world.github.failNext({ path: '/actions/runners$', status: 429, headers });
-    expect(await failureOf(listRunners(github.asInstallation(world.appId, installationId), ACME))).toMatchObject({ retryAfterMs: 30_000 });
-    expect(github.budgetOf(installationId)).toEqual({ limit: 5000, remaining: 4000, resetAt: 2_000_000_000_000, retryAfter: now + 30_000 });
   });
 });
 
@@ -211,12 +201,12 @@ describe('the way to GitHub', () => {
   test('may be an Enterprise Server’s base URL, with a slash or without (H4)', async () => {
     for (const apiUrl of [`${world.github.url}/api/v3`, `${world.github.url}/api/v3/`]) {
       const github = connect({ apiUrl });
-      expect(await listRunners(github.asInstallation(world.appId, world.organization.installationId), ACME)).toEqual([]);
+      expect(await listRunners(github.asInstallation(world.organization), ACME)).toEqual([]);
     }
   });
 
   test('a hanging answer is a timeout', async () => {
-    const client = connect().asInstallation(world.appId, world.organization.installationId);
+    const client = connect().asInstallation(world.organization);
     await listRunners(client, ACME);
     const hasty = connect({ requestTimeoutMs: 50 });
     await world.github.failNext({ path: '^/app$', hang: true });

@@ -3,7 +3,8 @@ import { Octokit } from '@octokit/rest';
 import { boundedFetch, type Fetch } from './bounded-fetch.ts';
 import { createRateBudgets, type RateBudget, type RateBudgets, type RateCaller, type RateResource } from './budget.ts';
 import { type Credentials, openCredentials, withoutCredentials } from './credentials.ts';
-import { OutdatedCredentialsError } from './errors.ts';
+import { classifyGitHubError, OutdatedCredentialsError, UnaskedError, WaitError } from './errors.ts';
+import { type AnswerHead, type Caller, type Waits, waitsNamedBy } from './waits.ts';
 
 /** A client that speaks for an App itself: installations, tokens, webhook deliveries. */
 export type AppClient = { readonly kind: 'app'; readonly appId: number; readonly octokit: Octokit };
@@ -16,18 +17,28 @@ export type InstallationClient = {
   readonly octokit: Octokit;
 };
 
+/** An App's installation on an account. */
+export type InstallationPlace = {
+  readonly appId: number;
+  readonly installationId: number;
+  /** The account's id, which outlives its installations. */
+  readonly entityId: number;
+};
+
 export type CallOptions = {
   /** Sent as X-Correlation-Id, so that a proxy's log can be laid beside ours; usually the delivery's GUID. */
   readonly correlationId?: string;
   /** Ends calls under way. */
   readonly signal?: AbortSignal;
+  /** Told of each call right before it is made. */
+  readonly onCall?: () => void;
 };
 
 export type GitHub = {
   /** The Apps that are configured. Calls of any other fail, as GitHub refuses a wrong key. */
   readonly appIds: readonly number[];
   readonly asApp: (appId: number, options?: CallOptions) => AppClient;
-  readonly asInstallation: (appId: number, installationId: number, options?: CallOptions) => InstallationClient;
+  readonly asInstallation: (place: InstallationPlace, options?: CallOptions) => InstallationClient;
   /** What the newest answer said of an installation's budget; undefined before the first. */
   readonly budgetOf: (installationId: number, resource?: RateResource) => RateBudget | undefined;
   /** The same of an App speaking for itself. */
@@ -41,6 +52,8 @@ export type GitHubOptions = {
   readonly userAgent?: string;
   /** For the whole of one request, its body included. */
   readonly requestTimeoutMs: number;
+  /** Asked before every call, whoever makes it and for whatever reason. */
+  readonly waits: Waits;
   readonly fetch?: Fetch;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
@@ -48,23 +61,30 @@ export type GitHubOptions = {
 
 /**
  * Connects to GitHub for some Apps. Nothing is called yet. Clients are cheap: make one per task. They repeat nothing and wait for nothing:
- * the first failure is thrown, and `classifyGitHubError` says what it means. Throws at once when a private key cannot be read.
+ * the first failure is thrown, and `classifyGitHubError` says what it means. A call that GitHub has asked us not to make now is not made.
+ * Throws at once when a private key cannot be read.
  */
 export function connectGitHub(options: GitHubOptions): GitHub {
-  const { apiUrl, requestTimeoutMs, userAgent = 'paddock', now = Date.now } = options;
+  const { apiUrl, requestTimeoutMs, waits, userAgent = 'paddock', now = Date.now } = options;
   const budgets = createRateBudgets();
   const baseUrl = apiUrl.replace(/\/+$/, '');
   const fetch = boundedFetch(options.fetch ?? globalThis.fetch, requestTimeoutMs);
 
-  const open = ({ correlationId, signal }: CallOptions): Octokit => {
+  const open = ({ correlationId, signal, onCall }: CallOptions): Octokit => {
     const octokit = new Octokit({ baseUrl, userAgent, log: SILENT, request: { fetch, ...(signal === undefined ? {} : { signal }) } });
     octokit.hook.before('request', (request) => {
       if (correlationId !== undefined) request.headers['x-correlation-id'] = correlationId;
+      onCall?.();
     });
     octokit.hook.after('request', refuseText);
     return octokit;
   };
-  const credentials = new Map(options.apps.map((app) => [app.appId, openCredentials(app, open({}), now)]));
+  const openMint = (appId: number): Octokit => {
+    const octokit = open({});
+    heedWaits(octokit, { waits, caller: { appId }, now });
+    return octokit;
+  };
+  const credentials = new Map(options.apps.map((app) => [app.appId, openCredentials(app, openMint(app.appId), now)]));
   const credentialsOf = (appId: number): Credentials => credentials.get(appId) ?? withoutCredentials(appId);
 
   return {
@@ -72,7 +92,8 @@ export function connectGitHub(options: GitHubOptions): GitHub {
     asApp(appId, callOptions = {}) {
       const { appToken, clockReadings, noteClock } = credentialsOf(appId);
       const octokit = open(callOptions);
-      noteBudget(octokit, budgets, { appId }, now);
+      noteBudget(octokit, budgets, { appId });
+      heedWaits(octokit, { waits, caller: { appId }, now });
       authorize(octokit, {
         scheme: 'bearer',
         token: async () => {
@@ -82,11 +103,12 @@ export function connectGitHub(options: GitHubOptions): GitHub {
       });
       return { kind: 'app', appId, octokit };
     },
-    asInstallation(appId, installationId, callOptions = {}) {
+    asInstallation({ appId, installationId, entityId }, callOptions = {}) {
       const { installationToken, noteAccepted, drop } = credentialsOf(appId);
       const octokit = open(callOptions);
-      // Inside of the authorization: the answer to a token's minting tells of the App's budget, not of the installation's.
-      noteBudget(octokit, budgets, { installationId }, now);
+      // Inside of the authorization: the answer to a token's minting tells of the App, not of the installation.
+      noteBudget(octokit, budgets, { installationId });
+      heedWaits(octokit, { waits, caller: { entityId }, now });
       authorize(octokit, {
         scheme: 'token',
         token: async () => {
@@ -130,13 +152,37 @@ function authorize(octokit: Octokit, { scheme, token }: Authorization): void {
 }
 
 /** Reads the rate-limit headers of every answer, failures included. */
-function noteBudget(octokit: Octokit, budgets: RateBudgets, caller: RateCaller, now: () => number): void {
-  octokit.hook.after('request', ({ headers }) => budgets.note(caller, headers, now()));
+function noteBudget(octokit: Octokit, budgets: RateBudgets, caller: RateCaller): void {
+  octokit.hook.after('request', ({ headers }) => budgets.note(caller, headers));
   octokit.hook.error('request', (error) => {
-    if (error instanceof RequestError && error.response !== undefined) budgets.note(caller, error.response.headers, now());
+    if (error instanceof RequestError && error.response !== undefined) budgets.note(caller, error.response.headers);
     throw error;
   });
 }
+
+/** Makes no call that GitHub has asked this caller not to make, and tells of the waits that answers name before anybody acts on them. */
+function heedWaits(octokit: Octokit, { waits, caller, now }: { waits: Waits; caller: Caller; now: () => number }): void {
+  const note = async (answer: AnswerHead, message: string): Promise<void> => {
+    for (const wait of waitsNamedBy(answer, now())) await waits.note(caller, { ...wait, message });
+  };
+  octokit.hook.wrap('request', async (request, options) => {
+    const wait = await waits.left(caller, resourceOf(options.url)).catch((error: unknown) => {
+      throw new UnaskedError(error);
+    });
+    if (wait !== undefined) throw new WaitError(octokit.request.endpoint.parse(options), wait);
+    try {
+      const response = await request(options);
+      await note(response, 'The hourly budget is used up.');
+      return response;
+    } catch (error) {
+      if (error instanceof RequestError && error.response !== undefined) await note(error.response, classifyGitHubError(error).message);
+      throw error;
+    }
+  });
+}
+
+/** The hourly budget that a call counts against. */
+const resourceOf = (url: string): RateResource => (url.endsWith('/generate-jitconfig') ? 'actions_runner_registration' : 'core');
 
 type Answer = { readonly status: number; readonly url: string; readonly data: unknown };
 type Asked = { readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD' };

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startReceiver, type Receiver } from '@paddock/simulators/github/start-receiver';
 import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
 import { waitFor } from '@paddock/testing/wait-for';
+import { NO_WAITS } from '@paddock/testing/no-waits';
 import { connectGitHub, type AppClient } from './connect.ts';
 import { listDeliveries, redeliver, type WebhookDelivery } from './deliveries.ts';
 import { classifyGitHubError } from './errors.ts';
@@ -23,7 +24,7 @@ describe('webhook deliveries (E1)', () => {
 
   const connect = (fetch: typeof globalThis.fetch): AppClient => {
     const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-    return connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 10_000, fetch }).asApp(world.appId);
+    return connectGitHub({ apiUrl: world.github.url, apps, waits: NO_WAITS, requestTimeoutMs: 10_000, fetch }).asApp(world.appId);
   };
   const queue = () => world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
 

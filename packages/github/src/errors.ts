@@ -1,4 +1,5 @@
 import { RequestError } from '@octokit/request-error';
+import { isRateLimited, type Wait, waitsNamedBy } from './waits.ts';
 
 export type GitHubFailureKind =
   | 'not_found'
@@ -21,7 +22,7 @@ export type GitHubFailure = {
   readonly status?: number;
   /** How long to wait before the next call, when GitHub said so. */
   readonly retryAfterMs?: number;
-  /** No connection came about: GitHub certainly knows nothing of the call. */
+  /** GitHub certainly knows nothing of the call: no connection came about, or it was not made. */
   readonly neverSent?: boolean;
   /** For people. Holds no token and no JIT config. */
   readonly message: string;
@@ -36,12 +37,30 @@ export class OutdatedCredentialsError extends RequestError {
   }
 }
 
-/** GitHub's advice when a secondary limit was hit and no header says for how long. */
-const SECONDARY_LIMIT_WAIT_MS = 60_000;
+/** A call that was not made: GitHub has asked whoever would make it to wait. */
+export class WaitError extends Error {
+  readonly operation: string;
+  readonly ms: number;
+
+  constructor(request: { readonly method: string; readonly url: string }, { ms, message }: Pick<Wait, 'ms' | 'message'>) {
+    super(message);
+    this.name = 'WaitError';
+    this.operation = describeOperation(request);
+    this.ms = ms;
+  }
+}
+
+/** A call that was not made, because it could not be found out whether GitHub asks us to wait: its cause is no failure of GitHub's. */
+export class UnaskedError extends Error {
+  constructor(cause: unknown) {
+    super('It could not be found out whether GitHub may be asked.', { cause });
+    this.name = 'UnaskedError';
+  }
+}
 
 /**
  * Classifies whatever a function of this package threw: by status, headers and the codes in GitHub's answer, never by message text.
- * `now` (milliseconds since the epoch) turns the reset instant of a rate limit into a wait where GitHub does not tell its own time.
+ * Throws what kept a call from being made that is no matter of GitHub's, as PostgreSQL's failures. `now` (milliseconds since the epoch) turns the reset instant of a rate limit into a wait where GitHub does not tell its own time.
  */
 export function classifyGitHubError(error: unknown, now: number = Date.now()): GitHubFailure {
   if (!(error instanceof RequestError)) return classifyThrown(error);
@@ -51,35 +70,26 @@ export function classifyGitHubError(error: unknown, now: number = Date.now()): G
     const kind = isTimeout(error) ? 'timeout' : 'network';
     return { kind, message: redact(error.message), operation, ...(hasCode(error, NEVER_SENT_CODES) ? { neverSent: true } : {}) };
   }
-  const { headers, data }: { headers: Headers; data: unknown } = error.response;
+  const { headers, data } = error.response;
   const message = typeof data === 'string' && PAGE.test(data) ? `a page instead of an answer, with status ${error.status}` : error.message;
   const base = { status: error.status, message: redact(message), operation };
   if (error instanceof OutdatedCredentialsError) return { ...base, kind: 'outdated' };
-  if (isRateLimited(error.status, headers, data)) {
-    return { ...base, kind: 'rate_limited', retryAfterMs: waitOf(headers, now) };
-  }
-  const retryAfter = secondsToMs(headers['retry-after']);
+  const answer = { status: error.status, headers, data };
+  const waits = waitsNamedBy(answer, now).map(({ ms }) => ms);
+  const wait = waits.length === 0 ? {} : { retryAfterMs: Math.max(...waits) };
+  if (isRateLimited(answer)) return { ...base, kind: 'rate_limited', ...wait };
   const kind = error.status === 422 && saysAlreadyExists(data) ? 'conflict' : kindOfStatus(error.status);
-  return { ...base, kind, ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }) };
+  return { ...base, kind, ...wait };
 }
 
 function classifyThrown(error: unknown): GitHubFailure {
+  if (error instanceof UnaskedError) throw error.cause;
+  if (error instanceof WaitError) {
+    const { ms: retryAfterMs, operation } = error;
+    return { kind: 'rate_limited', retryAfterMs, neverSent: true, message: redact(error.message), operation };
+  }
   const message = redact(error instanceof Error ? error.message : String(error));
   return { kind: isTimeout(error) ? 'timeout' : 'unknown', message, operation: 'unknown' };
-}
-
-type Headers = Readonly<Record<string, string | number | undefined>>;
-
-function isRateLimited(status: number, headers: Headers, data: unknown): boolean {
-  if (status === 429) return true;
-  if (status !== 403) return false;
-  return headers['retry-after'] !== undefined || String(headers['x-ratelimit-remaining']) === '0' || namesSecondaryLimit(data);
-}
-
-/** A secondary limit may come without any header; then the link to its explanation is all that tells it from a missing permission. */
-function namesSecondaryLimit(data: unknown): boolean {
-  const link = fieldOf(data, 'documentation_url');
-  return typeof link === 'string' && /#.*\b(?:secondary|abuse)-rate-limits\b/.test(link);
 }
 
 function saysAlreadyExists(data: unknown): boolean {
@@ -93,22 +103,6 @@ function fieldOf(value: unknown, name: string): unknown {
 
 /** What stands between us and GitHub answers with these, and so does GitHub's own front door. */
 const PAGE = /^\s*<(?:!doctype|html)/i;
-
-function waitOf(headers: Headers, now: number): number {
-  const retryAfter = secondsToMs(headers['retry-after']);
-  if (retryAfter !== undefined) return retryAfter;
-  const resetAt = secondsToMs(headers['x-ratelimit-reset']);
-  const exhausted = String(headers['x-ratelimit-remaining']) === '0';
-  if (!exhausted || resetAt === undefined) return SECONDARY_LIMIT_WAIT_MS;
-  // The reset is told by GitHub's clock, which may be another than ours.
-  const theirs = Date.parse(String(headers['date']));
-  return Math.max(resetAt - (Number.isNaN(theirs) ? now : theirs), 1000);
-}
-
-function secondsToMs(value: string | number | undefined): number | undefined {
-  const seconds = Number(value);
-  return value === undefined || value === '' || !Number.isFinite(seconds) || seconds < 0 ? undefined : seconds * 1000;
-}
 
 function kindOfStatus(status: number): GitHubFailureKind {
   if (status >= 500 || status === 408) return 'unavailable';
@@ -155,6 +149,7 @@ const TIMEOUT_CODES = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_
 /** The name was not found, or nobody listened there, or there was no way. */
 const NEVER_SENT_CODES = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
 
+/** Method and path. */
 function describeOperation(request: { readonly method: string; readonly url: string }): string {
   const path = URL.canParse(request.url) ? new URL(request.url).pathname : request.url;
   return `${request.method} ${path}`;

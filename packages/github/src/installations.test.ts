@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
+import { NO_WAITS } from '@paddock/testing/no-waits';
 import { connectGitHub, type AppClient } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
 import { findInstallation, getApp, listInstallations } from './installations.ts';
@@ -10,7 +11,7 @@ describe('installations (A12)', () => {
   beforeEach(async () => {
     world = await startSmallWorld();
     const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-    client = connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 10_000 }).asApp(world.appId);
+    client = connectGitHub({ apiUrl: world.github.url, apps, waits: NO_WAITS, requestTimeoutMs: 10_000 }).asApp(world.appId);
   });
   afterEach(() => world.github.stop());
 

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
 import { waitFor } from '@paddock/testing/wait-for';
+import { NO_WAITS } from '@paddock/testing/no-waits';
 import { connectGitHub, type GitHub, type InstallationClient } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
-import { findJob, findRun, listRunJobs, listRunJobsIfChanged, listRuns } from './jobs.ts';
+import { findRun, listRunJobs, listRunJobsIfChanged, listRuns } from './jobs.ts';
 import type { ListIfChanged } from './read-pages.ts';
 import { findRepository, findRepositoryByName, listRepositories } from './repositories.ts';
 
@@ -15,13 +16,14 @@ describe('what GitHub knows of jobs (E4)', () => {
   let world: SmallWorld;
   let github: GitHub;
   let client: InstallationClient;
+  const jobOf = async (runId: number, id: number) => (await listRunJobs(client, API, runId))?.find((job) => job.id === id);
 
   beforeEach(async () => {
     world = await startSmallWorld();
     const { appId, privateKeyPem: privateKey, organization } = world;
-    const options = { apiUrl: `${world.github.url}/api/v3`, requestTimeoutMs: 10_000, apps: [{ appId, privateKey }] };
+    const options = { apiUrl: `${world.github.url}/api/v3`, waits: NO_WAITS, requestTimeoutMs: 10_000, apps: [{ appId, privateKey }] };
     github = connectGitHub(options);
-    client = github.asInstallation(appId, organization.installationId);
+    client = github.asInstallation(organization);
   });
 
   afterEach(() => world.github.stop());
@@ -33,7 +35,7 @@ describe('what GitHub knows of jobs (E4)', () => {
       jobName: 'train',
       workflowName: 'Nightly',
     });
-    expect(await findJob(client, API, id)).toMatchObject({
+    expect(await jobOf(runId, id)).toMatchObject({
       id,
       runId,
       runAttempt: 1,
@@ -49,8 +51,8 @@ describe('what GitHub knows of jobs (E4)', () => {
 
   test('a completed job names its runner', async () => {
     const { id, runId } = await world.github.queueJob({ repo: 'acme/api', labels: ['ubuntu-latest'], hosted: true, durationMs: 1 });
-    await waitFor('the job to end', async () => (await findJob(client, API, id))?.status === 'completed');
-    expect(await findJob(client, API, id)).toMatchObject({
+    await waitFor('the job to end', async () => (await jobOf(runId, id))?.status === 'completed');
+    expect(await jobOf(runId, id)).toMatchObject({
       conclusion: 'success',
       runnerName: expect.stringMatching(/^GitHub Actions \d+$/),
     });
@@ -58,15 +60,14 @@ describe('what GitHub knows of jobs (E4)', () => {
   });
 
   test('what is not there is undefined', async () => {
-    expect(await findJob(client, API, 1)).toBeUndefined();
     expect(await findRun(client, API, 1)).toBeUndefined();
     expect(await listRunJobs(client, API, 1)).toBeUndefined();
-    expect(await findJob(client, { owner: 'acme', repo: 'gone' }, 1)).toBeUndefined();
+    expect(await listRunJobs(client, { owner: 'acme', repo: 'gone' }, 1)).toBeUndefined();
   });
 
   test('a failing GitHub is not taken for an absence', async () => {
-    await world.github.failNext({ path: '/jobs/1$', status: 502 });
-    expect(await findJob(client, API, 1).catch(classifyGitHubError)).toMatchObject({ kind: 'unavailable' });
+    await world.github.failNext({ path: '/runs/1$', status: 502 });
+    expect(await findRun(client, API, 1).catch(classifyGitHubError)).toMatchObject({ kind: 'unavailable' });
   });
 
   test('a run’s jobs come from all pages and all attempts', async () => {
@@ -119,9 +120,9 @@ describe('what GitHub knows of jobs (E4)', () => {
   });
 
   test('a renamed repository is followed, and known by its id (A12)', async () => {
-    const { id } = await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
+    const { id, runId } = await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
     await world.github.renameRepository('acme/api', 'backend');
-    expect(await findJob(client, API, id)).toMatchObject({ id });
+    expect(await jobOf(runId, id)).toMatchObject({ id });
     const backend = {
       id: world.repositories.api,
       owner: 'acme',

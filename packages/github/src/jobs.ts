@@ -38,15 +38,6 @@ export type GitHubRun = {
   readonly updatedAt: string;
 };
 
-/** One job; undefined when GitHub answers 404, which may also mean that the installation cannot see the repository. */
-export async function findJob(
-  { octokit }: InstallationClient,
-  { owner, repo }: RepositoryName,
-  jobId: number,
-): Promise<GitHubJob | undefined> {
-  return foundOrNot(async () => parseJob((await octokit.rest.actions.getJobForWorkflowRun({ owner, repo, job_id: jobId })).data));
-}
-
 /** One run; undefined when GitHub answers 404. */
 export async function findRun(
   { octokit }: InstallationClient,
@@ -102,7 +93,7 @@ export async function listRuns(
   return readPagesIfChanged(fetchPage, { etags, most: MOST_RUNS });
 }
 
-type JobAnswer = Awaited<ReturnType<InstallationClient['octokit']['rest']['actions']['getJobForWorkflowRun']>>['data'];
+type JobAnswer = Awaited<ReturnType<InstallationClient['octokit']['rest']['actions']['listJobsForWorkflowRun']>>['data']['jobs'][number];
 type RunAnswer = Awaited<ReturnType<InstallationClient['octokit']['rest']['actions']['getWorkflowRun']>>['data'];
 
 function parseJob(job: JobAnswer): GitHubJob {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
+import { NO_WAITS } from '@paddock/testing/no-waits';
 import { connectGitHub, type GitHub } from './connect.ts';
 import { listDeliveries } from './deliveries.ts';
 import { listInstallations } from './installations.ts';
@@ -69,10 +70,10 @@ describe('lists behind a proxy that takes the Link header away (E1, E2, E4, E5)'
   beforeEach(async () => {
     world = await startSmallWorld();
     const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-    github = connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 10_000, fetch: withoutLink });
+    github = connectGitHub({ apiUrl: world.github.url, apps, waits: NO_WAITS, requestTimeoutMs: 10_000, fetch: withoutLink });
   });
   afterEach(() => world.github.stop());
-  const installation = () => github.asInstallation(world.appId, world.organization.installationId);
+  const installation = () => github.asInstallation(world.organization);
   const API = { owner: 'acme', repo: 'api' };
 
   test('a run’s jobs, and runs, come from all pages', async () => {
@@ -105,6 +106,7 @@ describe('lists behind a proxy that takes the Link header away (E1, E2, E4, E5)'
     const whole = connectGitHub({
       apiUrl: world.github.url,
       apps: [{ appId: world.appId, privateKey: world.privateKeyPem }],
+      waits: NO_WAITS,
       requestTimeoutMs: 10_000,
     });
     expect(await listDeliveries(whole.asApp(world.appId))).toMatchObject({ isCutOff: false, nextCursor: expect.any(String) });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
+import { NO_WAITS } from '@paddock/testing/no-waits';
 import { connectGitHub, type GitHub, type InstallationClient } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
 import { createRunnerGroups, ensureRunnerGroup } from './runner-groups.ts';
@@ -15,8 +16,8 @@ describe('runner groups (C7)', () => {
   beforeEach(async () => {
     world = await startSmallWorld();
     const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-    github = connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 10_000 });
-    client = github.asInstallation(world.appId, world.organization.installationId);
+    github = connectGitHub({ apiUrl: world.github.url, apps, waits: NO_WAITS, requestTimeoutMs: 10_000 });
+    client = github.asInstallation(world.organization);
   });
   afterEach(() => world.github.stop());
 
@@ -40,11 +41,13 @@ describe('runner groups (C7)', () => {
   });
 
   test('where the plan has none, it is the default group, and that is told once', async () => {
-    await world.github.addOrganization({ login: 'small', runnerGroups: false });
-    const { id } = await world.github.install({ appId: world.appId, account: 'small' });
+    const { appId } = world;
+    const { id: entityId } = await world.github.addOrganization({ login: 'small', runnerGroups: false });
+    const { id: installationId } = await world.github.install({ appId, account: 'small' });
     const told: string[] = [];
     const groups = createRunnerGroups({ lifetimeMs: 60_000, onRefused: (org, name, { kind }) => void told.push(`${org} ${name} ${kind}`) });
-    for (let n = 0; n < 3; n += 1) expect(await groups.ensure(github.asInstallation(world.appId, id), 'small', SETTINGS)).toBe(1);
+    const small = github.asInstallation({ appId, installationId, entityId });
+    for (let n = 0; n < 3; n += 1) expect(await groups.ensure(small, 'small', SETTINGS)).toBe(1);
     expect(told).toEqual([`small ${SETTINGS.name} forbidden`]);
   });
 

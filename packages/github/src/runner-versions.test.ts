@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
+import { NO_WAITS } from '@paddock/testing/no-waits';
 import { connectGitHub, type InstallationClient } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
 import { findVersionEnd } from './runner-versions.ts';
@@ -13,8 +14,8 @@ describe('the end of a version of the runner', () => {
   beforeAll(async () => {
     world = await startSmallWorld();
     const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-    const github = connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 10_000 });
-    client = github.asInstallation(world.appId, world.organization.installationId);
+    const github = connectGitHub({ apiUrl: world.github.url, apps, waits: NO_WAITS, requestTimeoutMs: 10_000 });
+    client = github.asInstallation(world.organization);
     await world.github.setRunnerVersion('2.340.0', '2027-03-01T12:00:00Z');
     await world.github.setRunnerVersion('2.341.0', 'soon');
   });

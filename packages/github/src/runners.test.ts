@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
 import { waitFor } from '@paddock/testing/wait-for';
+import { NO_WAITS } from '@paddock/testing/no-waits';
 import { connectGitHub, type InstallationClient } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
 import { createJitConfig, deleteRunner, findRunner, getRunner, listRunners } from './runners.ts';
@@ -20,8 +21,8 @@ describe.each(SCOPES)('runners of a $kind', (scope) => {
   beforeEach(async () => {
     world = await startSmallWorld();
     const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-    const github = connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 10_000 });
-    client = github.asInstallation(world.appId, world.organization.installationId);
+    const github = connectGitHub({ apiUrl: world.github.url, apps, waits: NO_WAITS, requestTimeoutMs: 10_000 });
+    client = github.asInstallation(world.organization);
   });
   afterEach(() => world.github.stop());
 
@@ -115,9 +116,8 @@ test('a scope is described as people write it', () => {
 test('what the installation cannot see is not found', async () => {
   const world = await startSmallWorld();
   const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-  const client = connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 10_000 }).asInstallation(
-    world.appId,
-    world.organization.installationId,
+  const client = connectGitHub({ apiUrl: world.github.url, apps, waits: NO_WAITS, requestTimeoutMs: 10_000 }).asInstallation(
+    world.organization,
   );
   const scope = { kind: 'repository', owner: 'mona', repo: 'tool' } as const;
   expect(await createJitConfig(client, scope, jit('x')).catch(classifyGitHubError)).toMatchObject({ kind: 'not_found' });

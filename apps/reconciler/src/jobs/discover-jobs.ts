@@ -68,7 +68,7 @@ export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSi
     if (isHidden(failure)) hidden++;
     options.events.notAnswered('discover-jobs', asked, failure);
   };
-  const ask = createAskGitHub({ db, breakerRules, dryRun, onUnanswered, signal });
+  const ask = createAskGitHub({ db, github, breakerRules, dryRun, onUnanswered, signal });
   const allowanceOf = createAllowances(github.budgetOf, budgetPercent);
   if (!dryRun) {
     await noteActiveRepositories(db, turns);
@@ -77,7 +77,7 @@ export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSi
   for (const installation of await findUnlistedInstallations(db, { everyMs: options.listEveryMs, appIds, most })) {
     if (signal.aborted) break;
     const allowance = allowanceOf(installation.installationId);
-    const isListed = await listInstallation(options, installation, { ask, allowance }, signal);
+    const isListed = await listInstallation(options, installation, { ask, allowance });
     all[isListed ? 'listed' : 'unanswered']++;
   }
   const which = { most, activeMs: turns.activeMs, appIds };
@@ -90,7 +90,7 @@ export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSi
     const allowance = isResting ? { ...whole, take: () => whole.take(RESTING_PART) } : whole;
     const itself = `repository ${repository.repoId}`;
     const askIt: AskOne = (what, call) => ask(repository, what === undefined ? itself : `${what} of ${itself}`, call, itself);
-    const seen = await discoverRepository({ ...options, mostRuns: RUNS_IN_A_LOOK, pools, allowance, ask: askIt }, repository, signal);
+    const seen = await discoverRepository({ ...options, mostRuns: RUNS_IN_A_LOOK, pools, allowance, ask: askIt }, repository);
     if (signal.aborted) break;
     if (seen === undefined) {
       all.unanswered++;
@@ -107,15 +107,12 @@ export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSi
 
 /** Lists an installation's repositories. False if GitHub did not answer. */
 async function listInstallation(
-  { db, github, turns, dryRun }: DiscoverJobsOptions,
+  { db, turns, dryRun }: DiscoverJobsOptions,
   installation: UnlistedInstallation,
   { ask, allowance }: { ask: AskGitHub; allowance: Allowance },
-  signal: AbortSignal,
 ): Promise<boolean> {
-  const { appId, installationId } = installation;
   if (!allowance.take()) return false;
-  const list = () => listRepositories(github.asInstallation(appId, installationId, { signal }));
-  const repositories = await ask(installation, 'the repositories of an installation', list);
+  const repositories = await ask(installation, 'the repositories of an installation', listRepositories);
   if (repositories === undefined) return false;
   const listed = repositories
     .filter(({ canRun }) => canRun)

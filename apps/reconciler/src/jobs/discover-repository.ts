@@ -11,7 +11,7 @@ import {
 } from '@paddock/db/jobs/repositories';
 import type { Database } from '@paddock/db/schema/tables';
 import { judgeDiscoveredJob } from '@paddock/domain/jobs/judge-discovered-job';
-import type { GitHub, InstallationClient } from '@paddock/github/connect';
+import type { InstallationClient } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { findRepository, type GitHubRepository } from '@paddock/github/repositories';
 import type { Kysely } from 'kysely';
@@ -24,7 +24,6 @@ import { parseRepositoryName } from './repository-name.ts';
 
 export interface DiscoverRepositoryOptions {
   db: Kysely<Database>;
-  github: GitHub;
   events: Pick<ReconcilerEvents, 'jobsDiscovered' | 'jobsMisjudged'>;
   pools: CurrentPools;
   allowance: Allowance;
@@ -58,16 +57,14 @@ export interface RepositoryCounts {
 export async function discoverRepository(
   options: DiscoverRepositoryOptions,
   repository: RepositoryToLookAt,
-  signal: AbortSignal,
 ): Promise<RepositoryCounts | undefined> {
-  const { db, github, pools, ask, allowance, turns, mostRuns: most, dryRun } = options;
+  const { db, pools, ask, allowance, turns, mostRuns: most, dryRun } = options;
   const { repoId, entityId, appId, seenBefore } = repository;
-  const client = () => github.asInstallation(appId, repository.installationId, { signal });
-  const seen = await ask(undefined, () => see(client(), repository, allowance));
+  const seen = await ask(undefined, (client) => see(client, repository, allowance));
   if (seen === undefined) return undefined;
   const { view } = seen;
   const inTurn = runsInTurn(view.runIds, runsSeenBefore(seenBefore, pools.version));
-  const found = await listJobsOfRuns(client(), { name: view.name, inTurn }, { ask, allowance, most });
+  const found = await listJobsOfRuns({ name: view.name, inTurn }, { ask, allowance, most });
   const { jobs, unanswered } = found;
   const known = await findKnownJobs(
     db,
@@ -87,7 +84,7 @@ export async function discoverRepository(
   const unread = new Set<number>();
   if (news.length > 0) {
     // Whether it is public decides about its pool, and its name may be another by now: asked for only where something is to be written.
-    today ??= await ask(undefined, () => findRepository(client(), repoId));
+    today ??= await ask(undefined, (client) => findRepository(client, repoId));
     if (today === undefined) return undefined;
     const at = foundAt(repository, today);
     const findings: Finding[] = [];

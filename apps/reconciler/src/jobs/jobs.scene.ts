@@ -1,3 +1,4 @@
+import { createWaits } from '@paddock/db/accounts/waits';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import type { Database } from '@paddock/db/schema/tables';
 import { connectGitHub, type GitHub } from '@paddock/github/connect';
@@ -58,6 +59,7 @@ export async function startJobsScene(db: Kysely<Database>): Promise<JobsScene> {
   const github = connectGitHub({
     apiUrl: world.github.url,
     apps: [{ appId, privateKey: world.privateKeyPem }],
+    waits: createWaits(db, () => undefined),
     requestTimeoutMs: 5_000,
   });
   const unanswered: string[] = [];
@@ -103,7 +105,7 @@ export async function startJobsScene(db: Kysely<Database>): Promise<JobsScene> {
         status: 'running',
         running_at: minutesAgo(1),
       });
-      const client = github.asInstallation(appId, organization.installationId);
+      const client = github.asInstallation(organization);
       const runner = { name: worker.pod_name, labels: ['linux'], runnerGroupId: 1 };
       const { jitConfig } = await createJitConfig(client, { kind: 'organization', owner: 'acme' }, runner);
       runners.push(playRunner(jitConfig, stopping.signal));

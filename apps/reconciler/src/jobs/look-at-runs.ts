@@ -12,7 +12,7 @@ export const RUNS_IN_A_LOOK = 100;
 export const UNCHANGED_AT_MOST = 11;
 
 /** Makes one call to GitHub, about a part of the repository (`what`) or itself; undefined if that found nothing, or failed and was dealt with. */
-export type AskOne = <T>(what: string | undefined, call: () => Promise<T | undefined>) => Promise<T | undefined>;
+export type AskOne = <T>(what: string | undefined, call: (client: InstallationClient) => Promise<T | undefined>) => Promise<T | undefined>;
 
 export const neverRead = (id: number): SeenRun => ({ id, etags: [], unchanged: 0 });
 
@@ -51,7 +51,6 @@ export interface LookAtRuns {
  * others, and who GitHub did not answer for has it last.
  */
 export async function listJobsOfRuns(
-  client: InstallationClient,
   { name, inTurn }: { readonly name: RepositoryName; readonly inTurn: readonly SeenRun[] },
   { ask, allowance, most }: LookAtRuns,
 ): Promise<JobsOfRuns> {
@@ -63,7 +62,7 @@ export async function listJobsOfRuns(
     if (failedInARow >= OUTAGES_AT_MOST || !allowance.take()) break;
     const etags = run.unchanged < UNCHANGED_AT_MOST ? run.etags : [];
     let isAsked = false;
-    const list = await ask(`run ${run.id}`, async () => {
+    const list = await ask(`run ${run.id}`, async (client) => {
       isAsked = true;
       // A run that is gone has no jobs.
       return (await listRunJobsIfChanged(client, name, { runId: run.id, etags })) ?? NO_JOBS;

@@ -62,12 +62,12 @@ export async function lookUpJobs(options: LookUpJobsOptions, signal: AbortSignal
     if (isHidden(failure)) hidden++;
     options.events.notAnswered('look-up-jobs', asked, failure);
   };
-  const ask = createAskGitHub({ db, breakerRules, dryRun, onUnanswered, signal });
+  const ask = createAskGitHub({ db, github: options.github, breakerRules, dryRun, onUnanswered, signal });
   const allowanceOf = createAllowances(options.github.budgetOf, options.budgetPercent);
   const unanswered: number[] = [];
   for (const ofRun of Map.groupBy(jobs, ({ repoId, runId }) => `${repoId} ${runId}`).values()) {
     if (signal.aborted) break;
-    const notes = await lookUpRun({ ...options, pools, ask, allowanceOf }, ofRun, signal);
+    const notes = await lookUpRun({ ...options, pools, ask, allowanceOf }, ofRun);
     if (notes === undefined) unanswered.push(...ofRun.map(({ jobId }) => jobId));
     counts[notes === undefined ? 'unanswered' : 'runs']++;
     for (const { verdict } of notes ?? []) counts[verdict.kind]++;
@@ -104,21 +104,20 @@ async function endGraces({ db, perKey, breakerRules, events }: LookUpJobsOptions
 type Pass = LookUpJobsOptions & { pools: CurrentPools; ask: AskGitHub; allowanceOf: (installationId: number) => Allowance };
 
 /** What came of the jobs of one run; undefined if GitHub did not say, or if the installation's share of its budget is used up. */
-async function lookUpRun(pass: Pass, jobs: readonly JobToLookUp[], signal: AbortSignal): Promise<LookUpNote[] | undefined> {
+async function lookUpRun(pass: Pass, jobs: readonly JobToLookUp[]): Promise<LookUpNote[] | undefined> {
   const [first] = jobs;
   if (first === undefined || !pass.allowanceOf(first.installationId).take()) return undefined;
-  const { repoId, runId, appId, installationId, login } = first;
+  const { repoId, runId, login } = first;
   const name = { owner: login, repo: parseRepositoryName(first.repoFullName)?.repo ?? first.repoFullName };
-  const judged = await pass.ask(first, `run ${runId} of repository ${repoId}`, async () => {
-    const client = pass.github.asInstallation(appId, installationId, { signal });
+  let isInvisible = false;
+  const judged = await pass.ask(first, `run ${runId} of repository ${repoId}`, async (client) => {
     const answer = await askRun(client, { runId, repoId, name });
-    if (answer.kind === 'invisible') {
-      if (!pass.dryRun) await noteHiddenRepository(pass.db, jobs);
-      return undefined;
-    }
+    isInvisible = answer.kind === 'invisible';
+    if (isInvisible) return undefined;
     const notes = await judgeAll(client, answer, jobs);
     return { notes, findings: findingsOf(answer, jobs, notes) };
   });
+  if (isInvisible && !pass.dryRun) await noteHiddenRepository(pass.db, jobs);
   if (judged !== undefined && !pass.dryRun) await settle(pass, judged);
   return judged?.notes;
 }

@@ -1,6 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { connectGitHub, type GitHub } from '@paddock/github/connect';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { NO_WAITS } from '@paddock/testing/no-waits';
 import { sql } from 'kysely';
 import { type DiscoveryScene, startDiscoveryScene } from './discovery.scene.ts';
 
@@ -26,7 +27,7 @@ function sayingOf(jobId: number, changes: object): GitHub {
     for (const job of body.jobs) if (job.id === jobId) Object.assign(job, changes);
     return new Response(JSON.stringify(body), answer);
   };
-  return connectGitHub({ apiUrl: github.url, apps: [{ appId, privateKey }], requestTimeoutMs: 5_000, fetch });
+  return connectGitHub({ apiUrl: github.url, apps: [{ appId, privateKey }], waits: NO_WAITS, requestTimeoutMs: 5_000, fetch });
 }
 
 const HOSTILE = { name: 'a\u0000b\ud800', runner_name: '\u0000', labels: ['linux'] };

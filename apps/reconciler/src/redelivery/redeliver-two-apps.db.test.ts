@@ -4,6 +4,7 @@ import { startGitHubSimulator } from '@paddock/simulators/github/start-github-si
 import { startReceiver } from '@paddock/simulators/github/start-receiver';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createWaits } from '@paddock/db/accounts/waits';
 import { deliveryLogAtGitHub } from './delivery-log-at-github.ts';
 import { redeliver } from './redeliver.ts';
 
@@ -41,6 +42,7 @@ test('two Apps: each has a log, marks and a budget of its own, and one that GitH
     const github = connectGitHub({
       apiUrl: simulator.url,
       apps: apps.map(({ appId, privateKeyPem: privateKey }) => ({ appId, privateKey })),
+      waits: createWaits(database.db, () => undefined),
       requestTimeoutMs: 5_000,
     });
     const { signal } = new AbortController();

@@ -1,3 +1,4 @@
+import { createWaits } from '@paddock/db/accounts/waits';
 import type { Database } from '@paddock/db/schema/tables';
 import { connectGitHub } from '@paddock/github/connect';
 import { type Receiver, startReceiver } from '@paddock/simulators/github/start-receiver';
@@ -78,7 +79,13 @@ export async function startRedeliveryScene(db: Kysely<Database>, given: Redelive
   const unstored: string[] = [];
   const signal = new AbortController().signal;
   const { appId, privateKeyPem: privateKey } = world;
-  const github = connectGitHub({ apiUrl: world.github.url, apps: [{ appId, privateKey }], requestTimeoutMs: APP_REQUEST_TIMEOUT_MS, now });
+  const github = connectGitHub({
+    apiUrl: world.github.url,
+    apps: [{ appId, privateKey }],
+    waits: createWaits(db, () => undefined),
+    requestTimeoutMs: APP_REQUEST_TIMEOUT_MS,
+    now,
+  });
   const real = deliveryLogAtGitHub(github, appId, signal);
   const log: DeliveryLog = {
     list: real.list,

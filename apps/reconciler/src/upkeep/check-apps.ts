@@ -52,7 +52,7 @@ export async function checkApps(options: CheckAppsOptions, signal: AbortSignal):
     const asked = await askAbout(github.asApp(appId, { signal }), ours, options).catch((error: unknown) => classifyGitHubError(error));
     if ('kind' in asked) {
       counts.unanswered++;
-      events.appNotChecked(appId, asked);
+      if (asked.kind !== 'rate_limited') events.appNotChecked(appId, asked); // a wait was told where it began
       const isRefusal = asked.kind === 'unauthorized' || asked.kind === 'forbidden' || asked.kind === 'not_found';
       const { operation, message, status: httpStatus = 0 } = asked;
       if (isRefusal && !dryRun) await recordAppAuthFailure(db, { appId, operation, message, httpStatus });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createWaits } from '@paddock/db/accounts/waits';
 import { connectGitHub, type GitHub } from '@paddock/github/connect';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { createPod } from '@paddock/kube/pods';
@@ -50,7 +51,7 @@ beforeEach(async () => {
   for (const table of ['workers', 'pools_documents', 'pool_runner_versions'] as const) await database.db.deleteFrom(table).execute();
   world = await startSmallWorld();
   const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-  github = connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 5_000 });
+  github = connectGitHub({ apiUrl: world.github.url, apps, waits: createWaits(database.db, () => undefined), requestTimeoutMs: 5_000 });
   told = [];
   await usePools('linux');
 });

@@ -72,17 +72,19 @@ async function readVersion(
 /** A version that GitHub does not know has no end. Undefined: GitHub did not answer. */
 async function askForEnd(
   { github, events }: CheckRunnerVersionsOptions,
-  { pool, appId, installationId, login, scopeRepoId }: RunnerToRead,
+  runner: RunnerToRead,
   version: string,
   signal: AbortSignal,
 ): Promise<VersionEnd | undefined> {
+  const { pool, login, scopeRepoId } = runner;
   try {
-    const client = github.asInstallation(appId, installationId, { signal });
+    const client = github.asInstallation(runner, { signal });
     const scope = await scopeToday(client, { scopeRepoId, login });
     if (scope !== undefined) return (await findVersionEnd(client, scope, version)) ?? { endsAt: null };
     events.versionEndNotTold(pool, version, undefined);
   } catch (error) {
-    events.versionEndNotTold(pool, version, classifyGitHubError(error));
+    const failure = classifyGitHubError(error);
+    if (failure.kind !== 'rate_limited') events.versionEndNotTold(pool, version, failure); // a wait was told where it began
   }
   return undefined;
 }

@@ -1,3 +1,4 @@
+import { createWaits } from '@paddock/db/accounts/waits';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { connectGitHub } from '@paddock/github/connect';
 import { createJitConfig } from '@paddock/github/runners';
@@ -20,6 +21,7 @@ export async function startCheckScene() {
   const github = connectGitHub({
     apiUrl: world.github.url,
     apps: [{ appId: world.appId, privateKey: world.privateKeyPem }],
+    waits: createWaits(db, () => undefined),
     requestTimeoutMs: 5_000,
   });
   const stop = new AbortController();
@@ -32,7 +34,7 @@ export async function startCheckScene() {
     for (const { id, scope } of (await world.github.truth()).runners) {
       const owner = scope.includes('/') ? world.user : world.organization;
       const where = scope.includes('/') ? `/repos/${scope}` : `/orgs/${scope}`;
-      await github.asInstallation(world.appId, owner.installationId).octokit.request(`DELETE ${where}/actions/runners/${id}`);
+      await github.asInstallation(owner).octokit.request(`DELETE ${where}/actions/runners/${id}`);
     }
   };
   const truth = async (podName: string) => (await world.github.truth()).runners.find(({ name }) => name === podName);
@@ -87,7 +89,7 @@ export async function startCheckScene() {
         ...given,
       });
       if (runner === 'none') return podName;
-      const client = github.asInstallation(world.appId, owner.installationId);
+      const client = github.asInstallation(owner);
       const scope =
         given.entity_type === 'User'
           ? ({ kind: 'repository', owner: owner.login, repo: 'tool' } as const)
@@ -111,9 +113,9 @@ export async function startCheckScene() {
     async reset(): Promise<void> {
       told = [];
       await world.github.clearFaults();
-      await removeRunners();
       for (const table of ['tasks', 'workers', 'jobs', 'installation_events', 'installations', 'breakers', 'pools_documents'] as const)
         await db.deleteFrom(table).execute();
+      await removeRunners();
     },
     async stop(): Promise<void> {
       stop.abort();

@@ -52,6 +52,7 @@ export async function readRunners(
   } catch (error) {
     signal.throwIfAborted();
     const failure = classifyGitHubError(error);
+    if (failure.kind === 'rate_limited') return undefined; // told where the wait began
     events.runnersNotRead(first.login, failure);
     trouble.note(call, failure);
     if (refusedSubject(failure) !== undefined && !dryRun) {
@@ -82,9 +83,10 @@ async function ask(
   workers: readonly [OverdueWorker, ...OverdueWorker[]],
   { registered, signal }: { registered: number; signal: AbortSignal },
 ): Promise<Answer | undefined> {
-  const [{ appId, installationId, podName, ...place }] = workers;
-  const client = github.asInstallation(appId, installationId, { signal });
-  const scope = await scopeToday(client, place);
+  const [first] = workers;
+  const { podName } = first;
+  const client = github.asInstallation(first, { signal });
+  const scope = await scopeToday(client, first);
   if (scope === undefined) return undefined;
   const listed = workers.length > 1 ? await listRunners(client, scope) : undefined;
   const runners = listed ?? [await findRunner(client, scope, podName)].filter((runner) => runner !== undefined);

@@ -8,6 +8,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createWaits } from '@paddock/db/accounts/waits';
 import { removeRegistrations, type RemovedRegistrationsCounts, type RemoveRegistrationsOptions } from './remove-registrations.ts';
 
 let database: TestDatabase;
@@ -25,7 +26,7 @@ beforeEach(async () => {
     await database.db.deleteFrom(table).execute();
   world = await startSmallWorld();
   const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-  github = connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 5_000 });
+  github = connectGitHub({ apiUrl: world.github.url, apps, waits: createWaits(database.db, () => undefined), requestTimeoutMs: 5_000 });
   leftBecause = [];
   failures = [];
 });
@@ -81,7 +82,7 @@ async function putFailed({ minutes = 20, scope = ACME, registered = true, told =
     scope_repo_id: scope.kind === 'organization' ? 0 : world.repositories.tool,
   });
   if (!registered) return { name, jitConfig: '' };
-  const client = github.asInstallation(world.appId, owner.installationId);
+  const client = github.asInstallation(owner);
   const { jitConfig, runnerId } = await createJitConfig(client, scope, { name, labels: ['linux'], runnerGroupId: 1 });
   if (told) await database.db.updateTable('workers').set({ runner_id: runnerId }).where('pod_name', '=', name).execute();
   return { name, jitConfig };

@@ -73,9 +73,9 @@ async function removeOne(
   seen: Seen,
   signal: AbortSignal,
 ): Promise<keyof RemovedRegistrationsCounts> {
-  const { podName, appId, installationId, deliveryGuid } = registration;
+  const { podName, deliveryGuid } = registration;
   try {
-    const client = github.asInstallation(appId, installationId, {
+    const client = github.asInstallation(registration, {
       signal,
       ...(deliveryGuid === null ? {} : { correlationId: deliveryGuid }),
     });
@@ -91,6 +91,7 @@ async function removeOne(
     return 'left';
   } catch (error) {
     const failure = classifyGitHubError(error);
+    if (failure.kind === 'rate_limited') return 'failed'; // told where the wait began
     events.registrationNotChecked(podName, failure);
     seen.trouble.note(dependenciesOf(registration), failure);
     if (refusedSubject(failure) !== undefined && !dryRun) {

@@ -12,7 +12,7 @@ import { countListable } from '@paddock/db/workers/worker-stops';
 import { findNamespaces } from '@paddock/db/workers/worker-pods';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
-import { deleteRunner, getRunner, listRunners } from '@paddock/github/runners';
+import { deleteRunner, getRunner, type GitHubRunner, listRunners } from '@paddock/github/runners';
 import type { RegistrationScope } from '@paddock/github/scope';
 import type { Cluster } from '@paddock/kube/connect';
 import { KubeError } from '@paddock/kube/errors';
@@ -60,7 +60,6 @@ export interface StrayRegistrationsCounts {
 interface Stray {
   readonly registration: SeenRegistration;
   readonly known: KnownScope;
-  readonly client: InstallationClient;
   readonly scope: RegistrationScope;
 }
 
@@ -77,8 +76,10 @@ export async function removeStrayRegistrations(
   const { db, events, cap } = options;
   const counts: StrayRegistrationsCounts = { listed: 0, strays: 0, online: 0, removed: 0, secrets: 0, left: 0, failed: 0, overCap: 0 };
   const prefix = `pdk-${await findInstance(db)}-`;
+  const { madeWithinMs, github } = options;
   const ask = createAskGitHub({
     db,
+    github,
     breakerRules: options.breakerRules,
     dryRun: options.dryRun,
     onUnanswered: ({ what }, failure) => {
@@ -88,11 +89,10 @@ export async function removeStrayRegistrations(
     signal,
   });
   const due: Stray[] = [];
-  const { madeWithinMs, github } = options;
   for (const known of await findKnownScopes(db, { madeWithinMs, appIds: github.appIds })) {
-    const client = github.asInstallation(known.appId, known.installationId, { signal });
     const whom = { ...known, repoId: known.scopeRepoId };
-    due.push(...((await ask(whom, known.login, () => lookAtScope(options, { known, client, prefix, counts }))) ?? []));
+    const seen = await ask(whom, known.login, (client) => listOurs(client, known, prefix));
+    if (seen !== undefined) due.push(...(await noteStrays(options, known, seen, counts)));
   }
   if (signal.aborted) return counts;
   if (due.length > cap) {
@@ -102,27 +102,32 @@ export async function removeStrayRegistrations(
   const namespaces = due.length === 0 ? [] : await findNamespaces(db);
   for (const stray of due) {
     if (signal.aborted) break;
-    counts[await removeOne(options, stray, { namespaces, counts })]++;
+    counts[await removeOne(options, stray, { namespaces, counts, signal })]++;
   }
   return counts;
 }
 
-interface Look {
-  readonly known: KnownScope;
-  readonly client: InstallationClient;
-  readonly prefix: string;
-  readonly counts: StrayRegistrationsCounts;
+/** What GitHub lists of a scope. */
+interface Listed {
+  readonly scope: RegistrationScope;
+  /** Runners that bear our instance's name. */
+  readonly ours: readonly GitHubRunner[];
 }
 
-/** The scope's strays that are due, after this list was noted; undefined if GitHub does not show us the repository. */
-async function lookAtScope(
-  options: RemoveStrayRegistrationsOptions,
-  { known, client, prefix, counts }: Look,
-): Promise<Stray[] | undefined> {
-  const { db, events, graceMs, dryRun } = options;
+/** Undefined if GitHub does not show us the repository. */
+async function listOurs(client: InstallationClient, known: KnownScope, prefix: string): Promise<Listed | undefined> {
   const scope = await scopeToday(client, known);
   if (scope === undefined) return undefined;
-  const ours = (await listRunners(client, scope)).filter(({ name }) => name.startsWith(prefix));
+  return { scope, ours: (await listRunners(client, scope)).filter(({ name }) => name.startsWith(prefix)) };
+}
+
+/** The scope's strays that are due, after this list was noted. */
+async function noteStrays(
+  { db, events, graceMs, dryRun }: RemoveStrayRegistrationsOptions,
+  known: KnownScope,
+  { scope, ours }: Listed,
+  counts: StrayRegistrationsCounts,
+): Promise<Stray[]> {
   counts.listed++;
   const listable = ours.length === 0 ? await countListable(db, known) : 0;
   if (listable > 0) {
@@ -136,15 +141,16 @@ async function lookAtScope(
   counts.strays += offline.length;
   counts.online += strays.length - offline.length;
   const due = await actOrCount(db, dryRun, (using) => noteStrayRegistrations(using, known, offline, graceMs));
-  return due.map((registration) => ({ registration, known, client, scope }));
+  return due.map((registration) => ({ registration, known, scope }));
 }
 
 /** Looks once more at all sides before it deletes: the list may be minutes old by now. The Secret goes first, for its name is known only by the registration. */
 async function removeOne(
-  { db, cluster, events, dryRun }: RemoveStrayRegistrationsOptions,
-  { registration: { runnerId, name }, known, client, scope }: Stray,
-  { namespaces, counts }: { namespaces: readonly string[]; counts: StrayRegistrationsCounts },
+  { db, github, cluster, events, dryRun }: RemoveStrayRegistrationsOptions,
+  { registration: { runnerId, name }, known, scope }: Stray,
+  { namespaces, counts, signal }: { namespaces: readonly string[]; counts: StrayRegistrationsCounts; signal: AbortSignal },
 ): Promise<'removed' | 'left' | 'failed'> {
+  const client = github.asInstallation(known, { signal });
   try {
     const runner = await getRunner(client, scope, runnerId);
     if (runner !== undefined && (runner.online || runner.busy)) return 'left';
@@ -159,7 +165,10 @@ async function removeOne(
     return result === 'deleted' ? 'removed' : 'left';
   } catch (error) {
     if (error instanceof KubeError) events.straySecretNotRemoved(name, error.failure);
-    else events.strayRegistrationsNotChecked(known.login, classifyGitHubError(error));
+    else {
+      const failure = classifyGitHubError(error);
+      if (failure.kind !== 'rate_limited') events.strayRegistrationsNotChecked(known.login, failure); // a wait was told where it began
+    }
     return 'failed';
   }
 }

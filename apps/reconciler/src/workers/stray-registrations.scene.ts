@@ -1,3 +1,4 @@
+import { createWaits } from '@paddock/db/accounts/waits';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import type { Database } from '@paddock/db/schema/tables';
 import { connectGitHub, type GitHub } from '@paddock/github/connect';
@@ -47,7 +48,7 @@ export async function startStrayScene(db: Kysely<Database>): Promise<StrayScene>
   const instance = (await db.selectFrom('instance').select('instance_id').executeTakeFirstOrThrow()).instance_id;
   const [world, kube] = [await startSmallWorld(), await startKubeSimulator()];
   const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-  const github = connectGitHub({ apiUrl: world.github.url, apps, requestTimeoutMs: 5_000 });
+  const github = connectGitHub({ apiUrl: world.github.url, apps, waits: createWaits(db, () => undefined), requestTimeoutMs: 5_000 });
   const cluster = connectCluster({ kubeconfigFile: kube.writeKubeconfig(), requestTimeoutMs: 5_000 });
   const told: string[] = [];
   const events: RemoveStrayRegistrationsOptions['events'] = {
@@ -82,7 +83,7 @@ export async function startStrayScene(db: Kysely<Database>): Promise<StrayScene>
         scope_repo_id: scope.kind === 'organization' ? 0 : world.repositories.tool,
       }),
     async register(scope = ACME, name = `pdk-${instance}-linux-f${String(++lastName).padStart(11, '0')}`) {
-      const client = github.asInstallation(world.appId, accountOf(scope).installationId);
+      const client = github.asInstallation(accountOf(scope));
       const { jitConfig } = await createJitConfig(client, scope, { name, labels: ['linux'], runnerGroupId: 1 });
       return { name, jitConfig };
     },

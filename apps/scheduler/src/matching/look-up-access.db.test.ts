@@ -56,7 +56,7 @@ const accesses = async () => (await world.db.selectFrom('unserved_keys').select(
 const tasks = () => world.db.selectFrom('tasks').select('id').where('kind', '=', 'look-up-access').execute();
 const makeGroup = (visibility: 'selected') =>
   world.github
-    .asInstallation(APP_ID, world.installationId)
+    .asInstallation({ appId: APP_ID, installationId: world.installationId, entityId: 0 })
     .octokit.request('POST /orgs/{org}/actions/runner-groups', { org: 'acme', name: 'ours', visibility });
 
 describe('the access of an unserved key’s runner group (C11)', () => {
@@ -79,6 +79,7 @@ describe('the access of an unserved key’s runner group (C11)', () => {
     await world.gitHub.failNext({ path: 'runner-groups$', status: 429, headers: { 'retry-after': '600' } });
     await world.runTasks();
     expect([await accesses(), (await tasks()).length]).toEqual([[null], 1]);
+    await world.endWaits();
     await world.makeDue();
     await world.runTasks();
     expect(await accesses()).not.toEqual([null]);

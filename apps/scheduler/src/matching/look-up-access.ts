@@ -4,10 +4,9 @@ import { refusedSubject } from '@paddock/domain/accounts/refused-subject';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { findRunnerGroupAccess, type RunnerGroupAccess } from '@paddock/github/runner-groups';
 import type { Handler } from '@paddock/queue/kind';
-import { done, type Outcome, snooze } from '@paddock/queue/outcome';
+import { done, type Outcome } from '@paddock/queue/outcome';
+import { awaitGitHub } from '../await-github.ts';
 import type { Registering } from '../provisioning/registering.ts';
-
-const RATE_LIMITED_MS = 60_000;
 
 /**
  * Asks GitHub once what access the runner group of a key gives to whose idle runners it gives no job, and writes the answer down for
@@ -24,12 +23,12 @@ export function createLookUpAccess({ db, github, breakerRules }: Pick<Registerin
     };
     if (key.scopeRepoId !== 0) return write('Its runners are registered at the repository itself: no runner group stands between.');
     if (key.runnerGroup === null) return write('Its pool is not in the configuration any more.');
-    const client = github.asInstallation(key.appId, key.installationId, { signal });
+    const client = github.asInstallation(key, { signal });
     try {
       return await write(describeAccess(key.runnerGroup, await findRunnerGroupAccess(client, key.login, key.runnerGroup)));
     } catch (error) {
       const failure = classifyGitHubError(error);
-      if (failure.kind === 'rate_limited') return snooze(failure.retryAfterMs ?? RATE_LIMITED_MS, failure.message);
+      if (failure.kind === 'rate_limited') return awaitGitHub(failure, key);
       if (refusedSubject(failure) === undefined) throw error;
       await recordRefusal({ db, breakerRules }, 'scheduler', { call: key, refusal: failure });
       return write(`GitHub does not tell: ${failure.message}`);

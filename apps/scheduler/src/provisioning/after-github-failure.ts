@@ -1,7 +1,6 @@
 import {
   type BreakerSubject,
   githubBreaker,
-  holdBack,
   installationBreaker,
   noteFailure,
   poolBreaker,
@@ -14,13 +13,13 @@ import type { GitHub } from '@paddock/github/connect';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
 import { done, type Outcome, snooze } from '@paddock/queue/outcome';
 import type { Kysely } from 'kysely';
+import { awaitGitHub } from '../await-github.ts';
 import { noteRefusal } from '../note-refusal.ts';
 import { failWorker } from './fail-worker.ts';
 import type { Registering } from './registering.ts';
 import { repairInstallation, type Standing } from './repair-installation.ts';
 
 const LOOK_AGAIN_MS = 1_000;
-const RATE_LIMITED_MS = 60_000;
 
 /**
  * What a failed call of GitHub's means for a worker's task, with everything that follows from it written down: the row ends where nobody can
@@ -44,11 +43,8 @@ export async function afterGitHubFailure(
   }
   if (marked) await clearRegistrationStarted(db, worker.podName);
   switch (failure.kind) {
-    case 'rate_limited': {
-      const { retryAfterMs: waitMs = RATE_LIMITED_MS, message } = failure;
-      await holdBack(db, { subject: installationBreaker(worker.entityId), failureClass: failure.kind, message }, waitMs);
-      return snooze(waitMs, message);
-    }
+    case 'rate_limited':
+      return awaitGitHub(failure, worker);
     case 'not_found':
     case 'unauthorized':
     case 'forbidden':

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { createWaits } from '@paddock/db/accounts/waits';
 import { connectDatabase } from '@paddock/db/connection/connect';
 import { connectGitHub } from '@paddock/github/connect';
 import { connectCluster } from '@paddock/kube/connect';
@@ -40,6 +41,7 @@ async function startRun(leaseLeft: () => number) {
   const github = connectGitHub({
     apiUrl: proxies.github.url,
     apps: [{ appId: APP_ID, privateKey: world.privateKeyPem }],
+    waits: createWaits(db, () => undefined),
     requestTimeoutMs,
   });
   const cluster = connectCluster({ kubeconfigFile: world.kube.writeKubeconfig(), server: proxies.cluster.url, requestTimeoutMs });

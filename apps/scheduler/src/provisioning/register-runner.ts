@@ -30,7 +30,7 @@ export async function registerRunner(
 ): Promise<Registered> {
   const { db, github, runnerGroups, events } = parts;
   const correlation = worker.deliveryGuid === null ? {} : { correlationId: worker.deliveryGuid };
-  const client = github.asInstallation(worker.appId, worker.installationId, { signal, ...correlation });
+  const client = github.asInstallation(worker, { signal, ...correlation });
   let marked = false;
   let jit: { runnerId: number; jitConfig: string };
   try {

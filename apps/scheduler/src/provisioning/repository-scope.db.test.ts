@@ -111,7 +111,7 @@ describe('where a runner registers', () => {
     await world.putPools(examplePools({ pools: [{ runnerGroup: 'Chosen', runnerGroupVisibility: 'selected' }] }));
     await world.queueJob();
     await world.settle();
-    const client = world.github.asInstallation(APP_ID, world.installationId);
+    const client = world.github.asInstallation({ appId: APP_ID, installationId: world.installationId, entityId: 0 });
     expect(await findRunnerGroupAccess(client, 'acme', 'Chosen')).toMatchObject({
       visibility: 'selected',
       allowsPublicRepositories: false,

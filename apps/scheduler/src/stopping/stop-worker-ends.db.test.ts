@@ -195,7 +195,7 @@ describe('a worker without a pod (A3)', () => {
     const podName = await startWorker();
     await scene.losePod(podName);
     for (const { id } of (await world.gitHub.truth()).runners.filter(({ name }) => name === podName)) {
-      const { octokit } = world.github.asInstallation(1001, world.installationId);
+      const { octokit } = world.github.asInstallation({ appId: 1001, installationId: world.installationId, entityId: 0 });
       await octokit.request('DELETE /orgs/{org}/actions/runners/{runner_id}', { org: 'acme', runner_id: id });
     }
     await scene.follow();

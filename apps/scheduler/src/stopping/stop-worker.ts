@@ -41,9 +41,9 @@ export function createStopWorker(parts: Stopping): Handler {
   return async (task, signal) => {
     const worker = await findWorkerToStop(parts.db, task.subject.id, parts.github.appIds);
     if (worker === undefined) return poison(`there is no worker named ${task.subject.id}`);
-    const { appId, installationId, deliveryGuid } = worker;
+    const { deliveryGuid } = worker;
     const correlation = deliveryGuid === null ? {} : { correlationId: deliveryGuid };
-    const seen: Seen = { client: parts.github.asInstallation(appId, installationId, { signal, ...correlation }) };
+    const seen: Seen = { client: parts.github.asInstallation(worker, { signal, ...correlation }) };
     let evidence: StopEvidence = { worker: asEvidence(worker) };
     try {
       for (;;) {

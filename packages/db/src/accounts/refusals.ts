@@ -4,7 +4,15 @@ import { type RefusedSubject, refusedSubject } from '@paddock/domain/accounts/re
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
-import { appBreaker, type BreakerSubject, installationBreaker, type Noting, REFUSED, repositoryBreaker } from '../matching/breakers.ts';
+import {
+  appBreaker,
+  type BreakerSubject,
+  installationBreaker,
+  type Noting,
+  RATE_LIMITED,
+  REFUSED,
+  repositoryBreaker,
+} from '../matching/breakers.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
 /** What a call depends on. */
@@ -135,10 +143,25 @@ function subjectOf(speaksOf: RefusedSubject | undefined, { appId, entityId, repo
   }
 }
 
+type Columns = Readonly<Record<keyof Asked, string>>;
+
 /** For a WHERE: GitHub is not asked now for what depends on these; each is named by the column with its id (C9). */
-export const isRefused = ({ appId, entityId, repoId }: Readonly<Record<keyof Asked, string>>): RawBuilder<boolean> =>
+export const isRefused = (columns: Columns): RawBuilder<boolean> => stands(columns, refuses(columns));
+
+/** For a WHERE: no sweep asks now about what depends on these, for GitHub refuses us there or has asked us to wait. */
+export const isLeftAlone = (columns: Columns): RawBuilder<boolean> => stands(columns, `(${refuses(columns)} or ${WAITS})`);
+
+/** Only until an installation of the account changes. */
+const refuses = ({ entityId }: Columns) =>
+  `(b.failure_class = '${REFUSED}' and b.failed_at > coalesce((select max(updated_at) from installations changed where changed.entity_id = ${entityId}), '-infinity'))`;
+
+/** An App's wait keeps from an account only what needs a new token. */
+const WAITS = `(b.failure_class = '${RATE_LIMITED}' and b.subject_type = 'installation')`;
+
+/** One search, whatever it is for: a plan with two of them reads all rows that might be asked about. */
+const stands = ({ appId, entityId, repoId }: Columns, what: string): RawBuilder<boolean> =>
   sql.raw(`exists (
-    select from breakers refusal
-    where (refusal.subject_type, refusal.subject_id) in (('app', ${appId}::text), ('installation', ${entityId}::text), ('repository', ${repoId}::text))
-      and refusal.failure_class = '${REFUSED}' and refusal.paused_until > now()
-      and refusal.failed_at > coalesce((select max(updated_at) from installations changed where changed.entity_id = ${entityId}), '-infinity'))`);
+    select from breakers b
+    where (b.subject_type, b.subject_id) in
+        (('app', ${appId}::text), ('installation', ${entityId}::text), ('installation', ${entityId}::text || '/core'), ('repository', ${repoId}::text))
+      and b.paused_until > now() and ${what})`);

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { InstallationToAsk } from '../jobs/repositories.ts';
 import { isUsable } from './installation-today.ts';
-import { isRefused } from './refusals.ts';
+import { isLeftAlone } from './refusals.ts';
 import type { Database } from '../schema/tables.ts';
 
 /** An installation whose repositories are to be listed. */
@@ -22,7 +22,7 @@ export async function findUnlistedInstallations(
       listed_at is null or listed_at < updated_at as "hasChanged", now()::text as now
     from installations
     where ${isUsable('installations', appIds)}
-      and not ${isRefused({ appId: 'installations.app_id', entityId: 'installations.entity_id', repoId: '0' })}
+      and not ${isLeftAlone({ appId: 'installations.app_id', entityId: 'installations.entity_id', repoId: '0' })}
       and (listed_at is null or listed_at < updated_at or listed_at < now() - ${everyMs} * interval '1 millisecond')
     order by listed_at >= updated_at nulls first, listed_at nulls first, entity_id limit ${most}`.execute(db);
   return rows;

@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { installationToday, loginToday } from '../accounts/installation-today.ts';
-import { isRefused } from '../accounts/refusals.ts';
+import { isLeftAlone } from '../accounts/refusals.ts';
 import { hasLiveRunner } from './live-runner.ts';
 import type { Database, EntityType, Status } from '../schema/tables.ts';
 import { WORD_OF_GITHUB } from '../workers/request-stops.ts';
@@ -53,7 +53,7 @@ const toldAt = sql`case when stopping_at is null then updated_at else stopping_a
 /** Only jobs from before that come into question: one that came after a worker's stop was asked for is none that the worker could have had. */
 const cameUntil = sql`coalesce(stopping_at, 'infinity')`;
 /** GitHub can be asked about job `j` through `i`. */
-const mayAsk = sql`i.app_id is not null and not ${isRefused({ appId: 'i.app_id', entityId: 'j.entity_id', repoId: 'j.repo_id' })}`;
+const mayAsk = sql`i.app_id is not null and not ${isLeftAlone({ appId: 'i.app_id', entityId: 'j.entity_id', repoId: 'j.repo_id' })}`;
 const isUnanswered = sql`(looked_up_at is null or looked_up_at < ends.told_at)`;
 
 /** The jobs that GitHub is to be asked about now: those that are due, and the oldest that an unexplained end may have run (C3). */

@@ -1,6 +1,7 @@
 import type { JobVerdict } from '@paddock/domain/jobs/judge-job';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { JobToLookUp } from './jobs-to-look-up.ts';
+import { isWaiting } from '../accounts/waits.ts';
 import { hasLiveRunner } from './live-runner.ts';
 import type { Database, Status } from '../schema/tables.ts';
 
@@ -86,16 +87,16 @@ export async function noteHiddenRepository(db: Kysely<Database>, jobs: readonly 
 
 /**
  * GitHub did not answer for these jobs: they are asked about again after `waitMs`, and others come first meanwhile. Its silence begins with
- * the first question since its last answer.
+ * the first question since its last answer. Those about which it has asked us to wait were not asked about: they stay due.
  */
 export async function postponeLookUps(db: Kysely<Database>, jobIds: readonly number[], waitMs: number): Promise<void> {
   await sql`
     update jobs set lookup_due_at = now() + ${waitMs} * interval '1 millisecond',
       unanswered_since = case when ${isUnanswered} then unanswered_since else now() end
     where job_id in (
-      select job_id from jobs where job_id = any(${jobIds}::bigint[]) and lookup_due_at <= now() order by job_id for no key update)`.execute(
-    db,
-  );
+      select job_id from jobs
+      where job_id = any(${jobIds}::bigint[]) and lookup_due_at <= now() and not ${isWaiting({ entityId: 'jobs.entity_id', appId: 'jobs.app_id' })}
+      order by job_id for no key update)`.execute(db);
 }
 
 /** GitHub was asked about a job (a row of `jobs`) and has not answered since: `unanswered_since` says since when. */

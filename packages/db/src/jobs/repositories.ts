@@ -1,7 +1,8 @@
 import type { KnownJob } from '@paddock/domain/jobs/judge-discovered-job';
 import { type Kysely, sql } from 'kysely';
 import { installationToday, isUsable } from '../accounts/installation-today.ts';
-import { isRefused } from '../accounts/refusals.ts';
+import { isLeftAlone } from '../accounts/refusals.ts';
+import { isWaiting } from '../accounts/waits.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
 /** A repository and who may ask GitHub about it now. */
@@ -99,7 +100,7 @@ export async function findDueRepositories(
     select r.repo_id as "repoId", r.full_name as "fullName", r.etags as "seenBefore", ${installationColumns}
     from repositories r ${installationToday('r', appIds, 'app')}
     join installations account on account.entity_id = r.entity_id and account.app_id = i.app_id
-    where not ${isRefused({ appId: 'i.app_id', entityId: 'r.entity_id', repoId: 'r.repo_id' })} and r.due_at <= now()
+    where not ${isLeftAlone({ appId: 'i.app_id', entityId: 'r.entity_id', repoId: 'r.repo_id' })} and r.due_at <= now()
       and r.active_at ${isActive ? sql`>` : sql`<=`} now() - ${activeMs} * interval '1 millisecond'
     order by r.due_at, r.repo_id limit ${most}`.execute(db);
   return rows;
@@ -158,9 +159,14 @@ export async function noteRepositoryLook(db: Kysely<Database>, look: RepositoryL
   );
 }
 
-/** GitHub did not tell about a repository: others have their turn first. One that rests does not lose its turn by an outage. */
+/**
+ * GitHub did not tell about a repository: others have their turn first. One that rests does not lose its turn by an outage, and none by a wait
+ * that GitHub has asked for.
+ */
 export async function postponeRepository(db: Kysely<Database>, repoId: number, { everyMs }: RepositoryTurns): Promise<void> {
-  await sql`update repositories set due_at = now() + ${everyMs} * interval '1 millisecond' where repo_id = ${repoId}`.execute(db);
+  await sql`
+    update repositories set due_at = now() + ${everyMs} * interval '1 millisecond'
+    where repo_id = ${repoId} and not ${isWaiting({ entityId: 'repositories.entity_id', appId: 'repositories.app_id' })}`.execute(db);
 }
 
 /** What is known of these jobs, by id. */

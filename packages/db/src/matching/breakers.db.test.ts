@@ -122,7 +122,7 @@ describe('breakers (C11)', () => {
   });
 
   test('whoever asks to be left alone is, and then tried by one', async () => {
-    const limited = { subject: installationBreaker(7), failureClass: 'rate_limited', message: 'slow down' };
+    const limited = { subject: installationBreaker(7), failureClass: 'not_found', message: 'slow down' };
     await holdBack(database.db, limited, 77_000);
     await holdBack(database.db, limited, 1_000);
     const [row] = await database.db

@@ -21,6 +21,9 @@ export const repositoryBreaker = (repoId: number): BreakerSubject => ({ type: 'r
 export const githubBreaker: BreakerSubject = { type: 'github', id: '' };
 export const clusterBreaker = (name: string): BreakerSubject => ({ type: 'cluster', id: name });
 
+/** What a task that waits for a breaker of this subject is held by. */
+export const heldBy = ({ type, id }: BreakerSubject): string => `${type}:${id}`;
+
 interface RegistrationPlace {
   readonly appId: number;
   readonly entityId: number;
@@ -133,6 +136,7 @@ export async function passBreakers(db: Kysely<Database>, subjects: readonly Brea
     with subjects as (select * from jsonb_to_recordset(${JSON.stringify(subjects)}::jsonb) as s(type text, id text)),
     watched as materialized (
       select b.* from subjects s join breakers b on b.subject_type = s.type and b.subject_id = s.id
+      where b.failure_class <> ${RATE_LIMITED}::text
       order by b.subject_type, b.subject_id, b.failure_class for update of b
     ),
     taken as (
@@ -173,6 +177,12 @@ export async function giveBackTrial(db: Kysely<Database>, subjects: readonly Bre
 /** What GitHub refuses us, as `accounts/refusals.ts` writes it: no breaker opens by it, and a success of any kind ends it. */
 export const REFUSED = 'refused';
 
+/**
+ * What GitHub has asked to wait for, as `accounts/waits.ts` writes it: every call asks for itself, so it opens no breaker, needs no trial, and
+ * no success ends it.
+ */
+export const RATE_LIMITED = 'rate_limited';
+
 /** The pool's failures of which a created pod is the contrary: the cluster refuses its pods. */
 export const POD_REFUSED = 'pod_refused';
 
@@ -188,6 +198,7 @@ export async function noteSuccess(
       from breakers b join jsonb_to_recordset(${JSON.stringify(subjects)}::jsonb) as s(type text, id text)
         on b.subject_type = s.type and b.subject_id = s.id
       where b.failure_class = coalesce(${only ?? null}, b.failure_class) and b.failure_class is distinct from ${except ?? null}::text
+        and b.failure_class <> ${RATE_LIMITED}::text
       order by b.subject_type, b.subject_id, b.failure_class for update of b
     )
     delete from breakers b using closed c

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { type BreakerSubject, REFUSED } from './breakers.ts';
+import { type BreakerSubject, RATE_LIMITED, REFUSED } from './breakers.ts';
 import { deficits } from './deficits.ts';
 import { installationToday, loginToday } from '../accounts/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
@@ -77,7 +77,7 @@ const doubted = sql`
       where status = 'pending' and (pod_uid is null or stuck_reason = b.failure_class) and stopping_at is null
         and (created_at <= b.failed_at or b.pauses > 0) and ${GUARDS_WORKER} offset 0
     ) w
-    where b.failure_class <> ${REFUSED}::text
+    where b.failure_class <> ${REFUSED}::text and (b.failure_class <> ${RATE_LIMITED}::text or b.paused_until > now())
     order by w.demand_key, b.failed_at desc
   ),
   placeless as materialized (

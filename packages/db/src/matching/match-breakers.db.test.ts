@@ -12,6 +12,7 @@ import {
   poolBreaker,
   repositoryBreaker,
 } from './breakers.ts';
+import { createWaits } from '../accounts/waits.ts';
 import { emptyMatchingTables, matchAll, matchOnce } from './matching.scene.ts';
 
 let testDb: TestDatabase;
@@ -61,10 +62,33 @@ describe('matching under open breakers (C11)', () => {
   });
 
   test.each([
+    ['in all calls', {}],
+    ['in registrations', { resource: 'actions_runner_registration' }],
+  ])('an account that GitHub asks to wait %s gets no worker until then, and as many as it lacks after it', async (_name, which) => {
+    const waits = createWaits(testDb.db, () => undefined);
+    await waits.note({ entityId: ACME }, { ms: 60_000, message: 'slow down', ...which });
+    await matchAll(testDb.db);
+    const served = ['gpu', 'linux'].map((pool) => [GLOBEX, pool, 3, null]);
+    expect(await keys()).toEqual([...['gpu', 'linux'].map((pool) => [ACME, pool, 0, 'github_budget']), ...served]);
+    await testDb.db
+      .updateTable('breakers')
+      .set({ paused_until: new Date(0) })
+      .execute();
+    await matchAll(testDb.db);
+    expect(await keys()).toEqual([...['gpu', 'linux'].map((pool) => [ACME, pool, 3, null]), ...served]);
+  });
+
+  test('an account goes on whose other budgets are used up', async () => {
+    const waits = createWaits(testDb.db, () => undefined);
+    await waits.note({ entityId: ACME }, { ms: 60_000, message: 'slow down', resource: 'core' });
+    await matchAll(testDb.db);
+    expect((await keys())[0]).toEqual([ACME, 'gpu', 3, null]);
+  });
+
+  test.each([
     ['not_found', 'installation_gone'],
     ['forbidden', 'installation_refused'],
     ['unauthorized', 'installation_refused'],
-    ['rate_limited', 'github_budget'],
     ['conflict', 'registration_conflict'],
   ])('an account whose calls end with %s waits for %s, and no other', async (failureClass, reason) => {
     await open(installationBreaker(ACME), failureClass);

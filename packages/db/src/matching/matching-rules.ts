@@ -1,7 +1,7 @@
 import type { Breakers, MatchingRules, OpenBreaker, PoolRule } from '@paddock/domain/matching/matching-rules';
 import type { WaitReason } from '@paddock/domain/matching/wait-reasons';
 import { type Kysely, sql } from 'kysely';
-import type { BreakerSubject } from './breakers.ts';
+import { type BreakerSubject, RATE_LIMITED } from './breakers.ts';
 import { isUsable } from '../accounts/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
@@ -37,6 +37,9 @@ interface Row {
   unserved: Record<string, 0 | 1>;
   breakers: { type: BreakerSubject['type']; id: string; failureClass: string; trials: 0 | 1 }[];
 }
+
+/** GitHub has asked to wait, and a registration is among what has to. */
+const IS_WAIT = sql`(failure_class = ${sql.lit(RATE_LIMITED)} and paused_until > now() and subject_id not like '%/core')`;
 
 /**
  * What the pools document in force, the stops, the cluster's capacity and GitHub's budgets allow. The document is read leniently: it may
@@ -81,12 +84,12 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
       from told full join recent using (installation_id)
     ),
     breakers as (
-      select jsonb_agg(jsonb_build_object('type', subject_type, 'id', subject_id, 'failureClass', failure_class,
-        'trials', case when exists (
+      select jsonb_agg(jsonb_build_object('type', subject_type, 'id', split_part(subject_id, '/', 1), 'failureClass', failure_class,
+        'trials', case when ${IS_WAIT} or exists (
           select from unregistered u
           where case subject_type when 'pool' then u.k8s_pool = subject_id when 'installation' then u.entity_id::text = subject_id
-            when 'repository' then u.scope_repo_id::text = subject_id when 'cluster' then u.cluster = subject_id else true end) then 0 else 1 end) order by failed_at) as breakers
-      from breakers where pauses > 0
+            when 'repository' then u.scope_repo_id::text = subject_id when 'cluster' then u.cluster = subject_id else true end) then 0 else 1 end) order by ${IS_WAIT}, failed_at) as breakers
+      from breakers where pauses > 0 and failure_class <> ${sql.lit(RATE_LIMITED)} or ${IS_WAIT}
     ),
     barred as (
       select jsonb_object_agg(entity_id::text, reason) as barred
@@ -132,7 +135,7 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
   };
 }
 
-/** Of several for one subject the last that failed tells the reason. */
+/** Of several for one subject a wait that GitHub asked for tells the reason, else the last that failed. */
 function toBreakers(rows: Row['breakers']): Breakers {
   const pools = new Map<string, OpenBreaker>();
   const entities = new Map<number, OpenBreaker>();

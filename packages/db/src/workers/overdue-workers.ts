@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import { currentPoolsDocument } from '../jobs/pools-documents.ts';
 import { RUNS_BOUND_JOB } from './assigned-workers.ts';
 import { installationToday, loginToday } from '../accounts/installation-today.ts';
-import { isRefused } from '../accounts/refusals.ts';
+import { isLeftAlone } from '../accounts/refusals.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
 /** A worker past a deadline that does no work, as far as we know. Times in milliseconds, by the database's clock. */
@@ -49,7 +49,7 @@ const past = (instant: string, deadline: string) => sql.raw(`w.${instant} < now(
 /** Its pod has not started: that takes no answer of GitHub's. */
 const isPending = sql`(w.running_at is null and w.assigned_at is null)`;
 /** GitHub can be asked about worker `w` through `i`. */
-const mayAsk = sql`(i.app_id is not null and not ${isRefused({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })})`;
+const mayAsk = sql`(i.app_id is not null and not ${isLeftAlone({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })})`;
 
 /** Since when assigned worker `w` has had nothing to do but to end: since its runner ended, or its job, or its assignment to one unknown. */
 const overSince = sql`least(w.runner_ended_at, coalesce(

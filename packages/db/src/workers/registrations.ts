@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { installationToday, loginToday } from '../accounts/installation-today.ts';
-import { isRefused } from '../accounts/refusals.ts';
+import { isLeftAlone } from '../accounts/refusals.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
 /** A failed worker whose registration may still be known to GitHub, with what is known of its account and repository now. */
@@ -50,7 +50,7 @@ export async function findLeftRegistrations(db: Kysely<Database>, query: LeftReg
       and w.completed_at < now() - ${graceMs} * interval '1 millisecond'
       and starts_with(w.pod_name, 'pdk-' || (select instance_id from instance) || '-')
       and (w.completed_at, w.pod_name) > (${after?.completedAt ?? '-infinity'}::timestamptz, ${after?.podName ?? ''})
-      and i.app_id is not null and not ${isRefused({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })}
+      and i.app_id is not null and not ${isLeftAlone({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })}
     order by w.completed_at, w.pod_name
     limit ${limit}`.execute(db);
   return rows;

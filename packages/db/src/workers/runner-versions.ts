@@ -9,6 +9,7 @@ export interface RunnerToRead {
   /** Where it registered: who may be asked for the end of its version. */
   appId: number;
   installationId: number;
+  entityId: number;
   login: string;
   scopeRepoId: number;
   /** As known until now; null: nothing is. */
@@ -26,7 +27,7 @@ export async function findRunnersToRead(db: Kysely<Database>): Promise<RunnerToR
       select p ->> 'name' as name
       from (select content from pools_documents order by version desc limit 1) document cross join jsonb_array_elements(content -> 'pools') p
     )
-    select p.name as pool, w.pod_name as "podName", w.namespace, w.app_id as "appId", w.installation_id as "installationId", w.entity_name as login,
+    select p.name as pool, w.pod_name as "podName", w.namespace, w.app_id as "appId", w.installation_id as "installationId", w.entity_id as "entityId", w.entity_name as login,
       w.scope_repo_id as "scopeRepoId", v.version, v.pod_name is distinct from w.pod_name as "isUnread",
       v.asked_at is null or v.asked_at < now() - interval '1 day' as "isUnasked"
     from pools p left join pool_runner_versions v on v.k8s_pool = p.name

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { installationToday, loginToday } from '../accounts/installation-today.ts';
-import { isRefused } from '../accounts/refusals.ts';
+import { isLeftAlone } from '../accounts/refusals.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
 /** Where workers of ours have registered lately, by today's names (A12). */
@@ -31,7 +31,7 @@ export async function findKnownScopes(db: Kysely<Database>, { madeWithinMs, appI
       from workers where created_at > now() - ${madeWithinMs} * interval '1 millisecond'
       order by entity_id, scope_repo_id, created_at desc) w
     ${installationToday('w', appIds)}
-    where i.app_id is not null and not ${isRefused({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })}
+    where i.app_id is not null and not ${isLeftAlone({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })}
     order by w.entity_id, w.scope_repo_id`.execute(db);
   return rows;
 }

@@ -3,6 +3,7 @@ import { jsonText } from '@paddock/domain/text/storable';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { installationToday, loginToday } from '../accounts/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
+import { RATE_LIMITED } from '../matching/breakers.ts';
 import type { Database, EntityType, FailureInfo, Status } from '../schema/tables.ts';
 
 //   pending ──► running ──► completed | failed      forward only: each statement names the states that it may leave
@@ -56,7 +57,8 @@ export async function findWorkerToProvision(
       (select p from (select content from pools_documents order by version desc limit 1) document
         cross join jsonb_array_elements(document.content -> 'pools') p where p ->> 'name' = w.k8s_pool) as "poolToday",
       exists (
-        select from breakers b where ${GUARDS_WORKER} or (b.subject_type, b.subject_id) = ('app', coalesce(i.app_id, w.app_id)::text)
+        select from breakers b where b.failure_class <> ${RATE_LIMITED}::text
+          and (${GUARDS_WORKER} or (b.subject_type, b.subject_id) = ('app', coalesce(i.app_id, w.app_id)::text))
       ) as "isWatched"
     from workers w
     cross join instance
@@ -87,7 +89,9 @@ export async function markRegistrationStarted(
   const { numAffectedRows } = await sql`${prepared}
     update workers w set registration_started_at = now()
     where pod_name = ${podName} and status = 'pending' and stopping_at is null and registration_started_at is null
-      and (${hasPassed}::boolean or not exists (select from breakers b where b.pauses > 0 and ${GUARDS_WORKER}))`.execute(db);
+      and (${hasPassed}::boolean or not exists (select from breakers b where b.pauses > 0 and b.failure_class <> ${RATE_LIMITED}::text and ${GUARDS_WORKER}))`.execute(
+    db,
+  );
   return numAffectedRows === 1n;
 }
 

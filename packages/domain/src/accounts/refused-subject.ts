@@ -4,6 +4,8 @@ export type RefusedSubject = 'app' | 'account' | 'repository';
 const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'forbidden', 'not_found']);
 const TOKEN_CALL = /\/access_tokens$/;
 const APP_CALL = /^[A-Z]+ (?:\/api\/v3)?\/app(?:\/|$)/;
+/** An App's call in its own name, by method and path: of its installations, their tokens, its deliveries. */
+export const isAppCall = (operation: string): boolean => APP_CALL.test(operation);
 const REPOSITORY_CALL = /^[A-Z]+ (?:\/api\/v3)?\/(?:repos|repositories)\//;
 
 /**
@@ -12,7 +14,7 @@ const REPOSITORY_CALL = /^[A-Z]+ (?:\/api\/v3)?\/(?:repos|repositories)\//;
  */
 export function refusedSubject({ kind, operation }: { readonly kind: string; readonly operation: string }): RefusedSubject | undefined {
   if (!REFUSALS.has(kind)) return undefined;
-  if (APP_CALL.test(operation)) {
+  if (isAppCall(operation)) {
     if (kind === 'unauthorized') return 'app';
     return TOKEN_CALL.test(operation) ? 'account' : undefined;
   }

@@ -1,15 +1,18 @@
 import { createAppKey } from './app-key.ts';
 import { startGitHubSimulator, type GitHubSimulator, type GitHubSimulatorOptions } from './start-github-simulator.ts';
 
+/** An account with the App's installation on it; `id` and `entityId` are the same. */
+type SmallAccount = { readonly id: number; readonly entityId: number; readonly appId: number; readonly installationId: number };
+
 export type SmallWorld = {
   readonly github: GitHubSimulator;
   readonly appId: number;
   readonly privateKeyPem: string;
   readonly webhookSecret: string;
   /** The organisation `acme` with the private repository `acme/api` and the public `acme/site`. */
-  readonly organization: { readonly login: 'acme'; readonly id: number; readonly installationId: number };
+  readonly organization: SmallAccount & { readonly login: 'acme' };
   /** The person `mona` with the private repository `mona/tool`. */
-  readonly user: { readonly login: 'mona'; readonly id: number; readonly installationId: number };
+  readonly user: SmallAccount & { readonly login: 'mona' };
   readonly repositories: { readonly api: number; readonly site: number; readonly tool: number };
 };
 
@@ -33,8 +36,8 @@ export async function startSmallWorld({ webhookUrl, ...options }: SmallWorldOpti
     appId,
     privateKeyPem,
     webhookSecret,
-    organization: { login: 'acme', id: acme.id, installationId: onAcme.id },
-    user: { login: 'mona', id: mona.id, installationId: onMona.id },
+    organization: { login: 'acme', id: acme.id, entityId: acme.id, appId, installationId: onAcme.id },
+    user: { login: 'mona', id: mona.id, entityId: mona.id, appId, installationId: onMona.id },
     repositories: { api: api.id, site: site.id, tool: tool.id },
   };
 }

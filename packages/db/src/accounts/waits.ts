@@ -1,0 +1,107 @@
+import { isAppCall } from '@paddock/domain/accounts/refused-subject';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { prepared } from '../connection/prepared.ts';
+import { appBreaker, type BreakerSubject, installationBreaker, RATE_LIMITED } from '../matching/breakers.ts';
+import type { Database } from '../schema/tables.ts';
+
+// What GitHub has asked to wait for stands in `breakers`, under a class of its own: of an App or an account where it binds all calls, of
+// `ID/RESOURCE` where one hourly budget is used up. Every call asks first. Only time ends a wait, or people: no success, no later answer.
+
+/** Whom GitHub knows a call by: an App that speaks for itself, or one that is installed on an account. */
+type Caller = { readonly appId: number } | { readonly entityId: number };
+
+interface Wait {
+  readonly ms: number;
+  /** GitHub's words, free of credentials. */
+  readonly message: string;
+  /** The hourly budget that is used up; absent where all calls have to wait. */
+  readonly resource?: string;
+}
+
+/** A wait that GitHub has named where none was in force. */
+export interface BegunWait extends Wait {
+  readonly subject: BreakerSubject;
+}
+
+/** What a client of GitHub asks before each call, and tells of each answer. */
+export interface Waits {
+  left(caller: Caller, resource: string): Promise<Pick<Wait, 'ms' | 'message'> | undefined>;
+  note(caller: Caller, wait: Wait): Promise<void>;
+}
+
+interface Told extends BegunWait {
+  /** By this process's clock that only goes on. */
+  readonly until: number;
+}
+
+/** `onBegun` is told of each wait once, in the process that GitHub has named it to. */
+export function createWaits(db: Kysely<Database>, onBegun: (wait: BegunWait) => void): Waits {
+  const unwritten = new Map<string, Told>();
+
+  const write = async (key: string, told: Told): Promise<void> => {
+    const ms = told.until - performance.now();
+    if (ms > 0 && (await writeWait(db, { ...told, ms }))) onBegun(told);
+    if (unwritten.get(key) === told) unwritten.delete(key);
+  };
+  return {
+    async left(caller, resource) {
+      const subjects = [subjectOf(caller), subjectOf(caller, resource)];
+      for (const { type, id } of subjects) {
+        const told = unwritten.get(`${type} ${id}`);
+        if (told !== undefined) await write(`${type} ${id}`, told);
+      }
+      return findWait(db, subjects);
+    },
+    async note(caller, wait) {
+      const subject = subjectOf(caller, wait.resource);
+      const key = `${subject.type} ${subject.id}`;
+      const told = { ...wait, subject, until: performance.now() + wait.ms };
+      if (told.until <= (unwritten.get(key)?.until ?? 0)) return;
+      // Before anything is awaited: the next call of this process sees it.
+      unwritten.set(key, told);
+      // What cannot be written now is written before the next call, or that is not made.
+      await write(key, told).catch(() => undefined);
+    },
+  };
+}
+
+const subjectOf = (caller: Caller, resource?: string): BreakerSubject => {
+  const subject = 'appId' in caller ? appBreaker(caller.appId) : installationBreaker(caller.entityId);
+  return resource === undefined ? subject : { ...subject, id: `${subject.id}/${resource}` };
+};
+
+/** What a call that has to wait waits for, by its method and path. */
+export const waitBreaker = ({ operation }: { readonly operation: string }, of: { appId: number; entityId: number }): BreakerSubject =>
+  isAppCall(operation) ? appBreaker(of.appId) : installationBreaker(of.entityId);
+
+/** The longest wait of these subjects, if one is in force. Those that are over are removed. */
+async function findWait(db: Kysely<Database>, [all, budget]: readonly BreakerSubject[]): Promise<Pick<Wait, 'ms' | 'message'> | undefined> {
+  const ofBoth = sql`subject_type = ${all?.type} and subject_id in (${all?.id}, ${budget?.id}) and failure_class = ${RATE_LIMITED}`;
+  const { rows } = await sql<{ ms: number; message: string }>`${prepared}
+    select extract(epoch from paused_until - now())::float8 * 1000 as ms, message from breakers
+    where ${ofBoth} order by paused_until desc`.execute(db);
+  const [longest] = rows;
+  if (rows.some(({ ms }) => ms <= 0)) await sql`delete from breakers where ${ofBoth} and paused_until <= now()`.execute(db);
+  return longest !== undefined && longest.ms > 0 ? { ...longest, ms: Math.ceil(longest.ms) } : undefined;
+}
+
+/** The longer wait wins. True: none was in force. */
+async function writeWait(db: Kysely<Database>, { subject: { type, id }, message, ms }: BegunWait): Promise<boolean> {
+  const { rows } = await sql<{ hasBegun: boolean }>`
+    insert into breakers as b (subject_type, subject_id, failure_class, failures, paused_until, opened_at, message)
+    values (${type}, ${id}, ${RATE_LIMITED}, 0, now() + ${ms}::float8 * interval '1 millisecond', now(), ${message})
+    on conflict (subject_type, subject_id, failure_class) do update
+      set paused_until = excluded.paused_until, message = excluded.message, failed_at = now(),
+        opened_at = case when b.paused_until > now() then b.opened_at else now() end
+      where b.paused_until < excluded.paused_until
+    returning opened_at = now() as "hasBegun"`.execute(db);
+  return rows[0]?.hasBegun ?? false;
+}
+
+/** For a WHERE: GitHub has asked us to make no usual calls for the account whose id is in one column, or none for the App in the other. */
+export const isWaiting = ({ entityId, appId }: { entityId: string; appId: string }): RawBuilder<boolean> =>
+  sql.raw(`exists (
+    select from breakers wait
+    where (wait.subject_type, wait.subject_id) in
+        (('installation', ${entityId}::text), ('installation', ${entityId}::text || '/core'), ('app', ${appId}::text), ('app', ${appId}::text || '/core'))
+      and wait.failure_class = '${RATE_LIMITED}' and wait.paused_until > now())`);
