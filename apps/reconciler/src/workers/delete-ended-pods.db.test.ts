@@ -171,6 +171,17 @@ describe('pods of ended workers (E7)', () => {
     for (const name of names) await gone(name);
   });
 
+  test('are tried no further while the API server is away, ones in excess neither; a deletion that hangs holds up no other (P6)', async () => {
+    for (let made = 0; made < 3; made += 1) await putEnded();
+    await putEnded({ minutes: 10 });
+    kube.failNext({ status: 503, times: 1_000 });
+    expect(await sweep({ batch: 2, keptPerNamespace: 0 })).toMatchObject({ failed: 1, deleted: 0 });
+    expect(failures).toEqual(['unavailable']);
+    kube.clearFaults();
+    kube.failNext({ method: 'DELETE', status: 504 });
+    expect(await sweep({ batch: 2 })).toMatchObject({ failed: 1, deleted: 2 });
+  });
+
   test('are noted by the next pass when the answer to a deletion was lost', async () => {
     const name = await putEnded();
     kube.failNext({ method: 'DELETE', afterCommit: true, status: 504 });

@@ -2,7 +2,7 @@ import { type EndedPod, findEndedPods, findSurplusPods, markPodsDeleted } from '
 import type { Database } from '@paddock/db/schema/tables';
 import { removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
 import type { Cluster } from '@paddock/kube/connect';
-import { classifyKubeError } from '@paddock/kube/errors';
+import { classifyKubeError, isAway } from '@paddock/kube/errors';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { deletePod, findPod } from '@paddock/kube/pods';
 import { enqueueAlone } from '@paddock/queue/enqueue';
@@ -37,7 +37,7 @@ export interface DeletedPodsCounts {
 
 /**
  * Deletes the pods of workers that ended longer ago than their grace, the longest ended first, then those of which a namespace has too many
- * (E7). A pod that cannot be deleted holds up no other.
+ * (E7). A pod that cannot be deleted holds up no other; an API server that is away ends the pass, for the next one finds them all again.
  */
 export async function deleteEndedPods(options: DeleteEndedPodsOptions, signal: AbortSignal): Promise<DeletedPodsCounts> {
   const { db, succeededGraceMs, failedGraceMs, keptPerNamespace, cap, batch } = options;
@@ -45,13 +45,15 @@ export async function deleteEndedPods(options: DeleteEndedPodsOptions, signal: A
   let after: EndedPod | undefined;
   while (!signal.aborted && counts.deleted < cap) {
     const pods = await findEndedPods(db, { succeededGraceMs, failedGraceMs, limit: batch, after });
-    await deleteBatch(options, pods, counts, signal);
+    if ((await deleteBatch(options, pods, counts, signal)) === 'away') return counts;
     after = pods.at(-1);
     if (pods.length < batch) break;
   }
   const limit = Math.max(0, cap - counts.deleted);
   const surplus = await findSurplusPods(db, { succeededGraceMs, failedGraceMs, kept: keptPerNamespace, limit });
-  for (let from = 0; from < surplus.length; from += batch) await deleteBatch(options, surplus.slice(from, from + batch), counts, signal);
+  for (let from = 0; from < surplus.length; from += batch) {
+    if ((await deleteBatch(options, surplus.slice(from, from + batch), counts, signal)) === 'away') break;
+  }
   return counts;
 }
 
@@ -60,18 +62,20 @@ async function deleteBatch(
   pods: readonly EndedPod[],
   counts: DeletedPodsCounts,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<'done' | 'away'> {
   const { db, events, cap, dryRun } = options;
   const gone: EndedPod[] = [];
+  let outcome: 'done' | 'away' = 'done';
   for (const pod of pods) {
-    if (signal.aborted || counts.deleted >= cap) break;
+    if (signal.aborted || counts.deleted >= cap || outcome === 'away') break;
     const result = await deleteOne(options, pod);
-    counts[result]++;
+    if (result === 'away') outcome = result;
+    counts[result === 'away' ? 'failed' : result]++;
     if (result === 'deleted' || result === 'absent') gone.push(pod);
   }
   const withSecret = gone.filter(({ secretLeft }) => secretLeft).map(({ podName }) => podName);
   counts.secrets += withSecret.length;
-  if (dryRun) return;
+  if (dryRun) return outcome;
   if (withSecret.length > 0) {
     await enqueueAlone(db, withSecret.map(removeSecretTask));
     events.secretsForgotten(withSecret);
@@ -81,16 +85,19 @@ async function deleteBatch(
     db,
     gone.filter(({ secretLeft }) => !secretLeft).map(({ podName }) => podName),
   );
+  return outcome;
 }
 
 /** Looks before it deletes: the row's end is history, and only the pod itself can say that nothing runs in it any more. */
 async function deleteOne(
   { cluster, events, dryRun }: DeleteEndedPodsOptions,
   pod: EndedPod,
-): Promise<'deleted' | 'absent' | 'left' | 'failed'> {
+): Promise<'deleted' | 'absent' | 'left' | 'failed' | 'away'> {
   const name = { namespace: pod.namespace, name: pod.podName };
+  let isFound = false;
   try {
     const there = await findPod(cluster, name);
+    isFound = true;
     if (there === undefined || (pod.podUid !== null && there.uid !== pod.podUid)) return 'absent';
     const isOver = hasEnded(there);
     if (!isOver && hasStarted(there)) {
@@ -105,8 +112,10 @@ async function deleteOne(
     // Otherwise `changed` means that another pod has taken the name, so ours is gone.
     return result === 'deleted' ? 'deleted' : 'absent';
   } catch (error) {
-    events.podNotDeleted(pod.podName, classifyKubeError(error));
-    return 'failed';
+    const failure = classifyKubeError(error);
+    events.podNotDeleted(pod.podName, failure);
+    // A deletion may hang for this pod's own sake, such as a webhook's; a look may not.
+    return isAway(failure) && !isFound ? 'away' : 'failed';
   }
 }
 
