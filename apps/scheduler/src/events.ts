@@ -1,6 +1,7 @@
 import type { BegunWait } from '@paddock/db/accounts/waits';
 import type { PodToAdopt } from '@paddock/db/workers/adopt-workers';
 import type { WarmScope } from '@paddock/db/matching/warm-workers';
+import type { UnstartableWorker } from '@paddock/db/workers/stuck-pods';
 import type { VanishedWorker, PodTransition } from '@paddock/db/workers/worker-pods';
 import type { WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { WorkerToProvision } from '@paddock/db/workers/workers';
@@ -175,6 +176,18 @@ export function createEvents(log: Logger, metrics: Metrics) {
     podStuck({ podName, pool, reason }: { podName: string; pool: string; reason: string }) {
       stuck.inc({ pool, reason });
       log.warn('the pod of a worker does not start or does not go', { podName, pool, reason });
+    },
+    unstartableStopped(workers: readonly UnstartableWorker[]) {
+      for (const [pool, ofPool] of Map.groupBy(workers, (worker) => worker.pool)) {
+        const podNames = ofPool.slice(0, MOST_NAMES).map(({ podName }) => podName);
+        const reasons = [...new Set(ofPool.map(({ reason }) => reason))];
+        log.warn('pods cannot start: their workers are stopped; see failure_info in their rows, and the pool’s image and template', {
+          pool,
+          reasons,
+          count: ofPool.length,
+          podNames,
+        });
+      }
     },
     podsVanished(workers: readonly VanishedWorker[]) {
       if (workers.length === 0) return;

@@ -32,7 +32,7 @@ import { findOverdueWorkers } from '@paddock/db/workers/overdue-workers';
 import { findLeftRegistrations } from '@paddock/db/workers/registrations';
 import * as strays from '@paddock/db/workers/stray-registrations';
 import { findEndingVersions, findRunnersToRead } from '@paddock/db/workers/runner-versions';
-import { markStuckPods } from '@paddock/db/workers/stuck-pods';
+import { findUnstartableWorkers, markStuckPods } from '@paddock/db/workers/stuck-pods';
 import * as pods from '@paddock/db/workers/worker-pods';
 import * as stops from '@paddock/db/workers/worker-stops';
 import { findForgottenWorkers } from '@paddock/db/workers/workers';
@@ -118,6 +118,7 @@ export const periodicStatements = {
   findNamespaces: pods.findNamespaces,
   findKnownPods: (trx) => pods.findKnownPods(trx, 'runners'),
   markStuckPods: (trx) => markStuckPods(trx, 5 * MINUTE),
+  findUnstartableWorkers: (trx) => findUnstartableWorkers(trx, { afterMs: MINUTE / 2, windowMs: MINUTE * 15, mostOfPool: 60 }),
   stopVanishedWorkers: (trx, { podNames }) => pods.stopVanishedWorkers(trx, podNames),
   takeLease: (trx) => takeLease(trx, 'growth', 'growth', MINUTE),
   renewLease: (trx) => renewLease(trx, 'growth', 1, MINUTE),

@@ -11,6 +11,7 @@ import { type PodEvent, watchPods } from '@paddock/kube/watch-pods';
 import { enqueue } from '@paddock/queue/enqueue';
 import { pause } from '@paddock/runtime/pause';
 import { type Recording, recordPods } from './record-pods.ts';
+import { stopUnstartable } from './stop-unstartable.ts';
 
 export interface Following extends Recording {
   readonly cluster: Cluster;
@@ -53,6 +54,7 @@ async function followNamespaces(parts: Following, signal: AbortSignal): Promise<
         watches.set(namespace, watch);
       }
       await noteStuckPods(parts);
+      await stopUnstartable(parts);
       await pause(parts.namespacesMs, stop);
     }
   } finally {

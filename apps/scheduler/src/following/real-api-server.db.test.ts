@@ -3,6 +3,7 @@ import { deletePod } from '@paddock/kube/pods';
 import { canPlayNodes } from '@paddock/testing/played-nodes';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
+import { minutesAgo } from '@paddock/testing/worker-rows';
 import { type RealWorld, startRealWorld } from './real-cluster.scene.ts';
 
 const assets = process.env['KUBEBUILDER_ASSETS'] ?? '';
@@ -143,6 +144,13 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
         events: expect.arrayContaining([expect.objectContaining({ type: 'Warning', message: 'Failed to pull image: not found' })]),
       },
     });
+    const name = stuck?.pod_name ?? '';
+    await world.db
+      .updateTable('workers')
+      .set({ stuck_at: minutesAgo(1) })
+      .execute();
+    await waitFor('its stop to be asked for', async () => (await row(name)).stopping_at !== null);
+    expect(await row(name)).toMatchObject({ stop_reason: 'image_pull' });
   });
 
   test('a pod whose node was removed is failed by the cluster with its containers still running: its row waits for proof (A3, P2)', async () => {

@@ -1,8 +1,7 @@
 import { adoptWorkers } from '@paddock/db/workers/adopt-workers';
 import { isBadData } from '@paddock/db/connection/errors';
-import { noteFailure, noteOutdatedRunner, noteSuccess, type Noting, POD_REFUSED, poolBreaker } from '@paddock/db/matching/breakers';
+import type { Noting } from '@paddock/db/matching/breakers';
 import type { Database } from '@paddock/db/schema/tables';
-import { OUTDATED_RUNNER } from '@paddock/db/workers/outdated-runners';
 import { type PodTransition, type RecordedPods, recordPodStates } from '@paddock/db/workers/worker-pods';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
 import { diagnoseTask, removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
@@ -10,7 +9,7 @@ import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { enqueue } from '@paddock/queue/enqueue';
 import type { Transaction } from 'kysely';
 import type { SchedulerEvents } from '../events.ts';
-import { outdatedMessage } from './note-refused-version.ts';
+import { noteHealth } from './note-health.ts';
 import { podState } from './pod-state.ts';
 import { podToAdopt } from './pod-to-adopt.ts';
 
@@ -92,38 +91,10 @@ async function recordWithFollowUps(
   return recorded;
 }
 
-/** What the cluster or a person does to a pod says nothing of its pool. */
-const NOBODYS_FAULT = new Set(['evicted', 'node_lost', 'pod_deleted']);
-
-/** What keeps a pod from starting and is its pool's doing. A lack of nodes is no failure: the matcher has a gate for that (C4). */
-const POOLS_FAULT = new Set(['image_pull', 'container_config', 'crash_loop']);
-
-/**
- * Pods that do not start and runners that fail before they have had a job speak against their pool, those that end well speak for it (C11). One
- * whose job nobody has heard of says nothing: it may have had none. Whether the cluster takes more pods than those, a full quota for one, is another
- * matter.
- */
-async function noteHealth(
-  parts: Noting,
-  { podName, pool, status, failedIdle, hadJob, failureReason, newlyStuck, isWatched }: PodTransition,
-): Promise<void> {
-  const subject = poolBreaker(pool);
-  const reason = failureReason ?? 'unknown';
-  if (newlyStuck !== null && POOLS_FAULT.has(newlyStuck)) {
-    await noteFailure(parts, { subject, failureClass: newlyStuck, message: `the pod ${podName} does not start: ${newlyStuck}` });
-  }
-  if (failedIdle && reason === OUTDATED_RUNNER) {
-    await noteOutdatedRunner(parts, { pool, message: outdatedMessage(podName) });
-  } else if (failedIdle && !NOBODYS_FAULT.has(reason)) {
-    await noteFailure(parts, { subject, failureClass: reason, message: `the runner ${podName} failed before it had a job: ${reason}` });
-  }
-  if (isWatched && status === 'completed' && hadJob) await noteSuccess(parts.db, [subject], { except: POD_REFUSED });
-}
-
 /** A runner of a version that GitHub serves no more ends well, without a job: of an end that was seen, its log is asked for that. */
 const followUpsOfSeen = (transition: PodTransition) => [
   ...followUps(transition),
-  ...(transition.unexplained ? [diagnoseTask(transition.podName)] : []),
+  ...(transition.status === 'completed' && transition.unexplained ? [diagnoseTask(transition.podName)] : []),
 ];
 
 /** The jobs that an unexplained end may have run are asked about at once: until GitHub has answered, it stands against one of them (C3). */
@@ -133,9 +104,12 @@ function followUps({ podName, status, unexplained, wasStopped, newlyStuck }: Pod
     case 'running':
       return newlyStuck === null ? [] : [diagnoseTask(podName)];
     case 'completed':
-      return [removeSecretTask(podName), ...(unexplained ? [lookUpJobsTask] : [])];
     case 'failed':
-      return [removeSecretTask(podName), ...(wasStopped ? [] : [diagnoseTask(podName)])];
+      return [
+        removeSecretTask(podName),
+        ...(unexplained ? [lookUpJobsTask] : []),
+        ...(status === 'failed' && !wasStopped ? [diagnoseTask(podName)] : []),
+      ];
     default:
       return status satisfies never;
   }

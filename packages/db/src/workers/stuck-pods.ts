@@ -1,4 +1,5 @@
-import { sql, type Transaction } from 'kysely';
+import { START_FAILURES } from '@paddock/domain/workers/stop-reasons';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 
 /** Its containers have not started, and nothing in its status says why. */
@@ -38,5 +39,43 @@ export async function markStuckPods(trx: Transaction<Database>, afterMs: number)
         when ${TERMINATING} then 'the pod is being deleted and does not go' else 'the pod does not start' end)
     from overdue o where w.pod_name = o.pod_name
     returning w.pod_name as "podName", w.k8s_pool as pool, o.reason`.execute(trx);
+  return rows;
+}
+
+/** A worker whose pod has not started, for what seldom passes by itself. */
+export interface UnstartableWorker {
+  podName: string;
+  namespace: string;
+  podUid: string;
+  pool: string;
+  reason: (typeof START_FAILURES)[number];
+}
+
+const FAILS_TO_START = sql`any(${START_FAILURES}::text[])`;
+
+/**
+ * Workers whose pods have failed to start for `afterMs`, and whose stop has not been asked for. In `windowMs` at most so many of a pool have
+ * or get their stop: each makes room for another registration, which may come to the same.
+ */
+export async function findUnstartableWorkers(
+  db: Kysely<Database>,
+  { afterMs, windowMs, mostOfPool }: { afterMs: number; windowMs: number; mostOfPool: number },
+): Promise<UnstartableWorker[]> {
+  const { rows } = await sql<UnstartableWorker>`
+    with failing as materialized (
+      select pod_name, namespace, pod_uid, k8s_pool, stuck_reason, stuck_at from workers
+      where status = 'pending' and stuck_reason = ${FAILS_TO_START} and stuck_at < now() - ${afterMs}::float8 * interval '1 millisecond'
+        and pod_uid is not null and running_at is null and assigned_at is null and stopping_at is null
+    ), stopped as materialized (
+      select k8s_pool, count(*) as count from workers
+      where exists (select from failing) and created_at > now() - ${windowMs}::float8 * interval '1 millisecond'
+        and stopping_at is not null and stop_reason = ${FAILS_TO_START}
+      group by k8s_pool
+    )
+    select pod_name as "podName", namespace, pod_uid as "podUid", k8s_pool as pool, stuck_reason as reason
+    from (select *, row_number() over (partition by k8s_pool order by stuck_at, pod_name) as place from failing) f
+    left join stopped using (k8s_pool)
+    where place <= ${mostOfPool}::integer - coalesce(stopped.count, 0)
+    order by stuck_at, pod_name limit ${MOST_AT_ONCE}`.execute(db);
   return rows;
 }

@@ -40,7 +40,7 @@ export interface PodTransition {
   pool: string;
   was: Status;
   status: Status;
-  /** It ended well and by itself, no delivery has told of its job, and we were not stopping it (C3). */
+  /** It ended well, no delivery has told of its job, and we were not stopping it: whoever ended it may have waited for its job (C3). */
   unexplained: boolean;
   /** We stopped it, and its runner ended well then: its end is ours, and says nothing of its pod or its pool. */
   wasStopped: boolean;
@@ -48,6 +48,8 @@ export interface PodTransition {
   failureReason: string | null;
   /** What keeps its pod from starting, if that is news. */
   newlyStuck: string | null;
+  /** What kept it from starting until now. */
+  wasStuck: string | null;
   /** It failed, no job was ever known on it, and we were not stopping it: its template or image may be at fault. */
   failedIdle: boolean;
   /** A job is known to have been given to it. */
@@ -143,14 +145,14 @@ export async function recordPodStates(
           when l.phase = 'failed' or l."wasEnded" then jsonb_build_object('version', 1, 'message', coalesce(l.message, 'the pod failed'))
           when l.stuck is not distinct from l."wasStuck" then w.failure_info
           when l.stuck is not null then jsonb_build_object('version', 1, 'message', coalesce(l.message, l.stuck)) end,
-        unexplained_until = case when l.phase = 'succeeded' and l."exitCode" = 0 and w.assigned_at is null and w.stopping_at is null and not l."wasEnded"
+        unexplained_until = case when l.phase = 'succeeded' and l."exitCode" = 0 and w.assigned_at is null and w.stopping_at is null
           then now() + ${unexplainedGraceMs} * interval '1 millisecond' end
       from locked l
       where w.pod_name = any(array(select "podName" from locked)) and w.pod_name = l."podName" and w.status in ('pending', 'running')
       returning w.pod_name as "podName", w.k8s_pool as pool, l.was, w.status, w.unexplained_until is not null as unexplained,
         case when w.status = 'failed' then w.stop_reason end as "failureReason",
         case when w.stuck_reason is distinct from l."wasStuck" then w.stuck_reason end as "newlyStuck",
-        w.status = 'failed' and w.assigned_at is null and w.stopping_at is null as "failedIdle",
+        l."wasStuck", w.status = 'failed' and w.assigned_at is null and w.stopping_at is null as "failedIdle",
         w.assigned_at is not null as "hadJob",
         l."wasStopped",
         exists (select from breakers b where b.subject_type = 'pool' and b.subject_id = w.k8s_pool) as "isWatched",

@@ -1,6 +1,8 @@
 /** Why a worker is stopped by us, with what is said of it to people. Kept as text in `workers.stop_reason`: a new word needs no migration. */
 export const STOP_REASONS = {
   pending_timeout: 'The pod did not start in time.',
+  image_pull: 'The pod could not start: an image could not be had.',
+  container_config: 'The pod could not start: a container could not be made from its template.',
   not_registered: 'The pod ran, but GitHub never called its runner online.',
   idle: 'The runner was idle for long, and no job of its key waited.',
   not_assigned: 'The runner was idle for long, although a job of its key waited: GitHub did not give it the job.',
@@ -14,6 +16,11 @@ export const STOP_REASONS = {
 } as const;
 
 export type StopReason = keyof typeof STOP_REASONS;
+
+/** What keeps a pod from starting and seldom passes by itself: its kubelet has tried, and says so at once. Its row says it in the same words. */
+export const START_FAILURES = ['image_pull', 'container_config'] as const satisfies readonly StopReason[];
+
+export const isStartFailure = (reason: string | null): boolean => START_FAILURES.some((failure) => failure === reason);
 
 /** Ends after which the next workers of a pool are given more time (E5). */
 export const DEADLINE_REASONS = ['pending_timeout', 'not_registered', 'idle', 'not_assigned'] as const satisfies readonly StopReason[];

@@ -153,6 +153,7 @@ describe('what its pod is', () => {
     ['it is being deleted', { pod: 'terminating' }, 'wait 45000, held up'],
     ['it has ended', { pod: 'ended' }, 'wait 45000'],
     ['it has started after all', { pod: 'working', worker: { reason: 'pending_timeout' } }, 'keep, unassigned'],
+    ['its image came after all', { pod: 'working', worker: { reason: 'image_pull' } }, 'keep, unassigned'],
     [
       'it has not started',
       { pod: 'unstarted', runner: 'offline', job: 'none', worker: { reason: 'pending_timeout', wasOnline: false } },

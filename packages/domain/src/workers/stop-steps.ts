@@ -1,3 +1,5 @@
+import { isStartFailure } from './stop-reasons.ts';
+
 /** What the row of a worker that is to be stopped says. */
 export interface StoppingWorker {
   readonly hasEnded: boolean;
@@ -130,7 +132,7 @@ function withPod(evidence: StopEvidence, pod: 'unstarted' | 'working' | 'over', 
   if (worker.isAssigned) return { act: 'keep', assigned: true, why: 'a job runs on it' };
   if (worker.deregistration === 'none') {
     if (worker.reason === 'pod_gone') return { act: 'keep', assigned: false, why: 'its pod is there' };
-    if (worker.reason === 'pending_timeout' && pod === 'working') return { act: 'keep', assigned: false, why: 'its pod has started' };
+    if (pod === 'working' && hadNotStarted(worker.reason)) return { act: 'keep', assigned: false, why: 'its pod has started' };
   }
   const idle = worker.deregistration === 'done' ? undefined : provenIdle(evidence, rules);
   if (idle !== undefined) return idle;
@@ -143,6 +145,8 @@ function withPod(evidence: StopEvidence, pod: 'unstarted' | 'working' | 'over', 
   const left = rules.lastLookMs - worker.deregisteredForMs;
   return left > 0 ? { act: 'wait', forMs: left, why: 'the last look at its log comes later', heldUp: false } : { act: 'delete_pod' };
 }
+
+const hadNotStarted = (reason: string | null): boolean => reason === 'pending_timeout' || isStartFailure(reason);
 
 /** Undefined once GitHub has called the runner idle twice, some time apart, or does not know it. */
 function provenIdle({ worker, runner }: StopEvidence, { idleApartMs }: StopRules): StopStep | undefined {

@@ -1,0 +1,47 @@
+import { noteFailure, noteOutdatedRunner, noteSuccess, type Noting, POD_REFUSED, poolBreaker } from '@paddock/db/matching/breakers';
+import { closeStartedPool } from '@paddock/db/matching/started-pools';
+import { OUTDATED_RUNNER } from '@paddock/db/workers/outdated-runners';
+import type { PodTransition } from '@paddock/db/workers/worker-pods';
+import { START_FAILURES } from '@paddock/domain/workers/stop-reasons';
+import { outdatedMessage } from './note-refused-version.ts';
+
+/** What the cluster or a person does to a pod says nothing of its pool. */
+const NOBODYS_FAULT = new Set(['evicted', 'node_lost', 'pod_deleted']);
+
+/** What keeps a pod from starting and is its pool's doing. A lack of nodes is no failure: the matcher has a gate for that (C4). */
+const POOLS_FAULT = new Set(['image_pull', 'container_config', 'crash_loop']);
+
+/** What a trial shows within seconds, and what passes without a word of ours: the image is there again, the Secret, room on the node. */
+const SHOWN_AT_ONCE: readonly string[] = [...START_FAILURES, 'node_refused'];
+/** So long an image that is back waits for the next trial, at most. */
+const LONGEST_START_PAUSE_MS = 60_000;
+
+function rulesFor({ db, breakerRules }: Noting, failureClass: string): Noting {
+  if (!SHOWN_AT_ONCE.includes(failureClass)) return { db, breakerRules };
+  return { db, breakerRules: { ...breakerRules, longestPauseMs: Math.min(LONGEST_START_PAUSE_MS, breakerRules.longestPauseMs) } };
+}
+
+/**
+ * Pods that do not start and runners that fail before they have had a job speak against their pool, those that end well speak for it (C11). One
+ * whose job nobody has heard of says nothing: it may have had none. Whether the cluster takes more pods than those, a full quota for one, is another
+ * matter.
+ */
+export async function noteHealth(
+  parts: Noting,
+  { podName, pool, was, status, failedIdle, hadJob, failureReason, newlyStuck, wasStuck, isWatched }: PodTransition,
+): Promise<void> {
+  const subject = poolBreaker(pool);
+  const reason = failureReason ?? 'unknown';
+  if (newlyStuck !== null && POOLS_FAULT.has(newlyStuck)) {
+    const message = `the pod ${podName} does not start: ${newlyStuck}`;
+    await noteFailure(rulesFor(parts, newlyStuck), { subject, failureClass: newlyStuck, message });
+  }
+  if (failedIdle && reason === OUTDATED_RUNNER) {
+    await noteOutdatedRunner(parts, { pool, message: outdatedMessage(podName) });
+  } else if (failedIdle && !NOBODYS_FAULT.has(reason)) {
+    const message = `the runner ${podName} failed before it had a job: ${reason}`;
+    await noteFailure(rulesFor(parts, reason), { subject, failureClass: reason, message });
+  }
+  if (isWatched && was === 'pending' && status === 'running') await closeStartedPool(parts.db, { podName, wasStuck }, SHOWN_AT_ONCE);
+  if (isWatched && status === 'completed' && hadJob) await noteSuccess(parts.db, [subject], { except: POD_REFUSED });
+}

@@ -1,0 +1,280 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { findInstance } from '@paddock/db/instance';
+import { noteFailure, poolBreaker } from '@paddock/db/matching/breakers';
+import { findUnstartableWorkers } from '@paddock/db/workers/stuck-pods';
+import { callJson, objectPath } from '@paddock/kube/call';
+import type { ObservedPod } from '@paddock/kube/observed-pod';
+import { listPods } from '@paddock/kube/pods';
+import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
+import { examplePools } from '@paddock/testing/demand-rows';
+import { waitFor } from '@paddock/testing/wait-for';
+import { minutesAgo } from '@paddock/testing/worker-rows';
+import { sql } from 'kysely';
+import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { takeChanges, takeList } from './follow-pods.ts';
+import { stopUnstartable } from './stop-unstartable.ts';
+
+let world: SchedulerWorld;
+let instance: string;
+beforeAll(async () => {
+  world = await startSchedulerWorld({ playRunners: false });
+  instance = await findInstance(world.db);
+});
+afterAll(() => world.stop());
+beforeEach(() => world.reset());
+
+const parts = () => ({ ...world.parts, ...FOLLOWING });
+const list = async () => (await listPods(world.cluster, { namespace: 'runners', instance })).pods;
+const seen = (pod: ObservedPod, changed: Partial<ObservedPod> = {}) =>
+  takeChanges(parts(), [{ type: 'modified', pod: { ...pod, ...changed }, resourceVersion: '1' }]);
+
+const BROKEN = { template: { metadata: { annotations: { 'test.paddock/start': 'image-pull-error' } } } };
+const OTHER = { name: 'other', labels: ['self-hosted', 'other'] };
+const breakImage = () => world.putPools(examplePools({ pools: [BROKEN, OTHER] }));
+const mendImage = () => world.putPools(examplePools({ pools: [{}, OTHER] }));
+
+/** Makes what is wanted, and takes over what the cluster says of it once all pods have started or failed to. */
+async function makeWorkers(): Promise<readonly ObservedPod[]> {
+  await world.match();
+  await world.runTasks();
+  const pods = await waitFor('the pods to start or fail', async () => {
+    const now = await list();
+    return now.every(({ phase, waitingReason }) => phase === 'Running' || waitingReason !== undefined) ? now : undefined;
+  });
+  await takeList(parts(), 'runners', pods, []);
+  return pods;
+}
+
+/** A worker that was seen to fail in its start, and diagnosed. */
+async function makeFailing(): Promise<ObservedPod> {
+  await breakImage();
+  await world.queueJob();
+  const [pod] = await makeWorkers();
+  if (pod === undefined) throw new Error('no pod was made');
+  await world.runTasks();
+  return pod;
+}
+
+const workersOf = async (pool: string) => (await world.workers()).filter((worker) => worker.k8s_pool === pool);
+const runningOf = async (pool: string) => (await workersOf(pool)).filter(({ status }) => status === 'running').length;
+
+/** As if all that fail had done so for a minute. */
+const passMinute = () =>
+  world.db
+    .updateTable('workers')
+    .set({ stuck_at: minutesAgo(1) })
+    .where('stuck_at', 'is not', null)
+    .execute();
+const pausesOver = () =>
+  world.db
+    .updateTable('breakers')
+    .set({ paused_until: new Date(0) })
+    .where('pauses', '>', 0)
+    .execute();
+const stops = async () =>
+  (await world.db.selectFrom('tasks').select('subject_id').where('kind', '=', 'stop-worker').execute()).map((task) => task.subject_id);
+
+/** What a kubelet says of a pod, as a kubelet says it. */
+async function say(pod: ObservedPod, reason: string, at: Date): Promise<void> {
+  const { namespace, name, uid } = pod;
+  const instant = at.toISOString().replace(/\.\d+/, '');
+  const body = {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name: `${name}.${reason.toLowerCase()}`, namespace },
+    involvedObject: { kind: 'Pod', name, namespace, uid },
+    reason,
+    message: `${reason} image`,
+    type: 'Normal',
+    count: 1,
+    firstTimestamp: instant,
+    lastTimestamp: instant,
+    source: { component: 'kubelet' },
+  };
+  await callJson(world.cluster, { method: 'POST', path: objectPath(namespace, 'events'), body });
+}
+
+describe('a worker whose pod cannot start (C8, C11)', () => {
+  test('is to be stopped once its kubelet has tried for half a minute, once, and keeps what its pod told', async () => {
+    const pod = await makeFailing();
+    expect(await stopUnstartable(parts())).toBe(0);
+    await passMinute();
+    expect(await stopUnstartable(parts())).toBe(1);
+    expect(await stopUnstartable(parts())).toBe(0);
+    expect(await stops()).toEqual([pod.name]);
+    const [worker] = await world.workers();
+    expect(worker).toMatchObject({ stop_reason: 'image_pull', unexplained_until: null });
+    expect(worker?.failure_info).toMatchObject({ version: 2, reason: 'image_pull' });
+  });
+
+  test('is replaced at once, and its end says why', async () => {
+    const pod = await makeFailing();
+    await mendImage();
+    await passMinute();
+    await stopUnstartable(parts());
+    await makeWorkers();
+    const [first, second] = await world.workers();
+    expect(second).toMatchObject({ status: 'running' });
+    for (let step = 0; step < 6 && (await list()).some(({ name }) => name === pod.name); step += 1) {
+      const past = { idle_since: minutesAgo(2), registration_gone_at: minutesAgo(2) };
+      const { registration_gone_at: gone } = (await world.workers())[0] ?? { registration_gone_at: null };
+      await world.db
+        .updateTable('workers')
+        .set(gone === null ? { idle_since: past.idle_since } : past)
+        .where('pod_name', '=', pod.name)
+        .execute();
+      await world.makeDue();
+      await world.runTasks();
+    }
+    await waitFor('the pod to go', async () => !(await list()).some(({ name }) => name === pod.name));
+    await takeChanges(parts(), [{ type: 'deleted', pod, resourceVersion: '9' }]);
+    await world.makeDue();
+    await world.runTasks();
+    expect((await world.workers()).find(({ pod_name }) => pod_name === first?.pod_name)).toMatchObject({
+      status: 'failed',
+      stop_reason: 'image_pull',
+      failure_info: { version: 2, reason: 'image_pull' },
+    });
+  });
+
+  test('is left alone while its image is being pulled again, however long that takes', async () => {
+    const pod = await makeFailing();
+    await passMinute();
+    await say(pod, 'Pulling', new Date(Date.now() + 5_000));
+    expect(await stopUnstartable(parts())).toBe(0);
+    await say(pod, 'Failed', new Date(Date.now() + 10_000));
+    expect(await stopUnstartable(parts())).toBe(1);
+  });
+
+  test('is left alone while the API server is away', async () => {
+    await makeFailing();
+    await passMinute();
+    world.kube.failNext({ path: '/events$', status: 503, times: 100 });
+    expect(await stopUnstartable(parts())).toBe(0);
+    world.kube.clearFaults();
+    expect(await stopUnstartable(parts())).toBe(1);
+  });
+
+  test('for a Secret that is missing says which, counts at once, and is stopped likewise', async () => {
+    await world.putPools(examplePools({ pools: [{ template: { metadata: { annotations: { 'test.paddock/start': 'never' } } } }] }));
+    await world.queueJob();
+    await world.match();
+    await world.runTasks();
+    const pod = await waitFor('the pod to have a node', async () => (await list()).find(({ nodeName }) => nodeName !== undefined));
+    await seen(pod, { waitingReason: 'CreateContainerConfigError', waitingMessage: 'secret "build-token" not found' });
+    const [worker] = await world.workers();
+    expect(worker?.failure_info).toMatchObject({ message: 'CreateContainerConfigError: secret "build-token" not found' });
+    expect(await world.db.selectFrom('breakers').select(['failure_class', 'failures']).execute()).toEqual([
+      { failure_class: 'container_config', failures: 1 },
+    ]);
+    await passMinute();
+    expect(await stopUnstartable(parts())).toBe(1);
+    expect(await world.workers()).toMatchObject([{ stop_reason: 'container_config' }]);
+  });
+
+  test('and that only takes its time is none', async () => {
+    await world.putPools(examplePools({ pools: [{ template: { metadata: { annotations: { 'test.paddock/start': 'never' } } } }] }));
+    await world.queueJob();
+    await world.match();
+    await world.runTasks();
+    const pod = await waitFor('the pod to have a node', async () => (await list()).find(({ nodeName }) => nodeName !== undefined));
+    await seen(pod);
+    await world.db
+      .updateTable('workers')
+      .set({ pod_created_at: minutesAgo(14) })
+      .execute();
+    await passMinute();
+    expect(await stopUnstartable(parts())).toBe(0);
+    await world.db
+      .updateTable('workers')
+      .set({ stuck_reason: 'slow_start', stuck_at: minutesAgo(9) })
+      .execute();
+    expect(await stopUnstartable(parts())).toBe(0);
+  });
+
+  test('at most so many of a pool get their stop in a while', async () => {
+    await breakImage();
+    for (let job = 0; job < 3; job += 1) await world.queueJob();
+    await makeWorkers();
+    await passMinute();
+    const found = async () => (await findUnstartableWorkers(world.db, { afterMs: 30_000, windowMs: 60_000, mostOfPool: 2 })).length;
+    expect(await found()).toBe(2);
+    const [first] = await world.workers();
+    await world.db
+      .updateTable('workers')
+      .set({ stopping_at: new Date(), stop_reason: 'image_pull' })
+      .where('pod_name', '=', first?.pod_name ?? '')
+      .execute();
+    expect(await found()).toBe(1);
+  });
+});
+
+describe('a pool whose image cannot be pulled (C11, P4)', () => {
+  test('costs one registration per pause, and holds back no other pool; once the image is back, the trial lets all go on', async () => {
+    await breakImage();
+    for (let job = 0; job < 4; job += 1) await world.queueJob();
+    await makeWorkers();
+    for (let round = 1; round <= 3; round += 1) {
+      await passMinute();
+      await stopUnstartable(parts());
+      // Two passes in each pause: the trial waits, and nobody else is made.
+      await makeWorkers();
+      await makeWorkers();
+      await world.queueJob({ row: { k8s_pool: 'other' } });
+      await pausesOver();
+      await world.makeDue();
+      await makeWorkers();
+      expect((await workersOf('linux')).filter((worker) => worker.registered_at !== null)).toHaveLength(4 + round);
+      expect(await runningOf('other')).toBe(round);
+    }
+    await mendImage();
+    await passMinute();
+    await stopUnstartable(parts());
+    await pausesOver();
+    await world.match();
+    await world.makeDue();
+    await makeWorkers();
+    expect(await runningOf('linux')).toBe(1);
+    await makeWorkers();
+    expect(await runningOf('linux')).toBe(4);
+  });
+
+  test.each([
+    ['that failed so before, closes it', 'image_pull', 'image_pull', '1 minute', 0],
+    ['that was registered since the last failure, closes it', null, 'image_pull', '-1 minute', 0],
+    ['that was registered before the last failure, does not', null, 'image_pull', '1 minute', 1],
+    ['says nothing of runners that fail later', null, 'exit_code', '-1 minute', 1],
+  ])('is tried again by its breaker: a start of a worker %s', async (_what, stuckReason, failureClass, since, left) => {
+    const pod = await makeFailing();
+    await world.db.deleteFrom('breakers').execute();
+    await noteFailure(world.parts, { subject: poolBreaker('linux'), failureClass, message: 'before' });
+    await sql`update breakers set failed_at = now() + ${since}::interval`.execute(world.db);
+    await world.db.updateTable('workers').set({ stuck_reason: stuckReason }).execute();
+    const { waitingReason: _waits, ...rest } = pod;
+    await seen({ ...rest, phase: 'Running', runningAt: new Date() });
+    expect(await world.db.selectFrom('breakers').selectAll().execute()).toHaveLength(left);
+  });
+
+  test.each(['image_pull', 'container_config', 'node_refused'])(
+    'after many failed trials is tried again within a minute: %s',
+    async (failureClass) => {
+      const pod = await makeFailing();
+      await world.db.deleteFrom('breakers').execute();
+      for (let count = 0; count < BREAKER_RULES.failures; count += 1)
+        await noteFailure(world.parts, { subject: poolBreaker('linux'), failureClass, message: 'before' });
+      await world.db
+        .updateTable('breakers')
+        .set({ pauses: 9, paused_until: new Date(0) })
+        .execute();
+      await world.db.updateTable('workers').set({ stuck_reason: null, stuck_at: null, failure_info: null }).execute();
+      const reasons = { image_pull: 'ErrImagePull', container_config: 'CreateContainerConfigError' } as const;
+      const { waitingReason: _waits, ...rest } = pod;
+      await (failureClass === 'node_refused'
+        ? seen({ ...rest, phase: 'Failed', podReason: 'OutOfcpu', containersTerminated: true })
+        : seen({ ...rest, waitingReason: failureClass === 'image_pull' ? reasons.image_pull : reasons.container_config }));
+      const [breaker] = await world.db.selectFrom('breakers').select(['failure_class', 'pauses', 'paused_until']).execute();
+      expect(breaker).toMatchObject({ failure_class: failureClass, pauses: 10 });
+      expect((breaker?.paused_until?.getTime() ?? Infinity) - Date.now()).toBeLessThanOrEqual(60_000);
+    },
+  );
+});
