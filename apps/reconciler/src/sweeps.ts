@@ -73,7 +73,7 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
     'recover-tasks': {
       slots: 1,
       pass: async ({ dryRun }) => {
-        const options = { leaseMs: config.taskLeaseMs, batch: config.recoverBatch, keep: executorRules(config).keep };
+        const options = { batch: config.recoverBatch, keep: executorRules(config).keep };
         const { found, requeued, ended, full } = await actOrCount(db, dryRun, (using) => recoverTasks(using, options));
         if (!dryRun) {
           events.tasksRecovered(requeued + ended.length);

@@ -73,7 +73,7 @@ const DOUBTS: stuckJobs.DoubtRules = {
 const GRACES = { succeededGraceMs: 6 * HOUR, failedGraceMs: 6 * HOUR };
 const SLOTS = { 'provision-worker': 16, 'stop-worker': 4, 'remove-secret': 4, 'diagnose-pod': 4 };
 const KEPT = { okMs: 7 * 24 * HOUR, failedMs: 30 * 24 * HOUR };
-const CLAIM = { holder: 'growth', leaseMs: 30_000, slots: SLOTS, keepFailedMs: KEPT.failedMs };
+const CLAIM = { holder: 'growth/30000ms', slots: SLOTS, keepFailedMs: KEPT.failedMs };
 
 /** Of what is written, so many rows at a time. */
 const BATCH = 100;
@@ -129,7 +129,7 @@ export const periodicStatements = {
     await claimTasks(trx, { ...CLAIM, takeOver: true });
   },
   nextDueInMs: (trx) => nextDueInMs(trx, Object.keys(SLOTS)),
-  recoverTasks: (trx) => recoverTasks(trx, { leaseMs: 30_000, batch: 250, keep: KEPT }),
+  recoverTasks: (trx) => recoverTasks(trx, { batch: 250, keep: KEPT }),
   readQueueDepth,
 
   // The metrics, at each scrape

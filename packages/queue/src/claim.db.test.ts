@@ -12,7 +12,7 @@ afterAll(() => database.drop());
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 
 const claim = (slots: Record<string, number>, more: Partial<ClaimOptions> = {}) =>
-  claimTasks(database.db, { holder: 'h', leaseMs: 60_000, slots, takeOver: true, keepFailedMs: 60_000, ...more });
+  claimTasks(database.db, { holder: 'h/60000ms', slots, takeOver: true, keepFailedMs: 60_000, ...more });
 const letLeasesRunOut = () => sql`update tasks set locked_at = now() - interval '61 s' where status = 'running'`.execute(database.db);
 const flood = (kind: string, count: number) =>
   sql`insert into tasks (kind, subject_type, subject_id, max_attempts, max_crashes, due_at)
@@ -34,8 +34,7 @@ describe('claimTasks', () => {
     const { db } = database;
     await enqueueNow(db, task('a', 'x'));
     const [one, two] = await Promise.all([db.startTransaction().execute(), db.startTransaction().execute()]);
-    const claimIn = (trx: typeof one, holder: string) =>
-      claimTasks(trx, { holder, leaseMs: 60_000, slots: { a: 1 }, takeOver: true, keepFailedMs: 60_000 });
+    const claimIn = (trx: typeof one, holder: string) => claimTasks(trx, { holder, slots: { a: 1 }, takeOver: true, keepFailedMs: 60_000 });
     expect(await claimIn(one, 'one')).toHaveLength(1);
     expect(await claimIn(two, 'two')).toEqual([]);
     await one.commit().execute();

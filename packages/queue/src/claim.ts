@@ -2,16 +2,16 @@ import { prepared } from '@paddock/db/connection/prepared';
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { withFailure } from './failures.ts';
+import { isAbandoned, isThere } from './lease.ts';
 import { CARRIED, countEnded } from './operations.ts';
 import type { Task } from './task.ts';
 
 export interface ClaimOptions {
-  /** Who claims, unique per process. */
+  /** Who claims, unique per process; from `leasedTo`. */
   readonly holder: string;
-  readonly leaseMs: number;
   /** Free slots by kind. No more are taken, and no others. */
   readonly slots: Readonly<Record<string, number>>;
-  /** Whether tasks whose lease ran out are taken over. */
+  /** Whether tasks of others that may be taken over are. */
   readonly takeOver: boolean;
   /** How long an operation is kept that ends here because its executors crashed too often. */
   readonly keepFailedMs: number;
@@ -29,7 +29,7 @@ export interface ClaimedTask {
   crashes: number;
   delivery_guid: string | null;
   fence: number;
-  /** Another executor had it and let its lease run out. */
+  /** Another executor had it and went away. */
   taken_over: boolean;
   /** It was taken over once too often: it has become a failed operation and is not ours. */
   ended: boolean;
@@ -38,7 +38,7 @@ export interface ClaimedTask {
 export const CRASH_MESSAGE = 'its executor stopped renewing the lease: the process died, hung, or lost PostgreSQL';
 
 /**
- * Takes what is due: first the tasks whose lease ran out, then queued ones, oldest due first, of each kind as many as it has free slots,
+ * Takes what is due: first the tasks whose executors went away, then queued ones, oldest due first, of each kind as many as it has free slots,
  * so that no kind waits for another. One statement: N claimers at once take N distinct rows (D2, D5, D11).
  */
 export async function claimTasks(db: Kysely<Database>, options: ClaimOptions): Promise<ClaimedTask[]> {
@@ -79,14 +79,15 @@ async function claimDue(db: Kysely<Database>, wanted: RawBuilder<unknown>, holde
 }
 
 async function claimStaleAndDue(db: Kysely<Database>, wanted: RawBuilder<unknown>, options: ClaimOptions): Promise<ClaimedTask[]> {
-  const { holder, leaseMs, keepFailedMs } = options;
+  const { holder, keepFailedMs } = options;
   const crash = withFailure({ failures: sql`failures`, attempt: sql`attempt`, reason: sql`'crash'`, message: sql`${CRASH_MESSAGE}::text` });
   const { rows } = await sql<ClaimedTask>`${prepared}
     with wanted as materialized (${wanted}),
+    looker as materialized (select ${isThere(sql`${holder}::text`)} as is_there),
     stale as materialized (
       select held.* from wanted cross join lateral (
         select id, kind, crashes >= max_crashes as spent from tasks
-        where status = 'running' and kind = wanted.kind and locked_at < now() - ${leaseMs} * interval '1 millisecond'
+        where status = 'running' and kind = wanted.kind and ${isAbandoned(sql`(select is_there from looker)`)}
         order by locked_at limit wanted.slots for update skip locked
       ) held
     ),

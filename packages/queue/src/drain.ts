@@ -6,6 +6,7 @@ import { claimTasks, taskOf } from './claim.ts';
 import { createCleanser } from './cleanse.ts';
 import type { Keep } from './end-tasks.ts';
 import type { Kinds } from './kind.ts';
+import { leasedTo, shareLeft } from './lease.ts';
 import { runHandler } from './run-handler.ts';
 import { settle } from './settle.ts';
 import { settlementOf } from './settlement.ts';
@@ -15,7 +16,7 @@ export interface DrainOptions {
   readonly db: Kysely<Database>;
   readonly kinds: Kinds;
   readonly holder?: string;
-  /** How old a lease must be for its task to be taken over. */
+  /** How long a run may take. */
   readonly leaseMs?: number;
   readonly timeoutMs?: number;
   readonly backoff?: Backoff;
@@ -35,7 +36,8 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
  * one-shot use: leases are not renewed, so no run may take longer than one.
  */
 export async function runDueTasks(options: DrainOptions): Promise<number> {
-  const { db, kinds, holder = 'drain', leaseMs = 5 * MINUTE_MS, timeoutMs = 5 * MINUTE_MS, maxRuns = 10_000 } = options;
+  const { db, kinds, leaseMs = 5 * MINUTE_MS, timeoutMs = 5 * MINUTE_MS, maxRuns = 10_000 } = options;
+  const holder = leasedTo(options.holder ?? 'drain', leaseMs);
   const keep = options.keep ?? { okMs: DAY_MS, failedMs: 14 * DAY_MS };
   const rules = {
     backoff: options.backoff ?? { firstMs: 30_000, longestMs: 60 * MINUTE_MS },
@@ -45,13 +47,13 @@ export async function runDueTasks(options: DrainOptions): Promise<number> {
   const slots = Object.fromEntries(Object.entries(kinds).map(([name, kind]) => [name, kind.slots]));
   for (let runs = 0; ;) {
     const asked = performance.now();
-    const claimed = await claimTasks(db, { holder, leaseMs, slots, takeOver: true, keepFailedMs: keep.failedMs });
+    const claimed = await claimTasks(db, { holder, slots, takeOver: true, keepFailedMs: keep.failedMs });
     if (claimed.length === 0) return runs;
     const settlings = await Promise.all(
       claimed.map(async (row) => {
         const kind = kinds[row.kind];
         if (row.ended || kind === undefined) return [];
-        const task = taskOf(row, () => Math.max(0, 1 - (performance.now() - asked) / leaseMs));
+        const task = taskOf(row, () => shareLeft(performance.now() - asked, leaseMs, true));
         const limitMs = kind.timeoutMs ?? timeoutMs;
         const result = await runHandler(kind.handler, task, limitMs).result;
         const settlement = settlementOf(task, result, { ...rules, timeoutMs: limitMs });

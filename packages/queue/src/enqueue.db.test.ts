@@ -14,7 +14,7 @@ afterAll(() => database.drop());
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 
 const claim = (kind: string, slots = 1) =>
-  claimTasks(database.db, { holder: 'h', leaseMs: 60_000, slots: { [kind]: slots }, takeOver: false, keepFailedMs: 1_000 });
+  claimTasks(database.db, { holder: 'h', slots: { [kind]: slots }, takeOver: false, keepFailedMs: 1_000 });
 
 const sessionsWaiting = () =>
   sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
@@ -99,7 +99,7 @@ describe('enqueue', () => {
     const { db } = database;
     const [first] = await enqueueNow(db, task('a', 'x'));
     const claiming = await db.startTransaction().execute();
-    await claimTasks(claiming, { holder: 'h', leaseMs: 60_000, slots: { a: 1 }, takeOver: false, keepFailedMs: 1_000 });
+    await claimTasks(claiming, { holder: 'h', slots: { a: 1 }, takeOver: false, keepFailedMs: 1_000 });
     const enqueued = enqueueNow(db, task('a', 'x'));
     await waitFor('the enqueuer to wait', async () => (await sessionsWaiting()) === 1);
     await claiming.commit().execute();

@@ -3,6 +3,7 @@ import { connectDatabase } from '@paddock/db/connection/connect';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
+import { leasedTo } from './lease.ts';
 import { enqueueNow, executorsOf, task } from './executor-under-test.ts';
 import type { ExecutorOptions } from './executor-options.ts';
 import type { Kinds } from './kind.ts';
@@ -135,7 +136,7 @@ describe('leases', () => {
 
   test('a claim that was committed but never reached its executor runs out like any other (D5)', async () => {
     await enqueueNow(database.db, task('a', 'x'));
-    await sql`update tasks set status = 'running', attempt = 1, fence = 1, started_at = now(), locked_at = now(), locked_by = 'me'`.execute(
+    await sql`update tasks set status = 'running', attempt = 1, fence = 1, started_at = now(), locked_at = now(), locked_by = ${leasedTo('me', 1_500)}`.execute(
       database.db,
     );
     const seen: string[] = [];
@@ -198,7 +199,7 @@ describe('while PostgreSQL is away', () => {
 
     await waitFor('the settle', () => running.told.processed.length === 1);
     await sql`update tasks set kind = 'a', status = 'running', attempt = 1, fence = 1, started_at = now(),
-                locked_at = now() - interval '2 hours', locked_by = 'somebody'`.execute(db);
+                locked_at = now() - interval '2 hours', locked_by = 'somebody/1500ms'`.execute(db);
     await enqueueNow(db, task('a', 'new'));
     await waitFor('the new task', () => runs.length === 2);
     expect(runs[1]?.task.subject.id).toBe('new');

@@ -13,7 +13,7 @@ export interface ExecutorRules {
   readonly pollMs: number;
   /** Longest run of a task whose kind says nothing else. */
   readonly timeoutMs: number;
-  /** For how long no task is taken over after PostgreSQL was away: its executor may be alive and only about to renew. */
+  /** For how long no task is taken over after the start and after PostgreSQL was away: its executor may be alive and only about to renew. */
   readonly takeOverPauseMs: number;
   readonly backoff: Backoff;
   /** How long finished operations are kept. */

@@ -85,6 +85,20 @@ export function executorProcesses(place: () => Pick<ExecutorProgramOptions, 'url
   };
 }
 
+/**
+ * Waits until PostgreSQL has noticed the end of the processes that were killed. A claim that one of them had sent could otherwise take what the
+ * next test enqueues.
+ */
+export const sessionsToEnd = (db: Kysely<Database>): Promise<true> =>
+  waitFor('the sessions of the killed to end', async () => {
+    const { rows } = await sql`
+      select from pg_stat_activity
+      where datname = current_database() and backend_type = 'client backend' and application_name <> current_setting('application_name')`.execute(
+      db,
+    );
+    return rows.length === 0;
+  });
+
 /** Makes the table that the handlers of the processes write to. */
 export async function prepareEffects(db: Kysely<Database>): Promise<void> {
   await sql`create table effects (task_id uuid not null, subject text not null, holder text not null, fence bigint not null)`.execute(db);

@@ -6,6 +6,7 @@ import { run } from '@paddock/runtime/run';
 import { sql } from 'kysely';
 import { createExecutor } from './executor.ts';
 import type { ExecutorEvents, TaskIdentity } from './executor-events.ts';
+import { leasedTo } from './lease.ts';
 import type { ExecutorRules } from './executor-options.ts';
 import type { Handler } from './kind.ts';
 import { done } from './outcome.ts';
@@ -83,8 +84,8 @@ await main(async () => {
       if (!opened.has(subject.id)) await once(gates, subject.id, deaf ? {} : { signal });
       if (effect) {
         await sql`insert into effects (task_id, subject, holder, fence)
-                  select id, subject_id, locked_by, fence from tasks
-                  where id = ${id} and fence = ${fence} and locked_by = ${holder}`.execute(db);
+                  select id, subject_id, ${holder}, fence from tasks
+                  where id = ${id} and fence = ${fence} and locked_by = ${leasedTo(holder, rules.leaseMs)}`.execute(db);
       }
       return done({ by: holder });
     };

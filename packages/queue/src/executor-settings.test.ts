@@ -9,10 +9,10 @@ describe('executorSettings', () => {
     const { values, problems } = readSettings(executorSettings, {});
     expect(problems).toEqual([]);
     expect(executorRules({ ...values, drainMs: 30_000 })).toEqual({
-      leaseMs: 300_000,
+      leaseMs: 30_000,
       pollMs: 5_000,
       timeoutMs: 300_000,
-      takeOverPauseMs: 30_000,
+      takeOverPauseMs: 10_000,
       backoff: { firstMs: 30_000, longestMs: 3_600_000 },
       keep: { okMs: 86_400_000, failedMs: 1_209_600_000 },
       concurrencyPercent: 100,

@@ -11,7 +11,7 @@ export const executorSettings = {
   taskLeaseMs: integer({
     env: 'PADDOCK_TASK_LEASE_MS',
     doc: 'After how long without a heartbeat a running task belongs to whoever takes it over',
-    default: 5 * MINUTE_MS,
+    default: 30 * SECOND_MS,
     min: SECOND_MS,
     max: HOUR_MS,
   }),
@@ -31,8 +31,8 @@ export const executorSettings = {
   }),
   taskTakeOverPauseMs: integer({
     env: 'PADDOCK_TASK_TAKEOVER_PAUSE_MS',
-    doc: 'For how long no task is taken over after PostgreSQL was away',
-    default: 30 * SECOND_MS,
+    doc: 'For how long an executor takes nothing over after it started or PostgreSQL was away',
+    default: 10 * SECOND_MS,
     min: 0,
     max: HOUR_MS,
   }),

@@ -8,8 +8,9 @@ import { type ClaimedTask, claimTasks, taskOf } from './claim.ts';
 import { createCleanser, messageOf } from './cleanse.ts';
 import type { ExecutorEvents, TaskIdentity } from './executor-events.ts';
 import type { ExecutorOptions } from './executor-options.ts';
-import { beatTimeoutMs, createHeartbeat } from './heartbeat.ts';
+import { createHeartbeat } from './heartbeat.ts';
 import { createHeldTasks, type HeldTask, scaledSlots } from './held-tasks.ts';
+import { beatLimits, leasedTo, shareLeft, SHOW_SESSION } from './lease.ts';
 import { giveBackLostClaims } from './lost-claims.ts';
 import { nextDueInMs } from './next-due.ts';
 import { runHandler, type RunResult } from './run-handler.ts';
@@ -38,15 +39,15 @@ const releaseMs = (drainMs: number): number => Math.min(4_000, Math.max(1_000, d
 
 /** The loop that runs tasks of the given kinds; any number of them may run against one schema. */
 export function createExecutor(options: ExecutorOptions): Executor {
-  const { kinds, holder, leaseMs, pollMs, takeOverPauseMs, keep, drainMs, events } = options;
+  const { kinds, leaseMs, pollMs, takeOverPauseMs, keep, drainMs, events } = options;
   const { db } = options.connection;
+  const holder = leasedTo(options.holder, leaseMs);
   const slots = scaledSlots(kinds, options.concurrencyPercent);
   const cleanse = createCleanser(options.secrets ?? []);
   const held = createHeldTasks();
   const wake = createWake();
   const oneLess = createWake();
   let away = false;
-  let takeOverFrom = 0;
   let takeOverLookedAt = Number.NEGATIVE_INFINITY;
   let dueLookFrom = 0;
   /** How long to wait for a ring before the next claim. */
@@ -76,7 +77,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     onError: (error) => events.failed('settle', error),
   });
 
-  async function claimOnce(renew: () => Promise<void>): Promise<void> {
+  async function claimOnce(renew: () => Promise<void>, connection: OwnConnection): Promise<void> {
     restMs = pollMs;
     const free = Object.fromEntries(
       Object.entries(slots).flatMap(([kind, all]) => (all > held.runningOf(kind) ? [[kind, all - held.runningOf(kind)]] : [])),
@@ -85,20 +86,21 @@ export function createExecutor(options: ExecutorOptions): Executor {
     if (away) {
       await renew();
       await giveBackLostClaims(db, holder, held, keep.okMs);
-      takeOverFrom = performance.now() + takeOverPauseMs;
       away = false;
     }
     const asked = performance.now();
-    const takeOver = asked >= takeOverFrom && asked >= takeOverLookedAt + pollMs / 2;
-    const claimed = await claimTasks(db, { holder, leaseMs, slots: free, takeOver, keepFailedMs: keep.failedMs });
+    const standsForMs = connection.standsForMs();
+    const takeOver = standsForMs !== undefined && standsForMs >= takeOverPauseMs && asked >= takeOverLookedAt + pollMs / 2;
+    const claimed = await claimTasks(db, { holder, slots: free, takeOver, keepFailedMs: keep.failedMs });
     if (takeOver) takeOverLookedAt = asked;
     for (const row of claimed) {
       if (row.ended) events.endedByCrashes(identityOf(taskOf(row, () => 0)));
-      else start(row, asked);
+      else start(row, asked, connection);
     }
     // What has ended by crashing may have a successor, which could not be taken beside it.
     if (claimed.some(({ ended }) => ended)) wake.ring();
-    restMs = Math.min(pollMs, await findRest(Object.keys(free), claimed.length > 0));
+    const pauseMs = takeOverPauseMs - (standsForMs ?? 0);
+    restMs = Math.min(pollMs, await findRest(Object.keys(free), claimed.length > 0), pauseMs > 0 ? pauseMs : pollMs);
   }
 
   /** Until something is due that is not yet. Asks only when there is time: starts come before. */
@@ -111,11 +113,11 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return dueInMs ?? pollMs;
   }
 
-  function start(row: ClaimedTask, asked: number): void {
+  function start(row: ClaimedTask, asked: number, connection: OwnConnection): void {
     const kind = kinds[row.kind];
     if (kind === undefined) return;
     const lease = { renewedAt: asked };
-    const task = taskOf(row, () => Math.max(0, 1 - (performance.now() - lease.renewedAt) / leaseMs));
+    const task = taskOf(row, () => shareLeft(performance.now() - lease.renewedAt, leaseMs, connection.standsForMs() !== undefined));
     if (row.taken_over) events.takenOver(identityOf(task));
     const startedAt = performance.now();
     const run = runHandler(kind.handler, task, rulesFor(row.kind).timeoutMs);
@@ -137,7 +139,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     if (isUnavailable(error)) {
       away = true;
       // What the pool has found out, the heartbeat need not find out again.
-      connection.renew();
+      connection.doubt();
     }
     events.failed(what, error);
   }
@@ -176,7 +178,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
         signal,
       ),
     ];
-    await loop(() => claimOnce(heartbeat.once), { wake, intervalMs: () => restMs, onError: noteAway('claim') }, signal);
+    await loop(() => claimOnce(heartbeat.once, connection), { wake, intervalMs: () => restMs, onError: noteAway('claim') }, signal);
     await drain();
     ended.abort();
     await Promise.all(background);
@@ -186,7 +188,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     wake: () => wake.ring(),
     async run(signal) {
       for (const kind of Object.keys(kinds)) events.inFlight(kind, 0);
-      const connection = ownConnection(options.config, beatTimeoutMs(leaseMs));
+      const connection = ownConnection({ config: options.config, begin: { text: SHOW_SESSION, values: [holder] }, ...beatLimits(leaseMs) });
       try {
         await runWith(connection, signal);
       } finally {

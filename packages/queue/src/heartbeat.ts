@@ -1,6 +1,7 @@
 import type { OwnConnection } from '@paddock/db/connection/own-connection';
 import { pause } from '@paddock/runtime/pause';
 import { type HeldTasks, keyOf } from './held-tasks.ts';
+import { beatMs, ENOUGH } from './lease.ts';
 
 export interface HeartbeatOptions {
   /** Its own: a beat must not wait for a free connection of the pool. */
@@ -20,13 +21,12 @@ export interface Heartbeat {
   run(signal: AbortSignal): Promise<void>;
 }
 
-const BEATS_PER_LEASE = 3;
-const LOOKS_PER_LEASE = 12;
+const LOOKS_PER_LEASE = 60;
+const RETRY_MS = 500;
 
 /**
- * Prolongs the leases with one statement every third of the lease, by id and fence: renewing whatever carries our name would keep a task
- * alive for ever whose claim was committed but never reached us. A run that could not be renewed for two thirds of the lease is
- * interrupted, before another executor may take it (D5).
+ * Prolongs the leases with one statement, by id and fence: renewing whatever carries our name would keep a task alive for ever whose claim
+ * was committed but never reached us. A run that could not be renewed is interrupted before another executor may take it (D5).
  */
 export function createHeartbeat({ connection, held, holder, leaseMs, onError }: HeartbeatOptions): Heartbeat {
   async function once(): Promise<void> {
@@ -50,14 +50,13 @@ export function createHeartbeat({ connection, held, holder, leaseMs, onError }: 
           return true;
         },
       );
-      await pause(leaseMs / (failed ? LOOKS_PER_LEASE : BEATS_PER_LEASE), signal);
+      await pause(failed ? Math.min(RETRY_MS, beatMs(leaseMs)) : beatMs(leaseMs), signal);
     }
   }
 
   async function watch(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const tooOld = performance.now() - (leaseMs * 2) / 3;
-      for (const { lease, run } of held.running()) if (lease.renewedAt < tooOld) run.interrupt('lease-lost');
+      for (const { task, run } of held.running()) if (task.leaseLeft() < ENOUGH) run.interrupt('lease-lost');
       await pause(leaseMs / LOOKS_PER_LEASE, signal);
     }
   }
@@ -75,9 +74,3 @@ const RENEW = `
   from jsonb_to_recordset($1::jsonb) as held(id uuid, fence bigint)
   where tasks.id = held.id and tasks.fence = held.fence and tasks.locked_by = $2 and tasks.status = 'running'
   returning tasks.id, tasks.fence`;
-
-/** A beat touches a few rows by their keys. */
-const LONGEST_BEAT_MS = 5_000;
-
-/** The longest a beat may take, in milliseconds: two fit between the first missed one and the two thirds. */
-export const beatTimeoutMs = (leaseMs: number): number => Math.min(LONGEST_BEAT_MS, Math.max(100, leaseMs / 6));

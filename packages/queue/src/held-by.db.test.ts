@@ -63,7 +63,7 @@ describe('a task that a breaker holds', () => {
     expect(await tasks()).toEqual([{ subject: 'x', heldBy: 'cluster:x', status: 'queued', minutes: 60 }]);
     for (const takeOver of [true, false]) {
       await sql`update tasks set due_at = now(), held_by = 'cluster:x'`.execute(database.db);
-      const [claimed] = await claimTasks(database.db, { holder: 'h', leaseMs: HOUR_MS, slots: { a: 1 }, takeOver, keepFailedMs: HOUR_MS });
+      const [claimed] = await claimTasks(database.db, { holder: 'h', slots: { a: 1 }, takeOver, keepFailedMs: HOUR_MS });
       expect(await tasks()).toMatchObject([{ heldBy: null, status: 'running' }]);
       await requeueTasks(
         database.db,
@@ -109,7 +109,7 @@ describe('a task that a breaker holds', () => {
     const { db } = database;
     await putBreaker('x', 'silent');
     await enqueueNow(db, task('a', 'x'));
-    const [claimed] = await claimTasks(db, { holder: 'h', leaseMs: HOUR_MS, slots: { a: 1 }, takeOver: false, keepFailedMs: HOUR_MS });
+    const [claimed] = await claimTasks(db, { holder: 'h', slots: { a: 1 }, takeOver: false, keepFailedMs: HOUR_MS });
     const deleting = await db.startTransaction().execute();
     await sql`delete from breakers`.execute(deleting);
     const held = { id: claimed?.id ?? '', fence: claimed?.fence ?? 0, holder: 'h', delayMs: HOUR_MS, giveBack: true, heldBy: 'cluster:x' };

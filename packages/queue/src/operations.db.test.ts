@@ -17,7 +17,7 @@ afterAll(() => database.drop());
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 
 const claim = (kind = 'a') =>
-  claimTasks(database.db, { holder: 'h', leaseMs: 60_000, slots: { [kind]: 100 }, takeOver: true, keepFailedMs: 60_000 });
+  claimTasks(database.db, { holder: 'h/60000ms', slots: { [kind]: 100 }, takeOver: true, keepFailedMs: 60_000 });
 const enqueueOne = async (id: string) =>
   (await enqueueNow(database.db, task('a', id, { requestedBy: 'me', origin: 'MANUAL' })))[0]?.id ?? '';
 const run = (outcome: Outcome) => runDueTasks({ db: database.db, kinds: { a: { slots: 5, handler: () => Promise.resolve(outcome) } } });

@@ -114,7 +114,7 @@ test.each(['fast', 'immediate'] as const)(
   },
 );
 
-test('a run goes on through an outage of less than two thirds of its lease, and settles (D5)', async () => {
+test('a run goes on through an outage of less than a third of its lease, and settles (D5)', async () => {
   const { db } = connection;
   const rules = { leaseMs: 45_000 };
   const [holding, idle] = await Promise.all(['holding', 'idle'].map((name) => processes.start({ name, rules })));
@@ -134,7 +134,8 @@ test('a run goes on through an outage of less than two thirds of its lease, and 
   expect(after).toMatchObject({ locked_by: before?.locked_by, fence: before?.fence });
   for (const process of [holding, idle]) process?.open('x');
   await waitFor('the queue to be empty', async () => (await tasks()).length === 0);
-  expect(await operations()).toMatchObject([{ status: 'OK', attempt: 1, crashes: 0, output: { by: before?.locked_by } }]);
+  const by = before?.locked_by?.split('/')[0];
+  expect(await operations()).toMatchObject([{ status: 'OK', attempt: 1, crashes: 0, output: { by } }]);
   expect(await readEffects(db)).toHaveLength(1);
   for (const process of [holding, idle]) {
     expect([process?.heard('aborted'), process?.heard('taken over'), process?.heard('lost')]).toEqual([[], [], []]);

@@ -18,8 +18,8 @@ afterAll(() => database.drop());
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 
 const KEEP = { okMs: 60_000, failedMs: 60_000 };
-const claim = () => claimTasks(database.db, { holder: 'h', leaseMs: 60_000, slots: { a: 100 }, takeOver: true, keepFailedMs: 60_000 });
-const recover = (db: TestDatabase['db'] = database.db) => recoverTasks(db, { leaseMs: 60_000, batch: 250, keep: KEEP });
+const claim = () => claimTasks(database.db, { holder: 'h/60000ms', slots: { a: 100 }, takeOver: true, keepFailedMs: 60_000 });
+const recover = (db: TestDatabase['db'] = database.db) => recoverTasks(db, { batch: 250, keep: KEEP });
 const letLeasesRunOut = () => sql`update tasks set locked_at = now() - interval '61 s' where status = 'running'`.execute(database.db);
 const rows = () => database.db.selectFrom('tasks').select(['status', 'crashes', 'attempt']).orderBy('subject_id').execute();
 
@@ -30,7 +30,7 @@ describe('stuck tasks (E8)', () => {
   test('a row with no start time is not stuck, and cannot be running at all', async () => {
     await enqueueNow(database.db, task('a', 'x'));
     expect(await recover()).toMatchObject({ found: 0 });
-    const halfClaimed = sql`update tasks set status = 'running', locked_by = 'h', locked_at = now() - interval '2 days'`.execute(
+    const halfClaimed = sql`update tasks set status = 'running', locked_by = 'h/60000ms', locked_at = now() - interval '2 days'`.execute(
       database.db,
     );
     await expect(halfClaimed).rejects.toThrow('tasks_check');
@@ -50,7 +50,7 @@ describe('stuck tasks (E8)', () => {
     if (held === undefined) throw new Error('the task was not claimed');
     await letLeasesRunOut();
     const settled = () =>
-      settle(database.db, [{ claim: { ...held, holder: 'h' }, settlement: { to: 'ok', processed: 'ok', followOn: [] } }], KEEP);
+      settle(database.db, [{ claim: { ...held, holder: 'h/60000ms' }, settlement: { to: 'ok', processed: 'ok', followOn: [] } }], KEEP);
     expect(await recover(afterFirstAnswer(database.db, settled))).toMatchObject({ found: 1, requeued: 0, ended: [] });
     expect(await rows()).toEqual([]);
     expect(await database.db.selectFrom('operations').select('status').execute()).toEqual([{ status: 'OK' }]);

@@ -15,8 +15,8 @@ afterAll(() => database.drop());
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 
 const claim = (kind = 'a') =>
-  claimTasks(database.db, { holder: 'h', leaseMs: 60_000, slots: { [kind]: 100 }, takeOver: true, keepFailedMs: 60_000 });
-const recover = (batch = 250) => recoverTasks(database.db, { leaseMs: 60_000, batch, keep: { okMs: 60_000, failedMs: 60_000 } });
+  claimTasks(database.db, { holder: 'h/60000ms', slots: { [kind]: 100 }, takeOver: true, keepFailedMs: 60_000 });
+const recover = (batch = 250) => recoverTasks(database.db, { batch, keep: { okMs: 60_000, failedMs: 60_000 } });
 const letLeasesRunOut = () => sql`update tasks set locked_at = now() - interval '61 s' where status = 'running'`.execute(database.db);
 
 describe('recoverTasks', () => {
@@ -76,7 +76,7 @@ describe('recoverTasks', () => {
     const { db } = database;
     await enqueueNow(db, task('a', 'x'));
     const [held] = await claim();
-    const known = { id: held?.id ?? '', fence: held?.fence ?? 0, holder: 'h' };
+    const known = { id: held?.id ?? '', fence: held?.fence ?? 0, holder: 'h/60000ms' };
     expect(await requeueTasks(db, [{ ...known, staleMs: 60_000, delayMs: 0, giveBack: true }], 60_000)).toEqual([]);
     expect(await endTasks(db, [{ ...known, staleMs: 60_000 }], { okMs: 60_000, failedMs: 60_000 })).toEqual([]);
     await letLeasesRunOut();

@@ -3,11 +3,11 @@ import { type Kysely, sql } from 'kysely';
 import { CRASH_MESSAGE } from './claim.ts';
 import { type EndedTask, endTasks, type Keep } from './end-tasks.ts';
 import type { TaskIdentity } from './executor-events.ts';
+import { hasRunOut, leaseOfRow } from './lease.ts';
 import { type RequeuedTask, requeueTasks } from './requeue-tasks.ts';
 import { repeated } from './settle.ts';
 
 export interface RecoverOptions {
-  readonly leaseMs: number;
   /** At most so many tasks in one pass, those stuck longest first. */
   readonly batch: number;
   readonly keep: Keep;
@@ -34,16 +34,19 @@ interface StuckTask {
   fence: number;
   holder: string;
   spent: boolean;
+  /** Its holder's lease, in milliseconds. */
+  staleMs: number;
 }
 
 /**
  * Frees tasks whose executor went away and whose kind nobody runs now; where somebody does, his next claim does the same. One SELECT and
- * at most two writes, each guarded by what the SELECT read (E8). What waits for its back-off has no lease and is not seen here.
+ * at most two writes, each guarded by what the SELECT read (E8). What waits for its back-off has no lease and is not seen here. Leases alone
+ * count: a task that nobody runs gains nothing by a look at its holder's session.
  */
-export async function recoverTasks(db: Kysely<Database>, { leaseMs, batch, keep }: RecoverOptions): Promise<Recovered> {
-  const stuck = await findStuckTasks(db, leaseMs, batch);
-  const again = stuck.filter(({ spent }) => !spent).map((task) => toRequeued(task, leaseMs));
-  const over = stuck.filter(({ spent }) => spent).map((task) => toEnded(task, leaseMs));
+export async function recoverTasks(db: Kysely<Database>, { batch, keep }: RecoverOptions): Promise<Recovered> {
+  const stuck = await findStuckTasks(db, batch);
+  const again = stuck.filter(({ spent }) => !spent).map(toRequeued);
+  const over = stuck.filter(({ spent }) => spent).map(toEnded);
   const requeued = await repeated(() => requeueTasks(db, again, keep.okMs));
   const ended = new Set(await repeated(() => endTasks(db, over, keep)));
   return {
@@ -54,16 +57,18 @@ export async function recoverTasks(db: Kysely<Database>, { leaseMs, batch, keep 
   };
 }
 
-async function findStuckTasks(db: Kysely<Database>, leaseMs: number, batch: number): Promise<StuckTask[]> {
+async function findStuckTasks(db: Kysely<Database>, batch: number): Promise<StuckTask[]> {
   const { rows } = await sql<StuckTask>`
-    select id, kind, subject_type, subject_id, delivery_guid, attempt, crashes, fence, locked_by as holder, crashes >= max_crashes as spent from tasks
-    where status = 'running' and locked_at < now() - ${leaseMs} * interval '1 millisecond'
+    select id, kind, subject_type, subject_id, delivery_guid, attempt, crashes, fence, locked_by as holder, crashes >= max_crashes as spent,
+      ${leaseOfRow} as "staleMs"
+    from tasks
+    where status = 'running' and ${hasRunOut}
     order by locked_at limit ${batch}`.execute(db);
   return rows;
 }
 
 /** The crashed run is no attempt: no run is counted twice. */
-const toRequeued = ({ id, fence, holder }: StuckTask, staleMs: number): RequeuedTask => ({
+const toRequeued = ({ id, fence, holder, staleMs }: StuckTask): RequeuedTask => ({
   id,
   fence,
   holder,
@@ -73,7 +78,7 @@ const toRequeued = ({ id, fence, holder }: StuckTask, staleMs: number): Requeued
   failure: { reason: 'crash', message: CRASH_MESSAGE },
 });
 
-const toEnded = ({ id, fence, holder }: StuckTask, staleMs: number): EndedTask => ({
+const toEnded = ({ id, fence, holder, staleMs }: StuckTask): EndedTask => ({
   id,
   fence,
   holder,

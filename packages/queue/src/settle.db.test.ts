@@ -34,8 +34,8 @@ const snoozed: Settlement = {
 };
 
 const claimAll = async (kind = 'a') => {
-  const rows = await claimTasks(database.db, { holder: 'h', leaseMs: 60_000, slots: { [kind]: 100 }, takeOver: true, keepFailedMs: 1_000 });
-  return rows.map(({ id, fence }) => ({ id, fence, holder: 'h' }));
+  const rows = await claimTasks(database.db, { holder: 'h/60000ms', slots: { [kind]: 100 }, takeOver: true, keepFailedMs: 1_000 });
+  return rows.map(({ id, fence }) => ({ id, fence, holder: 'h/60000ms' }));
 };
 const claimOne = async () => {
   const [claim] = await claimAll();

@@ -136,7 +136,7 @@ describe('with no notification at all', () => {
   test('a task whose executor is gone is taken over (D3, D5)', async () => {
     const { db } = database;
     await enqueueNow(db, task('a', 'x'));
-    await sql`update tasks set status = 'running', attempt = 1, fence = 1, started_at = now(), locked_at = now(), locked_by = 'gone'`.execute(
+    await sql`update tasks set status = 'running', attempt = 1, fence = 1, started_at = now(), locked_at = now(), locked_by = 'gone/1000ms'`.execute(
       db,
     );
     const { told } = start(() => Promise.resolve(done()), { ...poll, ...unheard, leaseMs: 1_000 });

@@ -6,8 +6,8 @@ const ENOUGH = 1 / 3;
 export const hasLease = (task: Task): boolean => task.leaseLeft() > ENOUGH;
 
 /**
- * Throws unless a third of the lease is left: less may be over before an outside call is answered, and then another executor does the
- * same beside us (C6). The queue runs the task again.
+ * Throws unless a third of the lease is left: with less the run is interrupted anyway, and another executor may soon do the same beside us
+ * (C6). The process may have stood still until now, so that nobody has interrupted it yet. The queue runs the task again.
  */
 export function requireLease(task: Task): void {
   const left = task.leaseLeft();

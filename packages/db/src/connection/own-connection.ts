@@ -1,58 +1,123 @@
-import pg from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createWake } from '@paddock/runtime/wake';
+import type pg from 'pg';
 import type { ConnectionConfig } from './connect.ts';
+import { endClient } from './end-client.ts';
 import { PreferringClient } from './prefer-tls.ts';
+
+export interface OwnConnectionOptions {
+  readonly config: ConnectionConfig;
+  /** The first statement of each session. */
+  readonly begin?: { readonly text: string; readonly values: readonly unknown[] };
+  /** How long an answer may take before another connection is tried beside the one that stands, in milliseconds. */
+  readonly patienceMs: number;
+  /** How long that other one may take altogether. */
+  readonly limitMs: number;
+}
 
 /** One connection beside the pool, for what must not wait behind other statements. It opens when it is first used, and again after a break. */
 export interface OwnConnection {
-  /** Runs one statement. Rejects after the time limit too; the connection is then thrown away, as it may be half-open. */
+  /**
+   * Runs one statement that may also run twice. One that waits for its answer too long is tried over another connection; the first to answer
+   * goes on. Rejects when the other one cannot help either. The one that stands is kept even then: it may only be slow, and PostgreSQL
+   * keeps its session, with its locks, while we do.
+   */
   query<R extends pg.QueryResultRow>(text: string, values: readonly unknown[]): Promise<R[]>;
-  /** Throws the connection away, because PostgreSQL seems to have gone from its other end. */
-  renew(): void;
+  /** Tries another connection with the next statement at once, because PostgreSQL seems to have gone from the other end of this one. */
+  doubt(): void;
+  /** For how long the connection has answered in time, in milliseconds; undefined: as far as we know none is open. */
+  standsForMs(): number | undefined;
   close(): Promise<void>;
 }
 
-/** `config` comes from `clientConfig`; `queryTimeoutMs` is how long a statement may take altogether. */
-export function ownConnection(config: ConnectionConfig, queryTimeoutMs: number): OwnConnection {
-  let single = openSingle(config, queryTimeoutMs);
-  return {
-    query: async <R extends pg.QueryResultRow>(text: string, values: readonly unknown[]) => {
-      try {
-        return (await single.pool.query<R>(text, [...values])).rows;
-      } catch (error) {
-        config.outage?.failed(error, config);
-        throw error;
-      }
-    },
-    renew() {
-      void single.close();
-      single = openSingle(config, queryTimeoutMs);
-    },
-    close: () => single.close(),
-  };
+interface Session {
+  readonly client: pg.Client;
+  isOpen: boolean;
+  /** Resolves when nothing waits for an answer. */
+  idle: Promise<unknown>;
 }
 
-/** A pool of one: it opens another connection after one that has failed. */
-function openSingle(config: ConnectionConfig, queryTimeoutMs: number): { pool: pg.Pool; close(): Promise<void> } {
-  const pool = new pg.Pool({
-    ...config,
-    Client: PreferringClient,
-    max: 1,
-    idleTimeoutMillis: 0,
-    query_timeout: queryTimeoutMs,
-    connectionTimeoutMillis: Math.min(config.connectionTimeoutMillis, queryTimeoutMs),
-  });
-  let current: pg.PoolClient | undefined;
-  // A connection that breaks while idle has nothing to tell: the next statement opens another one, or fails and says why.
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => {
-    current = client;
-    // One that breaks in use fails its statement; without a listener it would end the process.
-    client.on('error', () => undefined);
-  });
-  const close = () => {
-    const ended = pool.end();
-    current?.connection.stream.destroy();
-    return ended;
+interface Answer<R> {
+  readonly rows: R[];
+  readonly from: Session;
+}
+
+/** `config` comes from `clientConfig`. */
+export function ownConnection({ config, begin, patienceMs, limitMs }: OwnConnectionOptions): OwnConnection {
+  const doubts = createWake();
+  let standing: Session | undefined;
+  let since = 0;
+  let last: Promise<unknown> = Promise.resolve();
+
+  function prepare(): Session {
+    const client = new PreferringClient({ ...config, connectionTimeoutMillis: Math.min(config.connectionTimeoutMillis, limitMs) });
+    const session: Session = { client, isOpen: true, idle: Promise.resolve() };
+    // One that breaks in use fails its statement; one that breaks while idle has nothing to tell.
+    for (const event of ['error', 'end'] as const) {
+      client.on(event, () => {
+        session.isOpen = false;
+      });
+    }
+    return session;
+  }
+
+  async function askAnew<R extends pg.QueryResultRow>(fresh: Session, text: string, values: readonly unknown[]): Promise<Answer<R>> {
+    const answer = (async () => {
+      await fresh.client.connect();
+      if (begin !== undefined) await fresh.client.query(begin.text, [...begin.values]);
+      return (await fresh.client.query<R>(text, [...values])).rows;
+    })();
+    const late = sleep(limitMs, undefined, { ref: false }).then(() => {
+      throw new Error(`PostgreSQL has not answered within ${limitMs} ms`);
+    });
+    return { rows: await Promise.race([answer, late]), from: fresh };
+  }
+
+  /** Behind what the connection may not have answered yet. */
+  function askAgain<R extends pg.QueryResultRow>(held: Session, text: string, values: readonly unknown[]): Promise<Answer<R>> {
+    const answer = held.idle.then(() => held.client.query<R>(text, [...values])).then(({ rows }) => ({ rows, from: held }));
+    held.idle = answer.catch(() => undefined);
+    return answer;
+  }
+
+  async function askBoth<R extends pg.QueryResultRow>(text: string, values: readonly unknown[]): Promise<R[]> {
+    const held = standing?.isOpen === true ? standing : undefined;
+    const answer = held && askAgain<R>(held, text, values);
+    if (held !== undefined && answer !== undefined) {
+      const over = new AbortController();
+      const inTime = await Promise.race([answer, doubts.wait(patienceMs, over.signal)]).catch((error: unknown) => {
+        if (held.isOpen) throw error;
+      });
+      over.abort();
+      if (inTime !== undefined) return inTime.rows;
+    }
+    const fresh = prepare();
+    const anew = askAnew<R>(fresh, text, values);
+    try {
+      const { rows, from } = await Promise.race([anew, answer?.catch(() => anew) ?? anew]);
+      anew.catch(() => undefined);
+      const other = from === fresh ? held : fresh;
+      standing = from;
+      since = performance.now();
+      if (other !== undefined) void endClient(other.client);
+      return rows;
+    } catch (error) {
+      void endClient(fresh.client);
+      since = performance.now();
+      throw error;
+    }
+  }
+
+  return {
+    query(text, values) {
+      const asked = last.then(() => askBoth(text, values));
+      last = asked.catch((error: unknown) => config.outage?.failed(error, config));
+      return asked as Promise<never>;
+    },
+    doubt: () => doubts.ring(),
+    standsForMs: () => (standing?.isOpen === true ? performance.now() - since : undefined),
+    async close() {
+      if (standing !== undefined) await endClient(standing.client);
+    },
   };
-  return { pool, close };
 }

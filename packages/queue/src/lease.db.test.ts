@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { clientConfig } from '@paddock/db/connection/connect';
+import { ownConnection } from '@paddock/db/connection/own-connection';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { sql } from 'kysely';
+import { claimTasks } from './claim.ts';
+import { enqueueNow, task } from './executor-under-test.ts';
+import { beatLimits, leasedTo, SHOW_SESSION } from './lease.ts';
+import { recoverTasks } from './recover.ts';
+
+const KEEP = { okMs: 60_000, failedMs: 60_000 };
+const LOOKER = leasedTo('looker', 30_000);
+const HOLDER = leasedTo('holder', 30_000);
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
+
+/** Runs `work` while these holders have sessions. */
+async function withSessions<T>(holders: readonly string[], work: () => Promise<T>, schema = database.schema): Promise<T> {
+  const config = clientConfig({ url: database.url, schema, applicationName: 'holder' });
+  const sessions = holders.map((holder) =>
+    ownConnection({ config, begin: { text: SHOW_SESSION, values: [holder] }, ...beatLimits(30_000) }),
+  );
+  try {
+    await Promise.all(sessions.map((session) => session.query('select 1', [])));
+    return await work();
+  } finally {
+    await Promise.all(sessions.map((session) => session.close()));
+  }
+}
+
+/** Whether a task that this holder renewed so long ago is taken over. */
+async function isTaken(holder: string, seconds: number): Promise<boolean> {
+  await sql`truncate tasks`.execute(database.db);
+  await enqueueNow(database.db, task('a', 'x'));
+  await sql`update tasks set status = 'running', locked_by = ${holder}, locked_at = now() - ${seconds} * interval '1 s', started_at = now()`.execute(
+    database.db,
+  );
+  const claimed = await claimTasks(database.db, { holder: LOOKER, slots: { a: 1 }, takeOver: true, keepFailedMs: 60_000 });
+  return claimed.length > 0;
+}
+
+describe('a task that runs elsewhere', () => {
+  test.each([
+    ['whose session lasts: when its lease is over', [LOOKER, HOLDER], 29, 31],
+    ['whose session is gone: after two fifths of its lease', [LOOKER], 11, 13],
+    ['whose session is gone, while the looker has none either: when its lease is over', [], 29, 31],
+  ])('is taken over from a holder %s (D5)', async (_whose, sessions, kept, taken) => {
+    const [before, after] = await withSessions(sessions, async () => [await isTaken(HOLDER, kept), await isTaken(HOLDER, taken)]);
+    expect([before, after]).toEqual([false, true]);
+  });
+
+  test('goes by the lease of its holder, not by that of whoever looks', async () => {
+    const slow = leasedTo('holder', 120_000);
+    const taken = await withSessions([LOOKER, slow], async () => [await isTaken(slow, 119), await isTaken(slow, 121)]);
+    expect(taken).toEqual([false, true]);
+  });
+
+  test('keeps its five minutes at an executor of the version before, which has no session to be seen and beats every 100 s', async () => {
+    const former = 'scheduler/host/7/0a1b2c3d';
+    const taken = await withSessions([LOOKER], async () => [await isTaken(former, 299), await isTaken(former, 301)]);
+    expect(taken).toEqual([false, true]);
+  });
+
+  test('is judged by the sessions of its own environment', async () => {
+    await sql`create schema another`.execute(database.db);
+    const taken = await withSessions([HOLDER], () => withSessions([LOOKER], () => isTaken(HOLDER, 13)), 'another');
+    expect(taken).toBe(true);
+  });
+
+  test.each([
+    [HOLDER, 29, 31],
+    ['scheduler/host/7/0a1b2c3d', 299, 301],
+  ])('is recovered by the same lease where nobody runs its kind: %s (E8)', async (holder, kept, over) => {
+    for (const seconds of [kept, over]) {
+      await sql`truncate tasks`.execute(database.db);
+      await enqueueNow(database.db, task('a', 'x'));
+      await sql`update tasks set status = 'running', locked_by = ${holder}, locked_at = now() - ${seconds} * interval '1 s', started_at = now()`.execute(
+        database.db,
+      );
+      expect(await recoverTasks(database.db, { batch: 250, keep: KEEP })).toMatchObject({ requeued: seconds === over ? 1 : 0 });
+    }
+  });
+});
