@@ -18,6 +18,7 @@ const CALLS_NOTHING = new Set([
   'KubeError',
   'isPassing',
   'isAway',
+  'isPulling',
   'levelOf',
   'clusterEvents',
   'jobInLog',

@@ -62,7 +62,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'requeueTasks',
     'endTasks',
   ],
-  'what changed in the cluster': ['recordPodStates', 'adoptWorkers'],
+  'what changed in the cluster': ['recordPodStates', 'adoptWorkers', 'closeStartedPool'],
   'what a sweep has found, row by row': [
     'saveRunnerReadings',
     'saveRunnerVersion',
