@@ -1,5 +1,5 @@
 import { recordRefusal } from '@paddock/db/accounts/refusals';
-import type { Noting } from '@paddock/db/matching/breakers';
+import type { BreakerSubject, Noting } from '@paddock/db/matching/breakers';
 import type { WorkerToProvision } from '@paddock/db/workers/workers';
 import type { GitHubFailure } from '@paddock/github/errors';
 
@@ -8,8 +8,8 @@ type Refused = Pick<
   'appId' | 'installationId' | 'entityId' | 'entityType' | 'login' | 'scopeRepoId' | 'madeForJobId' | 'deliveryGuid'
 >;
 
-/** Keeps what later explains why an installation stopped working (C9). */
-export async function noteRefusal(noting: Noting, worker: Refused, refusal: GitHubFailure): Promise<void> {
+/** Keeps what later explains why an installation stopped working (C9). Returns what the refusal speaks of, if nobody asks there now. */
+export async function noteRefusal(noting: Noting, worker: Refused, refusal: GitHubFailure): Promise<BreakerSubject | undefined> {
   const call = { ...worker, repoId: worker.scopeRepoId, jobId: worker.madeForJobId };
-  await recordRefusal(noting, 'scheduler', { call, refusal });
+  return recordRefusal(noting, 'scheduler', { call, refusal });
 }

@@ -94,6 +94,18 @@ describe('the access of an unserved key’s runner group (C11)', () => {
     expect(events).toEqual([{ event: 'auth_attempt.other_error' }]);
   });
 
+  test('ends a refusal when GitHub tells (C9)', async () => {
+    await goUnserved();
+    const refused = { subject_type: 'app', subject_id: String(APP_ID), failure_class: 'refused', failures: 1, message: 'no' } as const;
+    await world.db
+      .insertInto('breakers')
+      .values({ ...refused, paused_until: new Date(0) })
+      .execute();
+    await world.runTasks();
+    expect(await accesses()).not.toEqual([null]);
+    expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
+  });
+
   test('is not asked for when the key is served again', async () => {
     await goUnserved();
     await world.db.deleteFrom('unserved_keys').execute();

@@ -1,4 +1,4 @@
-import { recordRefusal } from '@paddock/db/accounts/refusals';
+import { endRefusals, recordRefusal } from '@paddock/db/accounts/refusals';
 import { findUnservedKey, saveUnservedAccess } from '@paddock/db/matching/unserved-keys';
 import { refusedSubject } from '@paddock/domain/accounts/refused-subject';
 import { classifyGitHubError } from '@paddock/github/errors';
@@ -24,8 +24,9 @@ export function createLookUpAccess({ db, github, breakerRules }: Pick<Registerin
     if (key.scopeRepoId !== 0) return write('Its runners are registered at the repository itself: no runner group stands between.');
     if (key.runnerGroup === null) return write('Its pool is not in the configuration any more.');
     const client = github.asInstallation(key, { signal });
+    let access: string;
     try {
-      return await write(describeAccess(key.runnerGroup, await findRunnerGroupAccess(client, key.login, key.runnerGroup)));
+      access = describeAccess(key.runnerGroup, await findRunnerGroupAccess(client, key.login, key.runnerGroup));
     } catch (error) {
       const failure = classifyGitHubError(error);
       if (failure.kind === 'rate_limited') return awaitGitHub(failure, key);
@@ -33,6 +34,8 @@ export function createLookUpAccess({ db, github, breakerRules }: Pick<Registerin
       await recordRefusal({ db, breakerRules }, 'scheduler', { call: key, refusal: failure });
       return write(`GitHub does not tell: ${failure.message}`);
     }
+    await endRefusals(db, key);
+    return write(access);
   };
 }
 

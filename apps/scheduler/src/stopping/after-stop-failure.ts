@@ -1,4 +1,4 @@
-import type { Noting } from '@paddock/db/matching/breakers';
+import { type BreakerSubject, heldBy, type Noting } from '@paddock/db/matching/breakers';
 import { noteStopHeldUp, type WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { StopRules } from '@paddock/domain/workers/stop-steps';
 import { refusedSubject } from '@paddock/domain/accounts/refused-subject';
@@ -6,6 +6,7 @@ import { classifyGitHubError } from '@paddock/github/errors';
 import { KubeError } from '@paddock/kube/errors';
 import { type Outcome, snooze } from '@paddock/queue/outcome';
 import type { SchedulerEvents } from '../events.ts';
+import { awaitGitHub } from '../await-github.ts';
 import { noteRefusal } from '../note-refusal.ts';
 import { RefusedAccountError, UnseenRepositoryError } from './stop-looks.ts';
 
@@ -14,7 +15,7 @@ interface Failing extends Noting {
   readonly stopRules: Pick<StopRules, 'retryMs'>;
 }
 
-/** GitHub refuses the account: nothing that passes within minutes. */
+/** How often to look again at what GitHub refuses, unless the refusal ends sooner: nothing that passes within minutes. */
 const REFUSED_MS = 15 * 60_000;
 
 /**
@@ -30,16 +31,20 @@ export async function afterStopFailure(parts: Failing, worker: WorkerToStop, err
   }
   if (error instanceof UnseenRepositoryError || error instanceof RefusedAccountError) {
     await noteStopHeldUp(db, worker.podName, error.message);
-    return snooze(REFUSED_MS, error.message);
+    const { refusal } = worker;
+    return untilAllowed(error.message, refusal?.subject, refusal?.leftMs);
   }
   const failure = classifyGitHubError(error);
   if (failure.operation === 'unknown') throw error;
   events.stopFailed(worker, failure);
   await noteStopHeldUp(db, worker.podName, failure.message);
+  if (failure.kind === 'rate_limited') return awaitGitHub(failure, worker);
   if (refusedSubject(failure) === undefined) return snooze(failure.retryAfterMs ?? stopRules.retryMs, failure.message);
-  await noteRefusal(parts, worker, failure);
-  return snooze(REFUSED_MS, failure.message);
+  return untilAllowed(failure.message, await noteRefusal(parts, worker, failure));
 }
+
+const untilAllowed = (why: string, refused?: BreakerSubject, leftMs = Infinity): Outcome =>
+  snooze(Math.min(leftMs, REFUSED_MS), why, refused === undefined ? {} : { heldBy: heldBy(refused) });
 
 /** GitHub does not say what it knows of a runner: it refuses, hides the repository, or was not asked after a refusal. */
 export const isRefused = (error: unknown): boolean =>

@@ -1,3 +1,4 @@
+import { endRefusals } from '@paddock/db/accounts/refusals';
 import { findFittingRuns } from '@paddock/db/jobs/fitting-runs';
 import { saveRunnerReadings } from '@paddock/db/workers/runner-readings';
 import type { WorkerToStop } from '@paddock/db/workers/stopping-workers';
@@ -98,6 +99,7 @@ async function lookAtRunner({ db }: Looking, worker: WorkerToStop, evidence: Sto
   const scope = await scopeOf(worker, seen.client);
   if (scope === undefined) throw new UnseenRepositoryError(worker);
   const runner = await findRunner(seen.client, scope, podName);
+  await endRefusals(db, { ...worker, repoId: worker.scopeRepoId });
   const reading = { podName, isKnown: runner !== undefined, isOnline: runner?.online ?? false, isBusy: runner?.busy ?? false };
   const [read] = await saveRunnerReadings(db, [reading]);
   seen.scope = scope;

@@ -170,4 +170,53 @@ describe('a working runner is never stopped (P2)', () => {
     expect((await world.gitHub.report()).calls).toEqual(calls);
     await scene.expectWorking(podName, jobId);
   });
+
+  test('whose account refuses us: it is looked at again as soon as the refusal ends (C9)', async () => {
+    const podName = await scene.idleWorker();
+    await world.gitHub.failNext({ path: '/actions/runners', status: 403 });
+    await scene.askToStop(podName);
+    const held = { held_by: expect.stringMatching(/^installation:\d+$/) };
+    const stop = () =>
+      world.db.selectFrom('tasks').select(['held_by', 'due_at']).where('kind', '=', 'stop-worker').executeTakeFirstOrThrow();
+    for (const turn of ['GitHub refuses', 'GitHub is not asked'] as const) {
+      await world.runTasks();
+      expect([turn, await stop()]).toMatchObject([turn, held]);
+      if (turn === 'GitHub refuses') await world.makeDue();
+    }
+    const { due_at: before } = await stop();
+    await world.db.deleteFrom('breakers').execute();
+    expect((await stop()).due_at.getTime()).toBeLessThan(before.getTime() - 600_000);
+  });
+
+  test('that GitHub has asked to wait for: it waits without an attempt, and no refusal is recorded (D4)', async () => {
+    const podName = await scene.idleWorker();
+    await world.gitHub.failNext({ path: '/actions/runners', status: 429, headers: { 'retry-after': '600' } });
+    await scene.askToStop(podName);
+    for (let turn = 0; turn < 3; turn += 1) {
+      await world.runTasks();
+      await world.makeDue();
+    }
+    const task = await world.db.selectFrom('tasks').select('attempt').where('kind', '=', 'stop-worker').executeTakeFirstOrThrow();
+    expect([task, (await world.gitHub.report()).callsAgainstWait]).toEqual([{ attempt: 0 }, 0]);
+    expect(await world.db.selectFrom('installation_events').select('event').execute()).toEqual([]);
+    await world.endWaits();
+    await scene.letEnd(podName);
+    expect(await scene.row(podName)).toMatchObject({ status: 'failed' });
+  });
+
+  test('ends a refusal with what GitHub answers (C9)', async () => {
+    const podName = await scene.idleWorker();
+    await scene.askToStop(podName);
+    const refused = {
+      subject_type: 'app',
+      subject_id: '1001',
+      failure_class: 'refused',
+      failures: 1,
+      message: 'no',
+      paused_until: new Date(0),
+    } as const;
+    await world.db.insertInto('breakers').values(refused).execute();
+    await world.runTasks();
+    expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
+  });
 });

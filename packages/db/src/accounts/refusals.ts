@@ -48,18 +48,19 @@ const APP_PAUSE_MS = 60_000;
 
 /**
  * Writes down a refusal: the event that later says why an installation stopped working (C9), and the time until which no service asks there
- * again. A refusal of a repository whose id is not known makes no pause.
+ * again. A refusal of a repository whose id is not known makes no pause. Returns what the refusal speaks of, if it makes one.
  */
 export async function recordRefusal(
   { db, breakerRules: { refusedPauseMs } }: Noting,
   source: 'scheduler' | 'reconciler',
   { call, refusal }: { call: RefusedCall; refusal: Refusal },
-): Promise<void> {
+): Promise<BreakerSubject | undefined> {
   await appendEvent(db, source, call, refusal);
   const speaksOf = refusedSubject(refusal);
   const subject = subjectOf(speaksOf, call);
   const pauseMs = speaksOf === 'app' ? Math.min(APP_PAUSE_MS, refusedPauseMs) : refusedPauseMs;
   if (subject !== undefined) await pause(db, subject, { message: refusal.message, pauseMs });
+  return subject;
 }
 
 async function appendEvent(
@@ -146,10 +147,24 @@ function subjectOf(speaksOf: RefusedSubject | undefined, { appId, entityId, repo
 type Columns = Readonly<Record<keyof Asked, string>>;
 
 /** For a WHERE: GitHub is not asked now for what depends on these; each is named by the column with its id (C9). */
-export const isRefused = (columns: Columns): RawBuilder<boolean> => stands(columns, refuses(columns));
+export const isRefused = (columns: Columns): RawBuilder<boolean> => sql`exists (select ${stands(columns, refuses(columns))})`;
+
+/** What a task waits for that depends on what GitHub refuses. */
+export interface StandingRefusal {
+  readonly subject: BreakerSubject;
+  /** Milliseconds until GitHub may be asked again. */
+  readonly leftMs: number;
+}
+
+/** For a SELECT: the longest of the refusals that `isRefused` speaks of, as a `StandingRefusal`; null if there is none. */
+export const standingRefusal = (columns: Columns): RawBuilder<StandingRefusal | null> =>
+  sql`(select json_build_object('subject', json_build_object('type', b.subject_type, 'id', b.subject_id),
+        'leftMs', extract(epoch from b.paused_until - now()) * 1000)
+      ${stands(columns, refuses(columns))} order by b.paused_until desc limit 1)`;
 
 /** For a WHERE: no sweep asks now about what depends on these, for GitHub refuses us there or has asked us to wait. */
-export const isLeftAlone = (columns: Columns): RawBuilder<boolean> => stands(columns, `(${refuses(columns)} or ${WAITS})`);
+export const isLeftAlone = (columns: Columns): RawBuilder<boolean> =>
+  sql`exists (select ${stands(columns, `(${refuses(columns)} or ${WAITS})`)})`;
 
 /** Only until an installation of the account changes. */
 const refuses = ({ entityId }: Columns) =>
@@ -159,9 +174,9 @@ const refuses = ({ entityId }: Columns) =>
 const WAITS = `(b.failure_class = '${RATE_LIMITED}' and b.subject_type = 'installation')`;
 
 /** One search, whatever it is for: a plan with two of them reads all rows that might be asked about. */
-const stands = ({ appId, entityId, repoId }: Columns, what: string): RawBuilder<boolean> =>
-  sql.raw(`exists (
-    select from breakers b
+const stands = ({ appId, entityId, repoId }: Columns, what: string): RawBuilder<unknown> =>
+  sql.raw(`
+    from breakers b
     where (b.subject_type, b.subject_id) in
         (('app', ${appId}::text), ('installation', ${entityId}::text), ('installation', ${entityId}::text || '/core'), ('repository', ${repoId}::text))
-      and b.paused_until > now() and ${what})`);
+      and b.paused_until > now() and ${what}`);

@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { installationToday, loginToday } from '../accounts/installation-today.ts';
-import { isRefused } from '../accounts/refusals.ts';
+import { type StandingRefusal, standingRefusal } from '../accounts/refusals.ts';
 import { type Binding, bindWorkers } from '../jobs/bind-workers.ts';
 import { IS_ASSIGNED } from './assigned-workers.ts';
 import type { Database, EntityType, Status } from '../schema/tables.ts';
@@ -31,6 +31,8 @@ export interface WorkerToStop {
   diagnosis: string | null;
   /** GitHub is not to be asked now: it has refused us lately (C9), or no App that is configured may be used on the account. */
   isRefused: boolean;
+  /** The refusal, if it is one. */
+  refusal: StandingRefusal | null;
   entityId: number;
   entityType: EntityType;
   login: string;
@@ -48,7 +50,7 @@ export async function findWorkerToStop(
   podName: string,
   appIds: readonly number[],
 ): Promise<WorkerToStop | undefined> {
-  const { rows } = await sql<WorkerToStop>`
+  const { rows } = await sql<Omit<WorkerToStop, 'isRefused'> & { mayAsk: boolean }>`
     select w.pod_name as "podName", w.status, w.stopping_at is not null as "isStopping", w.stop_reason as "stopReason",
       ${IS_ASSIGNED} as "isAssigned", w.assigned_at is not null as "hadJob", w.k8s_pool as pool, w.namespace, w.pod_uid as "podUid",
       extract(epoch from now() - coalesce(w.pod_gone_at, case when w.pod_uid is null then w.stopping_at end))::float8 * 1000 as "podlessForMs",
@@ -56,14 +58,15 @@ export async function findWorkerToStop(
       case when w.registration_gone_at is not null then 'done' when w.deregistration_started_at is not null then 'begun' else 'none' end as deregistration,
       extract(epoch from now() - w.registration_gone_at)::float8 * 1000 as "deregisteredForMs",
       w.online_seen_at is not null as "wasOnline", case when ${IS_EXAMINED} then w.failure_info ->> 'message' end as diagnosis,
-      i.app_id is null or ${isRefused({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })} as "isRefused",
+      i.app_id is not null as "mayAsk", ${standingRefusal({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })} as refusal,
       w.entity_id as "entityId", w.entity_type as "entityType",
       ${loginToday('w')} as login, coalesce(i.app_id, w.app_id) as "appId",
       coalesce(i.installation_id, w.installation_id) as "installationId", w.scope_repo_id as "scopeRepoId",
       coalesce(j.repo_full_name, w.repo_full_name) as "repoFullName", w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid"
     from workers w ${installationToday('w', appIds)} left join jobs j on j.job_id = w.made_for_job_id
     where w.pod_name = ${podName}`.execute(db);
-  return rows[0];
+  const [row] = rows;
+  return row && { ...row, isRefused: !row.mayAsk || row.refusal !== null };
 }
 
 /** It is to be stopped, and nothing is known to run on it. */
