@@ -9,7 +9,8 @@ import { enqueueNow, task } from './executor-under-test.ts';
 
 let database: TestDatabase;
 let tunnel: Awaited<ReturnType<typeof startTunnel>>;
-const processes = executorProcesses(() => ({ url: tunnel.url, schema: database.schema }));
+let url: string;
+const processes = executorProcesses(() => ({ url, schema: database.schema }));
 beforeAll(async () => {
   database = await createTestDatabase();
   tunnel = await startTunnel(database.url);
@@ -19,7 +20,10 @@ afterAll(async () => {
   await tunnel.cut();
   await database.drop();
 });
-beforeEach(() => sql`truncate tasks, operations, task_counts, effects`.execute(database.db));
+beforeEach(async () => {
+  url = tunnel.url;
+  await sql`truncate tasks, operations, task_counts, effects`.execute(database.db);
+});
 afterEach(async () => {
   await processes.killAll();
   await sessionsToEnd(database.db);
@@ -97,4 +101,18 @@ test('a holder whose session is ended begins another one and loses nothing (D5)'
   await sql`select pg_terminate_backend(${first}::integer)`.execute(database.db);
   await waitFor('another session', async () => (await sessions()).some((pid) => pid !== first));
   expect(await whatWasLost(both)).toEqual([]);
+});
+
+test('a holder that is cut off from PostgreSQL interrupts its runs before another one begins them (D5)', async () => {
+  const ownWay = await startTunnel(database.url);
+  url = ownWay.url;
+  const holding = await processes.start({ name: 'holding', rules, slots });
+  await enqueueNow(database.db, ...subjects.map((subject) => task('hold', subject)));
+  await waitFor('all runs', () => holding.heard('began').length === subjects.length);
+  url = tunnel.url;
+  const other = await processes.start({ name: 'other', rules, slots });
+  await ownWay.cut();
+  const interrupted = await waitFor('the first run elsewhere', () => other.heard('began').length > 0 && holding.heard('aborted').length);
+  expect(interrupted).toBe(subjects.length);
+  await waitFor('all runs elsewhere', () => other.heard('began').length === subjects.length);
 });

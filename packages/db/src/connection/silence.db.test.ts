@@ -106,4 +106,16 @@ describe('PostgreSQL goes silent (A11)', () => {
     expect(await hanging).toEqual([{ one: 1 }]);
     await own.close();
   });
+
+  test('a connection of its own that is only slow keeps its session, though another one was tried beside it in vain', async () => {
+    const own = ownConnection({ config: clientConfig(place()), patienceMs: 200, limitMs: 500 });
+    const session = async () => (await own.query<{ pid: number }>('select pg_backend_pid() as pid', []))[0]?.pid;
+    const before = await session();
+    tunnel.setHeld(true);
+    expect(isUnavailable(await session().catch((error: unknown) => error))).toBe(true);
+    expect(own.standsForMs()).toBeDefined();
+    tunnel.setHeld(false);
+    expect(await session()).toBe(before);
+    await own.close();
+  });
 });
