@@ -144,7 +144,7 @@ const withoutEffect = (options: RedeliverOptions, trx: Kysely<Database>): Redeli
 
 async function noteFailedListing({ db, appId, events }: RedeliverOptions, { error, pages }: LogReading): Promise<void> {
   const failure = classifyGitHubError(error);
-  events.listingFailed(appId, failure);
+  if (failure.kind !== 'rate_limited') events.listingFailed(appId, failure); // a wait was told where it began
   if (failure.retryAfterMs !== undefined) await pauseRedeliveryRequests(db, appId, failure.retryAfterMs);
   // Where one page was had, a later one that is refused says nothing of our credentials.
   if (pages > 0 || !['unauthorized', 'forbidden', 'not_found'].includes(failure.kind)) return;

@@ -28,6 +28,8 @@ export async function requestRedeliveries(options: RequestRedeliveriesOptions): 
   for (const due of await findDueRedeliveries(db, appId, { perMinute, earlyMs })) {
     if (signal.aborted) break;
     const failure = await options.redeliver(due.deliveryId).then(() => undefined, classifyGitHubError);
+    // Another call was told to wait; that was said where the wait began.
+    if (failure?.kind === 'rate_limited' && failure.neverSent === true) break;
     if (failure === undefined) {
       counts.accepted++;
       options.onAccepted(due.guid);
