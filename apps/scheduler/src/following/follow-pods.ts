@@ -54,7 +54,7 @@ async function followNamespaces(parts: Following, signal: AbortSignal): Promise<
         watches.set(namespace, watch);
       }
       await noteStuckPods(parts);
-      await stopUnstartable(parts);
+      await stopUnstartable(parts, stop);
       await pause(parts.namespacesMs, stop);
     }
   } finally {

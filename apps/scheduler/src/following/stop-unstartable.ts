@@ -20,19 +20,14 @@ const BOUND = { windowMs: 15 * 60_000, mostOfPool: 60 };
  * Asks for the stop of workers whose pods cannot start, for their image or their configuration: another takes the place, as the pool's breaker
  * allows (C11). One whose image is being pulled again is left alone. Returns how many are to be stopped.
  */
-export async function stopUnstartable({
-  db,
-  cluster,
-  events,
-}: {
-  db: Kysely<Database>;
-  cluster: Cluster;
-  events: Pick<SchedulerEvents, 'unstartableStopped'>;
-}): Promise<number> {
+export async function stopUnstartable(
+  { db, cluster, events }: { db: Kysely<Database>; cluster: Cluster; events: Pick<SchedulerEvents, 'unstartableStopped'> },
+  signal: AbortSignal,
+): Promise<number> {
   const hopeless: UnstartableWorker[] = [];
   for (const worker of await findUnstartableWorkers(db, { afterMs: FAILING_MS, ...BOUND })) {
     const progress = await lookAtPull(cluster, worker);
-    if (progress === 'unknown') break;
+    if (progress === 'unknown' || signal.aborted) break;
     if (progress === 'none') hopeless.push(worker);
   }
   if (hopeless.length === 0) return 0;

@@ -58,6 +58,8 @@ async function makeFailing(): Promise<ObservedPod> {
 const workersOf = async (pool: string) => (await world.workers()).filter((worker) => worker.k8s_pool === pool);
 const runningOf = async (pool: string) => (await workersOf(pool)).filter(({ status }) => status === 'running').length;
 
+const stopHopeless = () => stopUnstartable(parts(), new AbortController().signal);
+
 /** As if all that fail had done so for a minute. */
 const passMinute = () =>
   world.db
@@ -97,21 +99,30 @@ async function say(pod: ObservedPod, reason: string, at: Date): Promise<void> {
 describe('a worker whose pod cannot start (C8, C11)', () => {
   test('is to be stopped once its kubelet has tried for half a minute, once, and keeps what its pod told', async () => {
     const pod = await makeFailing();
-    expect(await stopUnstartable(parts())).toBe(0);
+    expect(await stopHopeless()).toBe(0);
     await passMinute();
-    expect(await stopUnstartable(parts())).toBe(1);
-    expect(await stopUnstartable(parts())).toBe(0);
+    expect(await stopHopeless()).toBe(1);
+    expect(await stopHopeless()).toBe(0);
     expect(await stops()).toEqual([pod.name]);
     const [worker] = await world.workers();
     expect(worker).toMatchObject({ stop_reason: 'image_pull', unexplained_until: null });
     expect(worker?.failure_info).toMatchObject({ version: 2, reason: 'image_pull' });
   });
 
+  test('counts once while its kubelet tries again and again, and its half minute goes on', async () => {
+    const pod = await makeFailing();
+    await passMinute();
+    const [before] = await world.workers();
+    for (const waitingReason of ['ErrImagePull', 'ImagePullBackOff', 'ErrImagePull']) await seen(pod, { waitingReason });
+    expect(await world.workers()).toEqual([before]);
+    expect(await world.db.selectFrom('breakers').select('failures').execute()).toEqual([{ failures: 1 }]);
+  });
+
   test('is replaced at once, and its end says why', async () => {
     const pod = await makeFailing();
     await mendImage();
     await passMinute();
-    await stopUnstartable(parts());
+    await stopHopeless();
     await makeWorkers();
     const [first, second] = await world.workers();
     expect(second).toMatchObject({ status: 'running' });
@@ -141,18 +152,18 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
     const pod = await makeFailing();
     await passMinute();
     await say(pod, 'Pulling', new Date(Date.now() + 5_000));
-    expect(await stopUnstartable(parts())).toBe(0);
+    expect(await stopHopeless()).toBe(0);
     await say(pod, 'Failed', new Date(Date.now() + 10_000));
-    expect(await stopUnstartable(parts())).toBe(1);
+    expect(await stopHopeless()).toBe(1);
   });
 
   test('is left alone while the API server is away', async () => {
     await makeFailing();
     await passMinute();
     world.kube.failNext({ path: '/events$', status: 503, times: 100 });
-    expect(await stopUnstartable(parts())).toBe(0);
+    expect(await stopHopeless()).toBe(0);
     world.kube.clearFaults();
-    expect(await stopUnstartable(parts())).toBe(1);
+    expect(await stopHopeless()).toBe(1);
   });
 
   test('for a Secret that is missing says which, counts at once, and is stopped likewise', async () => {
@@ -168,7 +179,7 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
       { failure_class: 'container_config', failures: 1 },
     ]);
     await passMinute();
-    expect(await stopUnstartable(parts())).toBe(1);
+    expect(await stopHopeless()).toBe(1);
     expect(await world.workers()).toMatchObject([{ stop_reason: 'container_config' }]);
   });
 
@@ -184,12 +195,12 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
       .set({ pod_created_at: minutesAgo(14) })
       .execute();
     await passMinute();
-    expect(await stopUnstartable(parts())).toBe(0);
+    expect(await stopHopeless()).toBe(0);
     await world.db
       .updateTable('workers')
       .set({ stuck_reason: 'slow_start', stuck_at: minutesAgo(9) })
       .execute();
-    expect(await stopUnstartable(parts())).toBe(0);
+    expect(await stopHopeless()).toBe(0);
   });
 
   test('at most so many of a pool get their stop in a while', async () => {
@@ -216,7 +227,7 @@ describe('a pool whose image cannot be pulled (C11, P4)', () => {
     await makeWorkers();
     for (let round = 1; round <= 3; round += 1) {
       await passMinute();
-      await stopUnstartable(parts());
+      await stopHopeless();
       // Two passes in each pause: the trial waits, and nobody else is made.
       await makeWorkers();
       await makeWorkers();
@@ -229,7 +240,7 @@ describe('a pool whose image cannot be pulled (C11, P4)', () => {
     }
     await mendImage();
     await passMinute();
-    await stopUnstartable(parts());
+    await stopHopeless();
     await pausesOver();
     await world.match();
     await world.makeDue();
