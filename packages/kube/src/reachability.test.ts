@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { KubeFailure } from './errors.ts';
 import { createReachability } from './reachability.ts';
 
@@ -8,10 +8,13 @@ let told: unknown[];
 let at: number;
 let note: ReturnType<typeof createReachability>;
 beforeEach(() => {
+  jest.useFakeTimers();
   told = [];
   at = 0;
   note = createReachability({ away: ({ message }) => told.push(message), back: (outage) => told.push(outage) }, () => at);
 });
+afterEach(() => void jest.useRealTimers());
+/** No timer ends meanwhile: a call that comes late may be the first to look. */
 const pass = (ms: number) => (at += ms);
 
 describe('an API server that is away', () => {
@@ -37,6 +40,26 @@ describe('an API server that is away', () => {
     pass(4_000);
     note();
     expect(told).toEqual(['no connection', { ms: 19_000, failedCalls: 10 }]);
+  });
+
+  test('is back after one answer, though no call follows', () => {
+    note(AWAY);
+    pass(1_000);
+    note();
+    expect(told).toEqual(['no connection']);
+    pass(4_000);
+    jest.runAllTimers();
+    expect(told).toEqual(['no connection', { ms: 1_000, failedCalls: 1 }]);
+  });
+
+  test('and that fails after an answer is not back', () => {
+    note(AWAY);
+    note();
+    pass(1_000);
+    note(AWAY);
+    pass(5_000);
+    jest.runAllTimers();
+    expect(told).toEqual(['no connection']);
   });
 
   test('and goes again makes another line', () => {

@@ -19,9 +19,25 @@ interface Outage {
   answeredAt: number | undefined;
 }
 
-/** Makes what each call is reported to: with its failure, if it has one. Times in milliseconds of a clock that only goes forward. */
+/**
+ * Makes what each call is reported to: with its failure, if it has one. An answer after which nothing fails for the calm time is the end,
+ * whether or not anything else is called: a quiet cluster has one watch and no other call for minutes. Times in milliseconds of a clock
+ * that only goes forward.
+ */
 export function createReachability(events: ReachabilityEvents, now: () => number = () => performance.now()) {
   let outage: Outage | undefined;
+  let calm: NodeJS.Timeout | undefined;
+  const lookAgain = (): void => {
+    if (outage?.answeredAt === undefined) return;
+    const leftMs = outage.lastFailureAt + CALM_MS - now();
+    clearTimeout(calm);
+    if (leftMs > 0) {
+      calm = setTimeout(lookAgain, leftMs).unref();
+      return;
+    }
+    events.back({ ms: outage.answeredAt - outage.since, failedCalls: outage.failedCalls });
+    outage = undefined;
+  };
   return (failure?: KubeFailure): void => {
     const at = now();
     if (failure !== undefined && isAway(failure)) {
@@ -31,8 +47,6 @@ export function createReachability(events: ReachabilityEvents, now: () => number
     }
     if (outage === undefined) return;
     outage.answeredAt ??= at;
-    if (at - outage.lastFailureAt < CALM_MS) return;
-    events.back({ ms: outage.answeredAt - outage.since, failedCalls: outage.failedCalls });
-    outage = undefined;
+    lookAgain();
   };
 }
