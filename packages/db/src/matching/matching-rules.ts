@@ -68,10 +68,19 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
       select installation_id, entity_id, scope_repo_id, k8s_pool, cluster from workers
       where status = 'pending' and registration_started_at is null and pod_uid is null
     ),
-    -- A reservation is registered within moments, so those of the last minute stand for its registrations.
+    -- A reservation is registered within moments, so those of the last minute stand for its registrations; unless they ended without one.
+    -- What was held back for longer, and may be registered at any moment or just was, counts as well.
     recent as (
       select installation_id, ${settings.registrationsPerMinute}::integer - count(*) as allowed
-      from workers where created_at > now() - interval '1 minute' group by installation_id
+      from (
+        select installation_id from workers
+        where created_at > now() - interval '1 minute' and (status <> 'failed' or registration_started_at is not null)
+        union all
+        select installation_id from workers
+        where status in ('pending', 'running') and created_at <= now() - interval '1 minute'
+          and (registration_started_at > now() - interval '1 minute' or registration_started_at is null and pod_uid is null)
+      ) registrations
+      group by installation_id
     ),
     told as (
       select installation_id, case when paused_until > now() then 0 else remaining - coalesce(reserved, 0) end as allowed

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { minutesAgo } from '@paddock/testing/worker-rows';
 import { emptyMatchingTables, findReasons, matchAll } from './matching.scene.ts';
 import { noteRegistrationBudget, type RegistrationBudget } from './registration-budgets.ts';
 
@@ -101,9 +102,29 @@ describe('the matcher (C4, P4)', () => {
     expect(await findReasons(testDb.db)).toMatchObject({ gpu: 'github_budget' });
     await testDb.db
       .updateTable('workers')
-      .set({ created_at: new Date(Date.now() - 61_000) })
+      .set({ created_at: new Date(Date.now() - 61_000), registration_started_at: new Date(Date.now() - 61_000) })
       .execute();
     expect(await matchAll(testDb.db, { registrationsPerMinute: 3 })).toBe(2);
     expect(await findReasons(testDb.db)).toMatchObject({ gpu: null });
+  });
+
+  test('after an outage, what was held and what is made anew stay within that limit together (C11)', async () => {
+    await putJobs(5);
+    expect(await matchAll(testDb.db, { registrationsPerMinute: 3 })).toBe(3);
+    // Held for longer than the minute: registered at the instant when it is over.
+    await testDb.db
+      .updateTable('workers')
+      .set({ created_at: minutesAgo(2) })
+      .execute();
+    expect(await matchAll(testDb.db, { registrationsPerMinute: 3 })).toBe(0);
+    await testDb.db.updateTable('workers').set({ registration_started_at: new Date() }).execute();
+    expect(await matchAll(testDb.db, { registrationsPerMinute: 3 })).toBe(0);
+  });
+
+  test('what was given back without a registration takes nothing of that limit', async () => {
+    await putJobs(3);
+    expect(await matchAll(testDb.db, { registrationsPerMinute: 3 })).toBe(3);
+    await testDb.db.updateTable('workers').set({ status: 'failed', completed_at: new Date(), stop_reason: 'unwanted' }).execute();
+    expect(await matchAll(testDb.db, { registrationsPerMinute: 3 })).toBe(3);
   });
 });
