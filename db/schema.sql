@@ -604,6 +604,8 @@ CREATE TRIGGER breakers_closed AFTER DELETE ON breakers FOR EACH STATEMENT EXECU
 
 CREATE TRIGGER breakers_let_go AFTER DELETE ON breakers FOR EACH ROW EXECUTE FUNCTION let_held_tasks_go();
 
+CREATE TRIGGER breakers_opened AFTER UPDATE OF pauses ON breakers FOR EACH ROW WHEN (((old.pauses = 0) AND (new.pauses > 0))) EXECUTE FUNCTION notify_queue_event();
+
 CREATE TRIGGER breakers_shortened AFTER UPDATE OF paused_until ON breakers FOR EACH ROW WHEN (((new.paused_until < old.paused_until) OR ((new.paused_until IS NULL) AND (old.paused_until IS NOT NULL)))) EXECUTE FUNCTION let_held_tasks_go();
 
 CREATE TRIGGER installations_usable AFTER UPDATE ON installations FOR EACH ROW WHEN ((((old.suspended_at IS NULL) AND (old.deleted_at IS NULL)) <> ((new.suspended_at IS NULL) AND (new.deleted_at IS NULL)))) EXECUTE FUNCTION note_installation_usable();

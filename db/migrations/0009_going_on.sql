@@ -32,3 +32,7 @@ create trigger breakers_let_go after delete on breakers for each row execute fun
 create trigger breakers_shortened after update of paused_until on breakers for each row
   when (new.paused_until < old.paused_until or new.paused_until is null and old.paused_until is not null)
   execute function let_held_tasks_go();
+
+-- A breaker that opens is told at once: matchers give back what it holds, and what passes by itself is probed from then on.
+create trigger breakers_opened after update of pauses on breakers for each row
+  when (old.pauses = 0 and new.pauses > 0) execute function notify_queue_event();

@@ -15,6 +15,8 @@ test('a pass of the matcher is counted by what it did, and by how long it took (
     takenBack: 0,
     unserved: [{ pool: 'gpu', entityName: 'acme', rounds: 1, demandKey: 1, pausedUntil: new Date() }],
     hasMore: false,
+    nextPauseEndMs: null,
+    hasProbed: false,
     pools: ['linux', 'linux'],
   };
   createEvents(SILENT, metrics).matched(matched, 0.5);

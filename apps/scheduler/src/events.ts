@@ -1,5 +1,6 @@
 import type { BegunWait } from '@paddock/db/accounts/waits';
 import type { PodToAdopt } from '@paddock/db/workers/adopt-workers';
+import type { Probed } from '@paddock/db/matching/probes';
 import type { WarmScope } from '@paddock/db/matching/warm-workers';
 import type { UnstartableWorker } from '@paddock/db/workers/stuck-pods';
 import type { VanishedWorker, PodTransition } from '@paddock/db/workers/worker-pods';
@@ -84,6 +85,11 @@ export function createEvents(log: Logger, metrics: Metrics) {
     ['kind'],
   );
   const clusterFailures = metrics.counter('paddock_cluster_failures_total', 'Calls of the cluster that failed, by kind', ['kind']);
+  const probes = metrics.counter(
+    'paddock_probes_total',
+    'Calls that only asked whether GitHub or the cluster answers again, by what was asked and whether it did',
+    ['subject', 'answered'],
+  );
   const cuts = metrics.counter(
     'paddock_database_connections_cut_total',
     'Times that connections to PostgreSQL were given up because it had gone silent',
@@ -265,6 +271,13 @@ export function createEvents(log: Logger, metrics: Metrics) {
     },
     followFailed(error: unknown) {
       log.error('following pods failed; it begins again', { error });
+    },
+    probed({ type }: Probed, { answered, isFirst }: { answered: boolean; isFirst: boolean }) {
+      probes.inc({ subject: type, answered: String(answered) });
+      if (isFirst) log.info('a probe was answered: one worker is tried, and the others follow if it can be made', { subject: type });
+    },
+    probingFailed(error: unknown) {
+      log.error('probing failed; it is tried again in a second', { error });
     },
     listenFailed(error: unknown) {
       log.warn('listening for new demand was interrupted', { error });

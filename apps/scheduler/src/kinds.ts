@@ -11,8 +11,8 @@ import { WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
 /** The kinds that the scheduler runs, with how many of each at once in one process. */
 export const schedulerKinds = (parts: Provisioning & Stopping): Kinds => ({
   [WORKER_TASK.provisionWorker]: { handler: createProvisionWorker(parts), slots: 16 },
-  [WORKER_TASK.diagnosePod]: { handler: waitingForCluster(createDiagnosePod(parts)), slots: 4 },
-  [WORKER_TASK.removeSecret]: { handler: waitingForCluster(createRemoveSecret(parts)), slots: 4 },
+  [WORKER_TASK.diagnosePod]: { handler: waitingForCluster(parts, createDiagnosePod(parts)), slots: 4 },
+  [WORKER_TASK.removeSecret]: { handler: waitingForCluster(parts, createRemoveSecret(parts)), slots: 4 },
   [WORKER_TASK.stopWorker]: { handler: createStopWorker(parts), slots: 4 },
   [LOOK_UP_ACCESS]: { handler: createLookUpAccess(parts), slots: 2 },
 });

@@ -21,6 +21,7 @@ import { main } from '@paddock/runtime/main';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { printConfigIfAsked } from '@paddock/runtime/read-config';
 import { run } from '@paddock/runtime/run';
+import { createWake } from '@paddock/runtime/wake';
 import { matchingSettings, readSchedulerConfig, settings } from './config.ts';
 import { createEvents } from './events.ts';
 import { followPods } from './following/follow-pods.ts';
@@ -28,6 +29,7 @@ import { declareSchedulerGauges } from './scheduler-gauges.ts';
 import { schedulerKinds } from './kinds.ts';
 import { createRunLooks } from './stopping/run-looks.ts';
 import { runMatching } from './matching/match-loop.ts';
+import { runProbing } from './probing/probe.ts';
 
 /** Below the longest wait for a lock, so that whoever waits for a scheduler that stands still gets it and does not fail. */
 const IDLE_TRANSACTION_MS = 8_000;
@@ -92,10 +94,21 @@ await main(async () => {
   });
   outage.onAnswer(executor.wake);
   const { matchTickMs: tickMs, forgottenAfterMs } = config;
-  const matching = { db, config: ownConfig, schema, tickMs, forgottenAfterMs, settings: matchingSettings(config), events };
+  const probe = createWake();
+  const matching = {
+    db,
+    config: ownConfig,
+    schema,
+    tickMs,
+    forgottenAfterMs,
+    settings: matchingSettings(config),
+    events,
+    onProbed: probe.ring,
+  };
   const { unexplainedGraceMs, leaseMs, leaseRenewMs: renewMs, namespacesRefreshMs: namespacesMs, stuckAfterMs, watchSeconds } = config;
   const pace = { unexplainedGraceMs, leaseMs, renewMs, namespacesMs, stuckAfterMs, watchSeconds };
   const following = { db, cluster, events, breakerRules: rules, holder, ...pace };
+  const probing = { db, github, cluster, events, breakerRules: rules, holder };
   const onceFit = (part: (signal: AbortSignal) => Promise<void>) => async (signal: AbortSignal) => {
     await waitUntilFit({ whyNotReady, pollMs: 1_000, onUnfit: events.notReady }, signal);
     if (!signal.aborted) await part(signal);
@@ -107,6 +120,7 @@ await main(async () => {
         http: serveUntilStopped(http, log),
         matching: onceFit((signal) => runMatching(matching, signal)),
         executor: onceFit(executor.run),
+        probing: onceFit((signal) => runProbing(probing, probe, signal)),
         following: onceFit((signal) => followPods(following, signal)),
       },
       { graceMs: config.drainMs, log, onStop: () => void (isStopping = true) },

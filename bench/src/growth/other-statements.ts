@@ -87,6 +87,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'reserveWarmWorkers',
   ],
   'a change of the pools': ['storePoolsDocument', 'reconsiderJobs', 'replaceWaitingJobs'],
+  'something that is away, once a second': ['findProbed', 'findProbePlace', 'noteAnswer', 'noteSilence'],
   'a database that was away': ['giveBackLostClaims'],
   'a start or an end of a process': ['createFitness', 'releaseLease', 'lockMatching', 'describeSchema'],
   'a person': [

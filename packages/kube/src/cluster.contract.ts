@@ -2,12 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { callJson, objectPath } from './call.ts';
 import type { Cluster } from './connect.ts';
-import { containerStatus, eventAbout, failureOf } from './contract-parts.ts';
+import { containerStatus, eventAbout, failureOf, RUNNING } from './contract-parts.ts';
 import { podEvents } from './events.ts';
 import { readLogTail } from './logs.ts';
 import type { ObservedPod } from './observed-pod.ts';
 import { podChanges } from './pod-changes.ts';
 import { createPod, deletePod, findPod, listPods } from './pods.ts';
+import { probeContract } from './probe.contract.ts';
 import { runnerPod, runnerSecret } from './runner-pod.ts';
 import { createSecret, deleteSecret, secretExists, setSecretOwner } from './secrets.ts';
 import { watchPods } from './watch-pods.ts';
@@ -51,11 +52,8 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
         body: { status },
         contentType: 'application/merge-patch+json',
       });
-    const running = {
-      phase: 'Running',
-      startTime: '2026-11-20T10:00:00Z',
-      containerStatuses: [containerStatus({ running: { startedAt: '2026-11-20T10:00:02Z' } })],
-    };
+
+    probeContract(() => ({ cluster, stranger }));
 
     describe('pods', () => {
       test('a pod is created once, and found again with what its labels and annotations say (C6, E6)', async () => {
@@ -92,7 +90,7 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
         const worker = newWorker();
         const { uid } = await createPod(cluster, runnerPod(worker));
         const seen = await findPod(cluster, worker);
-        await setStatus(worker.name, running);
+        await setStatus(worker.name, RUNNING);
         expect(await deletePod(cluster, { ...worker, uid: '00000000-0000-0000-0000-000000000000' })).toBe('changed');
         expect(await deletePod(cluster, { ...worker, uid, resourceVersion: seen?.resourceVersion })).toBe('changed');
         const now = await findPod(cluster, worker);
@@ -106,7 +104,7 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
         await createPod(cluster, runnerPod(worker));
         const [startedAt, finishedAt] = ['2026-11-20T10:00:02Z', '2026-11-20T10:05:00Z'];
         const terminated = { exitCode: 7, reason: 'Error', message: 'last \0 words', startedAt, finishedAt };
-        await setStatus(worker.name, { ...running, phase: 'Failed', containerStatuses: [containerStatus({ terminated })] });
+        await setStatus(worker.name, { ...RUNNING, phase: 'Failed', containerStatuses: [containerStatus({ terminated })] });
         expect(await findPod(cluster, worker)).toMatchObject({
           phase: 'Failed',
           runningAt: new Date(startedAt),
@@ -231,7 +229,7 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
         await waitFor('the list', () => seen.length === 1);
         await createPod(cluster, runnerPod(foreign));
         await createPod(cluster, runnerPod(after));
-        await setStatus(after.name, running);
+        await setStatus(after.name, RUNNING);
         await deletePod(cluster, after);
         await waitFor('the deletion', () => seen.some((line) => line.startsWith('deleted')));
         over.abort();
@@ -251,7 +249,7 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
         const worker = newWorker();
         const { resourceVersion } = await listPods(cluster, worker);
         await createPod(cluster, runnerPod(worker));
-        await setStatus(worker.name, running);
+        await setStatus(worker.name, RUNNING);
         const over = new AbortController();
         const types: string[] = [];
         for await (const changes of podChanges(cluster, { ...worker, resourceVersion, seconds: 30 }, over.signal)) {

@@ -25,3 +25,10 @@ export function eventAbout(name: string, uid: string, message: string): object {
     source: { component: 'default-scheduler' },
   };
 }
+
+/** A pod's status once its containers run. */
+export const RUNNING = {
+  phase: 'Running',
+  startTime: '2026-11-20T10:00:00Z',
+  containerStatuses: [containerStatus({ running: { startedAt: '2026-11-20T10:00:02Z' } })],
+};

@@ -1,5 +1,7 @@
 import { markPodsDeleted } from '@paddock/db/workers/ended-pods';
 import { holdLease } from '@paddock/db/turns/hold-lease';
+import { ownCluster } from '@paddock/db/matching/breakers';
+import { noteAnswer } from '@paddock/db/matching/probes';
 import { findInstance } from '@paddock/db/instance';
 import { markStuckPods } from '@paddock/db/workers/stuck-pods';
 import { findKnownPods, findNamespaces, stopVanishedWorkers } from '@paddock/db/workers/worker-pods';
@@ -32,6 +34,9 @@ export interface Following extends Recording {
 
 /** An API server that has just started, or a cache that is being filled, is whole by then; a lost pod's job waits for no longer. */
 const DOUBT_MS = 30_000;
+
+/** There is one follower: a call every two seconds burdens no API server, and a longer pause would outlast a short absence. */
+const BACKOFF_MS = { first: 250, most: 2_000 };
 
 /** Follows the pods of this environment while we hold the lease on that. What two followers write at once does no harm (C8). */
 export async function followPods(parts: Following, signal: AbortSignal): Promise<void> {
@@ -83,20 +88,27 @@ async function followNamespace(parts: Following, where: { namespace: string; ins
   const { db, cluster, events, watchSeconds } = parts;
   let known: readonly string[] = [];
   let doubted = NO_DOUBT;
+  let wasInterrupted = false;
   await watchPods(
     cluster,
     {
       ...where,
       watchSeconds,
+      backoffMs: BACKOFF_MS,
       beforeList: async () => {
         known = await findKnownPods(db, where.namespace);
       },
       onList: async (pods) => {
+        if (wasInterrupted) await noteAnswer(db, ownCluster);
+        wasInterrupted = false;
         doubted = await takeList(parts, where.namespace, pods, known, doubted);
         return doubted.size === 0 ? {} : { relistInMs: parts.doubtMs ?? DOUBT_MS };
       },
       onChanges: (changes) => takeChanges(parts, changes),
-      onInterrupted: (failure, retryInMs) => events.watchInterrupted(where.namespace, failure, retryInMs),
+      onInterrupted: (failure, retryInMs) => {
+        wasInterrupted = true;
+        events.watchInterrupted(where.namespace, failure, retryInMs);
+      },
     },
     signal,
   );

@@ -22,20 +22,30 @@ export interface Matching {
   readonly forgottenAfterMs: number;
   readonly settings: MatchingSettings;
   readonly events: SchedulerEvents;
+  /** Told by each pass that something is away that probes can tell to be back. */
+  readonly onProbed: () => void;
 }
 
-/** Matches demand with supply whenever a notification says that something changed, and every `tickMs` without one (C1). */
+/**
+ * Matches demand with supply whenever a notification says that something changed, when a pause is over that holds workers back, and every
+ * `tickMs` in any case (C1).
+ */
 export async function runMatching(parts: Matching, signal: AbortSignal): Promise<void> {
-  const { db, config, schema, tickMs, forgottenAfterMs, settings, events } = parts;
+  const { db, config, schema, tickMs, forgottenAfterMs, settings, events, onProbed } = parts;
+  let nextLookMs = tickMs;
   const wake = createWake();
   const match = async (): Promise<void> => {
     const began = performance.now();
+    nextLookMs = Math.min(tickMs, AFTER_FAILURE_MS);
     const matched = await matchOnce(db, settings);
     const tookMs = performance.now() - began;
     events.matched(matched, tookMs / 1_000);
+    if (matched.hasProbed) onProbed();
+    nextLookMs = tickMs;
     if (matched.hasMore) return wake.ring();
     events.warmScopesUnknown(await findUnknownWarmScopes(db, settings.appIds));
     await pause(Math.min(REST * tookMs, tickMs), signal);
+    nextLookMs = Math.min(tickMs, matched.nextPauseEndMs ?? tickMs);
   };
   const reprovision = async (): Promise<void> => {
     const podNames = await reprovisionForgotten(db, forgottenAfterMs);
@@ -43,7 +53,7 @@ export async function runMatching(parts: Matching, signal: AbortSignal): Promise
   };
   await Promise.all([
     listen({ config, channels: [queueEventChannel(schema)], onWake: () => wake.ring(), onError: events.listenFailed }, signal),
-    loop(match, { wake, intervalMs: tickMs, onError: events.matchFailed }, signal),
+    loop(match, { wake, intervalMs: () => nextLookMs, onError: events.matchFailed }, signal),
     loop(reprovision, { wake: createWake(), intervalMs: tickMs, onError: events.matchFailed }, signal),
   ]);
 }
@@ -53,6 +63,9 @@ export async function runMatching(parts: Matching, signal: AbortSignal): Promise
  * next one. A few milliseconds while little waits.
  */
 const REST = 3;
+
+/** A pass that failed has missed what woke it. */
+const AFTER_FAILURE_MS = 2_000;
 
 const MOST_FORGOTTEN = 250;
 

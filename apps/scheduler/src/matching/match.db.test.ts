@@ -166,7 +166,7 @@ function start(tickMs: number): () => Promise<void> {
   const config = clientConfig({ url: testDb.url, schema: testDb.schema, applicationName: 'paddock-test' });
   const events = createEvents(SILENT, createMetrics());
   const ended = runMatching(
-    { db: testDb.db, config, schema: testDb.schema, tickMs, forgottenAfterMs: 60_000, settings: GATE, events },
+    { db: testDb.db, config, schema: testDb.schema, tickMs, forgottenAfterMs: 60_000, settings: GATE, events, onProbed: () => undefined },
     stop.signal,
   );
   return async () => {

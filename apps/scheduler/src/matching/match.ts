@@ -21,6 +21,10 @@ export interface Matched {
   readonly unserved: readonly UnservedKey[];
   /** The pass made as many as it may: the next one finds what is left over. */
   readonly hasMore: boolean;
+  /** In how many milliseconds the first pause of something that holds workers back is over; null: nothing pauses. */
+  readonly nextPauseEndMs: number | null;
+  /** Something is away that probes can tell to be back. */
+  readonly hasProbed: boolean;
   /** Pools of the workers that were reserved, each as often as it got one. */
   readonly pools: readonly string[];
 }
@@ -39,7 +43,8 @@ export async function matchOnce(db: Kysely<Database>, settings: MatchingSettings
     .setIsolationLevel('read committed')
     .execute(async (trx) => {
       await lockMatching(trx, limits);
-      const { ended, retired, takenBack, reserved, unserved, lacking, hasMore } = await matchDemand(trx, settings);
+      const matched = await matchDemand(trx, settings);
+      const { ended, retired, takenBack, reserved, unserved, lacking, hasMore, nextPauseEndMs, hasProbed } = matched;
       await enqueue(trx, [
         ...unserved.filter(({ rounds }) => rounds === 1).map(({ demandKey }) => lookUpAccessTask(demandKey)),
         ...[...reserved, ...takenBack.filter(({ hasPod }) => !hasPod)].map(provisionTask),
@@ -53,6 +58,8 @@ export async function matchOnce(db: Kysely<Database>, settings: MatchingSettings
         unserved,
         lacking,
         hasMore,
+        nextPauseEndMs,
+        hasProbed,
         pools: reserved.map(({ pool }) => pool),
       };
     });

@@ -18,6 +18,7 @@ import { noteRefusal } from '../note-refusal.ts';
 import { failWorker } from './fail-worker.ts';
 import type { Registering } from './registering.ts';
 import { repairInstallation, type Standing } from './repair-installation.ts';
+import { aloneMs, LONGEST_ALONE_MS, waitForReturn } from './wait-for-return.ts';
 
 const LOOK_AGAIN_MS = 1_000;
 
@@ -35,7 +36,8 @@ export async function afterGitHubFailure(
   const { db, runnerGroups, events } = parts;
   events.githubFailed(worker, failure);
   const subject = faultOf(failure, worker);
-  if (subject !== undefined) await noteFailure(parts, { subject, failureClass: failure.kind, message: failure.message });
+  const counted = subject && { subject, failureClass: failure.kind, message: failure.message };
+  const hold = counted && (await noteFailure(parts, counted));
   if (failure.kind === 'conflict' || (marked && mayHaveRegistered(failure))) {
     const message = `It is not known whether GitHub registered the runner: ${failure.message}`;
     await failWorker(parts, worker, { reason: 'registration_interrupted', message });
@@ -59,6 +61,8 @@ export async function afterGitHubFailure(
     case 'timeout':
     case 'network':
     case 'unknown':
+      // What fails for minutes while no breaker opens fails for this worker alone: that costs attempts.
+      if (hold !== undefined || aloneMs(worker) <= LONGEST_ALONE_MS) return waitForReturn(worker, hold, failure);
       throw new Error(`GitHub could not be asked to register the runner ${worker.podName}: ${failure.message}`);
     default:
       return failure.kind satisfies never;
@@ -79,10 +83,11 @@ async function afterRefusal(parts: Registering, worker: WorkerToProvision, failu
   const isUsable = standing !== 'gone' && standing !== 'suspended';
   const isRepositorys = isUsable && worker.scopeRepoId !== 0 && refusedSubject(failure) === 'repository';
   const subject = isRepositorys ? repositoryBreaker(worker.scopeRepoId) : installationBreaker(worker.entityId);
-  await noteFailure(parts, { subject, failureClass: failure.kind, message: failure.message });
+  const hold = await noteFailure(parts, { subject, failureClass: failure.kind, message: failure.message });
+  const held = hold && { heldBy: hold.heldBy };
   return standing === 'renewed'
     ? snooze(LOOK_AGAIN_MS, `the installation was found anew after: ${failure.message}`)
-    : snooze(2 * parts.breakerRules.firstPauseMs, failure.message);
+    : snooze(2 * parts.breakerRules.firstPauseMs, failure.message, held);
 }
 
 /** Undefined: GitHub could not be asked. That changes nothing: the refusal before it says why. */

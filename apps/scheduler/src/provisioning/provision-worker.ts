@@ -1,12 +1,4 @@
-import {
-  clusterBreaker,
-  giveBackTrial,
-  noteFailure,
-  passBreakers,
-  poolBreaker,
-  registrationBreakers,
-  UNWATCHED,
-} from '@paddock/db/matching/breakers';
+import { clusterBreaker, giveBackTrial, passBreakers, poolBreaker, registrationBreakers, UNWATCHED } from '@paddock/db/matching/breakers';
 import { findWorkerToProvision, type WorkerToProvision } from '@paddock/db/workers/workers';
 import { KubeError, type KubeFailure } from '@paddock/kube/errors';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
@@ -21,6 +13,7 @@ import { registerRunner } from './register-runner.ts';
 import type { Registering } from './registering.ts';
 import { putSecret } from './put-secret.ts';
 import { adoptSecret, afterKubeFailure, finishPod, noteKubeFailure, type Starting, startPod, type Trial, tryCluster } from './start-pod.ts';
+import { waitForReturn } from './wait-for-return.ts';
 import type { Run } from './while-away.ts';
 
 export type Provisioning = Registering & Starting;
@@ -67,8 +60,7 @@ async function provision(parts: Provisioning, worker: WorkerToProvision, run: Ru
 
   const there = await lookAtCluster(parts, worker, task);
   if ('away' in there) {
-    await noteFailure(parts, { subject: clusterBreaker(worker.cluster), failureClass: 'away', message: there.away });
-    return snooze(CLUSTER_AWAY_MS, there.away);
+    return waitForReturn(worker, await noteKubeFailure(parts, worker, there.away), there.away);
   }
   if (there.pod !== undefined) return finishPod(parts, worker, { uid: there.pod.uid, isNew: false }, run);
 
@@ -81,7 +73,8 @@ async function provision(parts: Provisioning, worker: WorkerToProvision, run: Ru
       return fail(parts, worker, 'registration_interrupted', 'A registration was begun, and its JIT config is lost.');
     }
     const passage = worker.isWatched ? await passBreakers(parts.db, breakersOf(worker)) : UNWATCHED;
-    if (passage.waitMs > 0) return snooze(passage.waitMs, `held back after failures: ${passage.message}`);
+    const { heldBy } = passage;
+    if (heldBy !== undefined) return snooze(passage.waitMs, `held back after failures: ${passage.message}`, { heldBy });
     ({ isWatched } = passage);
     trial.id = passage.trial;
     if (isWatched) await tryCluster(parts, worker, pool, task);
@@ -105,14 +98,12 @@ const breakersOf = (worker: WorkerToProvision) => [
   clusterBreaker(worker.cluster),
 ];
 
-const CLUSTER_AWAY_MS = 10_000;
-
 /** Also proves that the cluster answers, before a JIT config is asked for that could then not be used. */
 async function lookAtCluster(
-  { cluster, events }: Provisioning,
+  { cluster }: Provisioning,
   worker: WorkerToProvision,
   task: Task,
-): Promise<{ pod: ObservedPod | undefined; secret: boolean } | { away: string }> {
+): Promise<{ pod: ObservedPod | undefined; secret: boolean } | { away: KubeFailure }> {
   requireLease(task);
   const place = { namespace: worker.namespace, name: worker.podName };
   try {
@@ -120,8 +111,7 @@ async function lookAtCluster(
     return { pod, secret };
   } catch (error) {
     if (!(error instanceof KubeError && ['network', 'timeout', 'unavailable'].includes(error.failure.kind))) throw error;
-    events.clusterFailed(worker, error.failure);
-    return { away: error.message };
+    return { away: error.failure };
   }
 }
 

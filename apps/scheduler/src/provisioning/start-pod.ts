@@ -1,6 +1,8 @@
 import {
+  AWAY,
   type BreakerSubject,
   clusterBreaker,
+  type Hold,
   noteFailure,
   type Noting,
   noteSuccess,
@@ -10,7 +12,7 @@ import {
 import { isPending, savePod, type WorkerToProvision } from '@paddock/db/workers/workers';
 import type { Pool } from '@paddock/domain/pools/pools-document';
 import type { Cluster } from '@paddock/kube/connect';
-import { KubeError, type KubeFailure } from '@paddock/kube/errors';
+import { isAway, KubeError, type KubeFailure } from '@paddock/kube/errors';
 import { createPod } from '@paddock/kube/pods';
 import { createSecret, deleteSecret, setSecretOwner } from '@paddock/kube/secrets';
 import { done, type Outcome, snooze } from '@paddock/queue/outcome';
@@ -18,6 +20,7 @@ import type { Task } from '@paddock/queue/task';
 import type { SchedulerEvents } from '../events.ts';
 import { requireLease } from './lease.ts';
 import { podOf, secretOf } from './manifests.ts';
+import { waitForReturn } from './wait-for-return.ts';
 import { type Run, tryWhileAway } from './while-away.ts';
 
 export interface Starting extends Noting {
@@ -101,14 +104,15 @@ export async function adoptSecret({ cluster }: Starting, worker: WorkerToProvisi
 export async function afterKubeFailure(parts: Starting, worker: WorkerToProvision, error: unknown): Promise<Outcome | undefined> {
   if (!(error instanceof KubeError)) return undefined;
   const { failure } = error;
-  await noteKubeFailure(parts, worker, failure);
+  const hold = await noteKubeFailure(parts, worker, failure);
+  if (isAway(failure)) return waitForReturn(worker, hold, failure);
   return failure.kind === 'unknown' ? undefined : snooze(Math.max(failure.retryAfterMs ?? LOOK_AGAIN_MS, SOONEST_MS), failure.message);
 }
 
-/** Counts the failure against what is at fault. */
-export async function noteKubeFailure(parts: Starting, worker: WorkerToProvision, failure: KubeFailure): Promise<void> {
+/** Counts the failure against what is at fault. Returns the hold of its breaker, if that is open. */
+export async function noteKubeFailure(parts: Starting, worker: WorkerToProvision, failure: KubeFailure): Promise<Hold | undefined> {
   parts.events.clusterFailed(worker, failure);
-  await noteFailure(parts, { ...faultOf(failure, worker), message: failure.message });
+  return noteFailure(parts, { ...faultOf(failure, worker), message: failure.message });
 }
 
 const LOOK_AGAIN_MS = 30_000;
@@ -133,7 +137,7 @@ function faultOf({ kind }: KubeFailure, worker: WorkerToProvision): { subject: B
     case 'conflict':
     case 'gone':
     case 'unknown':
-      return { subject: clusterBreaker(worker.cluster), failureClass: 'away' };
+      return { subject: clusterBreaker(worker.cluster), failureClass: AWAY };
     default:
       return kind satisfies never;
   }

@@ -45,7 +45,12 @@ describe('breakers (C11)', () => {
     await fail('not_found');
     expect(await pass(linux, githubBreaker)).toEqual({ waitMs: 0, message: '', isWatched: true });
     await fail();
-    expect(await pass(linux, githubBreaker)).toEqual({ waitMs: expect.any(Number), message: 'forbidden!', isWatched: true });
+    expect(await pass(linux, githubBreaker)).toEqual({
+      waitMs: expect.any(Number),
+      heldBy: 'pool:linux',
+      message: 'forbidden!',
+      isWatched: true,
+    });
     expect(await pauses()).toEqual([30]);
     expect(await pass(githubBreaker, poolBreaker('windows'), installationBreaker(7))).toMatchObject({ waitMs: 0 });
   });

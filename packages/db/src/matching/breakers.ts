@@ -6,6 +6,8 @@ import { OUTDATED_RUNNER } from '../workers/outdated-runners.ts';
 //   closed ──three failures of one class──► paused ──pause over──► one trial ──success──► closed
 //                                             ▲                       │
 //                                             └──── failure, twice as long ◄┘
+//
+//   GitHub's and the cluster's are probed while they are open (probes.ts): the first answer after a silence ends the pause.
 
 /** What is at fault, so that what is not goes on: a pool's template, an App, an account's installation, a repository, GitHub itself, the cluster. */
 export interface BreakerSubject {
@@ -20,6 +22,10 @@ export const installationBreaker = (entityId: number): BreakerSubject => ({ type
 export const repositoryBreaker = (repoId: number): BreakerSubject => ({ type: 'repository', id: String(repoId) });
 export const githubBreaker: BreakerSubject = { type: 'github', id: '' };
 export const clusterBreaker = (name: string): BreakerSubject => ({ type: 'cluster', id: name });
+/** Of the one cluster there is, as the column `workers.cluster` names it. */
+export const ownCluster = { type: 'cluster', id: 'default' } as const;
+/** Failures of a cluster that did not answer. */
+export const AWAY = 'away';
 
 /** What a task that waits for a breaker of this subject is held by. */
 export const heldBy = ({ type, id }: BreakerSubject): string => `${type}:${id}`;
@@ -55,6 +61,14 @@ export interface BreakerRules {
   readonly refusedPauseMs: number;
 }
 
+/** What an open breaker keeps back. */
+export interface Hold {
+  /** How long, in milliseconds, unless it lets go sooner. */
+  readonly waitMs: number;
+  /** The breaker, as a task that waits for it names it: TYPE:ID of its subject. */
+  readonly heldBy: string;
+}
+
 /** What it takes to count failures. */
 export interface Noting {
   readonly db: Kysely<Database>;
@@ -63,22 +77,45 @@ export interface Noting {
 
 /**
  * Counts a failure. The last of those that the rules allow opens the breaker for the first pause; a trial that fails opens it again, for
- * twice as long each time and the longest pause at most (C11). Failures of what was begun before a pause do not prolong it.
+ * twice as long each time and the longest pause at most (C11). Where a probe is answered and the trial failed nevertheless, for an eighth
+ * of the time since it opened: then people wait an eighth longer than the outage at most. Failures of what was begun before a pause do not
+ * prolong it. Returns the hold of the open breaker; undefined: it is not open.
  */
-export async function noteFailure({ db, breakerRules }: Noting, { subject, failureClass, message }: Failure): Promise<void> {
+export async function noteFailure({ db, breakerRules }: Noting, { subject, failureClass, message }: Failure): Promise<Hold | undefined> {
   const { failures, firstPauseMs, longestPauseMs } = breakerRules;
   const opens = sql`(b.pauses > 0 or b.failures + 1 >= ${failures}::integer)`;
-  await sql`
-    insert into breakers as b (subject_type, subject_id, failure_class, failures, message)
-    values (${subject.type}, ${subject.id}, ${failureClass}, 1, ${message})
-    on conflict (subject_type, subject_id, failure_class) do update
-      set failures = case when ${opens} then 0 else b.failures + 1 end,
-        pauses = b.pauses + ${opens}::integer,
-        paused_until = case when ${opens}
-          then now() + least(${longestPauseMs}::float8, ${firstPauseMs}::float8 * 2 ^ b.pauses) * interval '1 millisecond' else b.paused_until end,
-        trial_until = null, message = excluded.message, failed_at = now()
-      where b.paused_until is null or b.paused_until <= now()`.execute(db);
+  const pauseMs = sql`case when b.answered_at is null then ${firstPauseMs}::float8 * 2 ^ b.pauses
+    else greatest(${SHORTEST_PAUSE_MS}::float8, extract(epoch from now() - b.opened_at) * 1000 / 8) end`;
+  const { rows } = await sql<{ waitMs: number }>`
+    with noted as (
+      insert into breakers as b (subject_type, subject_id, failure_class, failures, message)
+      values (${subject.type}, ${subject.id}, ${failureClass}, 1, ${message})
+      on conflict (subject_type, subject_id, failure_class) do update
+        set failures = case when ${opens} then 0 else b.failures + 1 end,
+          pauses = b.pauses + ${opens}::integer,
+          opened_at = case when ${opens} then coalesce(b.opened_at, now()) end,
+          paused_until = case when ${opens}
+            then now() + least(${longestPauseMs}::float8, ${pauseMs}) * interval '1 millisecond' else b.paused_until end,
+          trial_until = null, message = excluded.message, failed_at = now()
+        where b.paused_until is null or b.paused_until <= now()
+      returning paused_until
+    ),
+    -- That of the snapshot, where the failure is not counted because the breaker was paused.
+    pause as (
+      select paused_until from noted
+      union all
+      select paused_until from breakers b
+      where (b.subject_type, b.subject_id, b.failure_class) = (${subject.type}, ${subject.id}, ${failureClass}) and not exists (select from noted)
+    )
+    select greatest(0, ceil(extract(epoch from paused_until - now()) * 1000))::float8 as "waitMs" from pause where paused_until is not null`.execute(
+    db,
+  );
+  const [pause] = rows;
+  return pause && { waitMs: pause.waitMs, heldBy: heldBy(subject) };
 }
+
+/** While a probe is answered and a trial is not: a registration costs five points of GitHub's 900 in a minute. */
+const SHORTEST_PAUSE_MS = 1_000;
 
 /** One log may be a stranger's words, and one exit code another program's; two runners that say the same are none. */
 const OUTDATED_FAILURES = 2;
@@ -106,6 +143,8 @@ export async function holdBack(db: Kysely<Database>, { subject, failureClass, me
 export interface Passage {
   /** How long to wait before asking again, in milliseconds; 0: go on, as the one trial if a breaker was open. */
   readonly waitMs: number;
+  /** The breaker to wait for, as a task names it; absent where none holds this back. */
+  readonly heldBy?: string;
   /** What the failures said. */
   readonly message: string;
   /** Something failed there lately: a success is to be noted. */
@@ -119,10 +158,10 @@ export const UNWATCHED: Passage = { waitMs: 0, message: '', isWatched: false };
 
 /** How long a trial may take before somebody else may try: it may have died. */
 const TRIAL_S = 120;
-/** While somebody else tries. */
+/** While somebody else tries: a success ends the wait, and so does the next look where the trial has come to nothing. */
 const TRIED_MS = 5_000;
 
-interface Row {
+interface Row extends BreakerSubject {
   message: string;
   isOpen: boolean;
   isOurs: boolean;
@@ -146,7 +185,7 @@ export async function passBreakers(db: Kysely<Database>, subjects: readonly Brea
         and not exists (select from watched where pauses > 0 and (paused_until > now() or trial_until > now()))
       returning b.subject_type, b.subject_id, b.failure_class, b.trial_until
     )
-    select w.message, w.pauses > 0 as "isOpen",
+    select w.subject_type as type, w.subject_id as id, w.message, w.pauses > 0 as "isOpen",
       t.trial_until is not null as "isOurs", t.trial_until::text as trial,
       greatest(0, coalesce(extract(epoch from w.paused_until - now()) * 1000, 0))::float8 as "pausedMs"
     from watched w left join taken t using (subject_type, subject_id, failure_class)`.execute(db);
@@ -156,7 +195,8 @@ export async function passBreakers(db: Kysely<Database>, subjects: readonly Brea
     const trial = rows.find(({ isOurs }) => isOurs)?.trial ?? undefined;
     return { waitMs: 0, message: '', isWatched: rows.length > 0, ...(trial === undefined ? {} : { trial }) };
   }
-  return { waitMs: Math.max(Math.ceil(longest.pausedMs), TRIED_MS), message: longest.message, isWatched: true };
+  const waitMs = longest.pausedMs > 0 ? Math.ceil(longest.pausedMs) : TRIED_MS;
+  return { waitMs, heldBy: heldBy(longest), message: longest.message, isWatched: true };
 }
 
 /**

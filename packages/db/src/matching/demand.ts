@@ -3,6 +3,7 @@ import { type BreakerSubject, RATE_LIMITED, REFUSED } from './breakers.ts';
 import { deficits } from './deficits.ts';
 import { installationToday, loginToday } from '../accounts/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
+import { IS_PROBED } from './probes.ts';
 import { isReturnable } from './spare-workers.ts';
 import type { Database } from '../schema/tables.ts';
 import { GUARDS_WORKER } from '../workers/workers.ts';
@@ -27,7 +28,23 @@ export interface DemandTotals {
   hasUnserved: boolean;
   /** The configuration keeps workers warm. */
   hasWarm: boolean;
+  /** In how many milliseconds the first pause of something that holds workers back is over; null: nothing pauses. */
+  nextPauseEndMs: number | null;
+  /** Something is away that probes can tell to be back. */
+  hasProbed: boolean;
 }
+
+/** Instants at which more workers may be made, with nothing to tell of it but the clock. */
+const nextPauseEnd = sql`(
+      select ceil(extract(epoch from min(ends_at) - now()) * 1000)::float8 from (
+        select min(paused_until) as ends_at from breakers where paused_until > now()
+        union all
+        select min(paused_until) from registration_budgets where paused_until > now()
+        union all
+        select min(reset_at) from registration_budgets where reset_at > now()
+        union all
+        select min(paused_until) from unserved_keys where paused_until > now()
+      ) pauses)`;
 
 /** Whether there is anything to match, at the cost of counting what waits. */
 export async function sumUpDemand(db: Kysely<Database>): Promise<DemandTotals> {
@@ -36,7 +53,7 @@ export async function sumUpDemand(db: Kysely<Database>): Promise<DemandTotals> {
     select count(*) filter (where waiting > 0) as keys, coalesce(sum(lacking), 0)::bigint as lacking, exists (select from demand_keys) as "hasStored",
       exists (select from workers where status = 'pending' and registration_started_at is null and pod_uid is null) as "hasUnregistered",
       coalesce(sum(greatest(unassigned - waiting, 0)), 0)::bigint as spare, exists (select from workers where ${isReturnable}) as "hasReturnable",
-      ${unservedSigns}, ${hasWarm} as "hasWarm"
+      ${unservedSigns}, ${hasWarm} as "hasWarm", ${nextPauseEnd} as "nextPauseEndMs", exists (select from breakers b where ${IS_PROBED}) as "hasProbed"
     from deficits`.execute(db);
   const [totals] = rows;
   if (totals === undefined) throw new Error('PostgreSQL answered a sum with no row.');

@@ -31,6 +31,9 @@ export interface MatchedDemand {
   readonly lacking: number;
   /** The pass made as many as it may: the next one finds what is left over. */
   readonly hasMore: boolean;
+  /** As `DemandTotals` has them. */
+  readonly nextPauseEndMs: number | null;
+  readonly hasProbed: boolean;
 }
 
 export interface MatchingOptions extends MatchingSettings {
@@ -69,6 +72,8 @@ export async function matchDemand(
     unserved,
     lacking: Math.max(0, totals.lacking - takenBack.length - reserved.length),
     hasMore: reserved.length + kept.reserved.length >= most,
+    nextPauseEndMs: totals.nextPauseEndMs,
+    hasProbed: totals.hasProbed,
   };
 }
 

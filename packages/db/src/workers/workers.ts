@@ -14,6 +14,8 @@ export interface WorkerToProvision {
   instance: string;
   status: Status;
   stoppingAt: Date | null;
+  /** Since its reservation, in milliseconds. */
+  ageMs: number;
   pool: string;
   /** What the configuration says of that pool today; undefined if it has none of that name. */
   poolToday: Pool | undefined;
@@ -48,8 +50,8 @@ export async function findWorkerToProvision(
 ): Promise<WorkerToProvision | undefined> {
   const { rows } = await sql<Omit<WorkerToProvision, 'poolToday'> & { poolToday: unknown }>`${prepared}
     select w.pod_name as "podName", instance.instance_id as instance, w.status, w.stopping_at as "stoppingAt",
-      w.k8s_pool as pool, w.namespace, w.cluster, w.pod_uid as "podUid", w.registration_started_at as "registrationStartedAt",
-      w.entity_id as "entityId", w.entity_type as "entityType",
+      extract(epoch from now() - w.created_at)::float8 * 1000 as "ageMs", w.k8s_pool as pool, w.namespace, w.cluster, w.pod_uid as "podUid",
+      w.registration_started_at as "registrationStartedAt", w.entity_id as "entityId", w.entity_type as "entityType",
       ${loginToday('w')} as login, coalesce(i.app_id, w.app_id) as "appId",
       coalesce(i.installation_id, w.installation_id) as "installationId",
       w.scope_repo_id as "scopeRepoId", coalesce(j.repo_full_name, w.repo_full_name) as "repoFullName",

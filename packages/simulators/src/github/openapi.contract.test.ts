@@ -101,6 +101,7 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     ['post', '/app/installations/{installation_id}/access_tokens', 201, 'app'],
     ['get', '/app/hook/deliveries', 200, 'app'],
     ['get', '/app/hook/deliveries/{delivery_id}', 200, 'app'],
+    ['get', '/rate_limit', 200, 'installation'],
     ['get', '/orgs/{org}/actions/runners', 200, 'installation'],
     ['get', '/orgs/{org}/actions/runners/{runner_id}', 200, 'installation'],
     ['post', '/orgs/{org}/actions/runners/generate-jitconfig', 201, 'installation', jit],
@@ -158,6 +159,14 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     expect(problemsOf('delete', '/orgs/{org}/actions/runners/{runner_id}', answer)).toEqual([]);
     killed.abort();
     await end;
+  });
+
+  test('asking for the limits counts against none', async () => {
+    const [first, second] = [
+      await callApi(world, 'GET', '/rate_limit', { authorization: acme }),
+      await callApi(world, 'GET', '/rate_limit', { authorization: acme }),
+    ];
+    expect(second.body).toEqual(first.body);
   });
 
   test('a suspended installation gets no token: 403', async () => {

@@ -28,6 +28,8 @@ type RouteBase = {
   /** GitHub's operation id; calls are counted by it. */
   readonly operation: string;
   readonly resource?: RateResource;
+  /** Does not count against any limit. */
+  readonly isFree?: boolean;
 };
 
 /** An endpoint, for an App's JSON web token or for an installation's token. */

@@ -68,9 +68,9 @@ async function authenticated(route: Route, call: Call, authorization: string | u
 function withinLimit(world: World, caller: string, route: Route, act: () => Answer): Answer {
   const resource = route.resource ?? 'core';
   const bucket = bucketOf(world, caller, resource);
-  const answer = bucket.used >= bucket.limit ? exceeded(caller) : refusable(act);
+  const answer = bucket.used >= bucket.limit && route.isFree !== true ? exceeded(caller) : refusable(act);
   if (answer.status === 304) world.unchangedAnswers += 1;
-  else bucket.used += 1;
+  else if (route.isFree !== true) bucket.used += 1;
   return { ...answer, headers: { ...rateHeaders(bucket, resource), ...answer.headers } };
 }
 

@@ -5,6 +5,7 @@ import type { GitHubControl } from './control.ts';
 import { createControl } from './create-control.ts';
 import { appRoutes } from './routes-app.ts';
 import { controlRoutes } from './routes-control.ts';
+import { limitRoutes } from './routes-limits.ts';
 import { runnerGroupRoutes } from './routes-runner-groups.ts';
 import { runnerRoutes } from './routes-runners.ts';
 import { runRoutes } from './routes-runs.ts';
@@ -79,7 +80,7 @@ export async function startGitHubSimulator(options: GitHubSimulatorOptions): Pro
 function apiRouter(world: World): Router {
   const router = Router();
   router.use(express.json());
-  for (const route of [...appRoutes, ...runnerRoutes, ...runnerGroupRoutes, ...runRoutes]) serveRoute(router, world, route);
+  for (const route of [...appRoutes, ...runnerRoutes, ...runnerGroupRoutes, ...runRoutes, ...limitRoutes]) serveRoute(router, world, route);
   router.use(
     (_request, response) => void response.status(404).json({ message: 'Not Found', documentation_url: 'https://docs.github.com/rest' }),
   );

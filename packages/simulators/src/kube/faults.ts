@@ -25,11 +25,13 @@ export interface Fault {
   readonly hang?: boolean | undefined;
 }
 
+type FaultyCall = Pick<ApiCall, 'method' | 'verb' | 'path'>;
+
 export interface Faults {
   add(fault: Fault): void;
   clear(): void;
   /** The fault that strikes this call, if any; it is counted as used. */
-  take(call: ApiCall): Fault | undefined;
+  take(call: FaultyCall): Fault | undefined;
 }
 
 export function createFaults(): Faults {
@@ -53,7 +55,7 @@ export function createFaults(): Faults {
   };
 }
 
-function matches(fault: Fault, call: ApiCall): boolean {
+function matches(fault: Fault, call: FaultyCall): boolean {
   return (
     (fault.method === undefined || fault.method === call.method) &&
     (fault.verb === undefined || fault.verb === call.verb) &&

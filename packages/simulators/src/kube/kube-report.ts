@@ -52,7 +52,7 @@ export function createKubeReport(store: ObjectStore, openWatches: () => number) 
     mostActivePods = Math.max(mostActivePods, active.size);
   });
   return {
-    count({ verb, resource, subresource }: ApiCall): void {
+    count({ verb, resource, subresource }: Pick<ApiCall, 'verb' | 'subresource'> & { readonly resource: string }): void {
       const key = [verb, subresource === undefined ? resource : `${resource}/${subresource}`].join(' ');
       calls[key] = (calls[key] ?? 0) + 1;
     },

@@ -11,7 +11,7 @@ export interface ApiService extends ObjectService {
   readonly faults: Faults;
   readonly bookmarkMs: number;
   readonly watches: Set<{ cut(): void }>;
-  count(call: ApiCall): void;
+  count(call: Pick<ApiCall, 'verb' | 'subresource'> & { readonly resource: string }): void;
   /** A fault has struck a call. */
   callFailed(): void;
 }
@@ -19,7 +19,9 @@ export interface ApiService extends ObjectService {
 /** Serves one request of the Kubernetes API, or fails it as a fault demands. */
 export async function serveCall(service: ApiService, request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
-    const call = authorised(service, request);
+    authorise(service, request);
+    if (request.method === 'GET' && request.url === VERSION.path) return serveVersion(service, response);
+    const call = parsed(request);
     service.count(call);
     const fault = service.faults.take(call);
     if (fault?.warning !== undefined) response.setHeader('warning', `299 - ${JSON.stringify(fault.warning)}`);
@@ -37,8 +39,22 @@ export async function serveCall(service: ApiService, request: IncomingMessage, r
   }
 }
 
-function authorised({ token }: ApiService, request: IncomingMessage): ApiCall {
+function authorise({ token }: ApiService, request: IncomingMessage): void {
   if (request.headers.authorization !== `Bearer ${token}`) throw new ApiFailure(401, 'Unauthorized', 'Unauthorized');
+}
+
+/** What asks for no object: which version the server is of. */
+const VERSION = { method: 'GET', verb: 'get', path: '/version', resource: 'version' } as const;
+
+function serveVersion(service: ApiService, response: ServerResponse): void {
+  service.count(VERSION);
+  const fault = service.faults.take(VERSION);
+  if (!isFatal(fault)) return sendJson(response, 200, { major: '1', minor: '33', gitVersion: 'v1.33.1', platform: 'linux/amd64' });
+  service.callFailed();
+  fail(fault, response);
+}
+
+function parsed(request: IncomingMessage): ApiCall {
   const call = parseCall(request);
   if (call === undefined) throw notFound('path', request.url ?? '');
   return call;

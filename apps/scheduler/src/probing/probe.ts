@@ -1,0 +1,68 @@
+import type { Noting } from '@paddock/db/matching/breakers';
+import { findProbed, findProbePlace, noteAnswer, noteSilence, type Probed } from '@paddock/db/matching/probes';
+import { takeLease } from '@paddock/db/turns/leases';
+import type { GitHub } from '@paddock/github/connect';
+import { answersProbe as gitHubAnswers } from '@paddock/github/probe';
+import type { Cluster } from '@paddock/kube/connect';
+import { answersProbe as clusterAnswers } from '@paddock/kube/probe';
+import { pause } from '@paddock/runtime/pause';
+import type { Wake } from '@paddock/runtime/wake';
+import type { SchedulerEvents } from '../events.ts';
+
+export interface Probing extends Noting {
+  readonly github: GitHub;
+  readonly cluster: Cluster;
+  readonly events: Pick<SchedulerEvents, 'probed' | 'probingFailed'>;
+  /** Who we are, unique per process and start. */
+  readonly holder: string;
+}
+
+const EVERY_MS = 1_000;
+/** A turn ends before the next is due: its holder comes at the same instant of the next second, and whoever replaces it within two. */
+const TURN_MS = 900;
+/** What answers slower than this is not back yet. */
+const LIMIT_MS = 3_000;
+/** Whoever sees an open breaker rings; this is only to be safe. */
+const SLEEP_MS = 3_600_000;
+
+/**
+ * Probes GitHub and the cluster once a second while a breaker of theirs is open, in one process of the environment at a time. Otherwise it
+ * sleeps, and neither asks PostgreSQL nor calls anybody.
+ */
+export async function runProbing(parts: Probing, wake: Wake, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const nextAt = performance.now() + EVERY_MS;
+    const isOpen = await probeOnce(parts, signal).catch((error: unknown) => {
+      if (!signal.aborted) parts.events.probingFailed(error);
+      return true;
+    });
+    if (isOpen) await pause(Math.max(0, nextAt - performance.now()), signal);
+    else await wake.wait(SLEEP_MS, signal);
+  }
+}
+
+/** One second's probes, if they are ours to make. False: nothing is to be probed. */
+export async function probeOnce(parts: Probing, signal: AbortSignal): Promise<boolean> {
+  const probed = await findProbed(parts.db);
+  if (probed.length === 0) return false;
+  const turn = await takeLease(parts.db, 'probe', parts.holder, TURN_MS);
+  if (turn !== undefined) await Promise.all(probed.map((subject) => probe(parts, subject, signal)));
+  return true;
+}
+
+async function probe(parts: Probing, subject: Probed, signal: AbortSignal): Promise<void> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
+  const answered = subject.type === 'github' ? await probeGitHub(parts, limit) : await clusterAnswers(parts.cluster, limit);
+  if (answered === undefined || signal.aborted) return;
+  const isFirst = answered && (await noteAnswer(parts.db, subject));
+  if (!answered) await noteSilence(parts.db, subject, parts.breakerRules.longestPauseMs);
+  parts.events.probed(subject, { answered, isFirst });
+}
+
+/** As an installation that waits for a worker; else as an App, to which GitHub answers something in any case. */
+async function probeGitHub({ db, github }: Probing, signal: AbortSignal): Promise<boolean | undefined> {
+  const place = await findProbePlace(db, github.appIds);
+  if (place !== undefined) return gitHubAnswers(github.asInstallation(place, { signal }));
+  const [appId] = github.appIds;
+  return appId === undefined ? undefined : gitHubAnswers(github.asApp(appId, { signal }));
+}

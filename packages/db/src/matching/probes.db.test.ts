@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { putWorker } from '@paddock/testing/worker-rows';
+import { sql } from 'kysely';
+import { githubBreaker, noteFailure, noteSuccess, passBreakers, poolBreaker } from './breakers.ts';
+import { findProbed, findProbePlace, noteAnswer, noteSilence, type Probed } from './probes.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(() => sql`truncate breakers, workers`.execute(database.db));
+
+const github: Probed = { type: 'github', id: '' };
+const fail = (subject = githubBreaker, failureClass = 'unavailable') =>
+  noteFailure({ db: database.db, breakerRules: BREAKER_RULES }, { subject, failureClass, message: 'no answer' });
+const open = async (subject = githubBreaker, failureClass?: string) => {
+  for (let n = 0; n < 3; n++) await fail(subject, failureClass);
+};
+const answer = () => noteAnswer(database.db, github);
+const silence = () => noteSilence(database.db, github, BREAKER_RULES.longestPauseMs);
+const pass = () => passBreakers(database.db, [githubBreaker]);
+/** How long the breaker still pauses, in seconds. */
+const pause = async () => {
+  const { rows } = await sql<{ s: number }>`
+    select round(extract(epoch from max(paused_until) - now()))::float8 as s from breakers where pauses > 0`.execute(database.db);
+  return rows[0]?.s;
+};
+const age = (interval: string) =>
+  sql`update breakers set opened_at = now() - ${interval}::interval, failed_at = now() - ${interval}::interval`.execute(database.db);
+const endPause = () => sql`update breakers set paused_until = now()`.execute(database.db);
+
+describe('probes of what passes by itself (C11)', () => {
+  test('a breaker that opens tells whom it holds for how long; one that only counts holds nobody', async () => {
+    expect(await fail()).toBeUndefined();
+    expect(await fail()).toBeUndefined();
+    expect(await fail()).toEqual({ waitMs: 30_000, heldBy: 'github:' });
+    const again = await fail();
+    expect(again?.heldBy).toBe('github:');
+    expect(again?.waitMs).toBeGreaterThan(25_000);
+  });
+
+  test('only what is open and can be probed is probed', async () => {
+    await fail();
+    await open(poolBreaker('linux'));
+    expect(await findProbed(database.db)).toEqual([]);
+    await open();
+    await open(githubBreaker, 'timeout');
+    expect(await findProbed(database.db)).toEqual([github]);
+  });
+
+  test('what has answered is not probed until a trial fails: nobody may come to try', async () => {
+    await open();
+    await answer();
+    expect(await findProbed(database.db)).toEqual([]);
+    await fail();
+    expect(await findProbed(database.db)).toEqual([github]);
+    expect(await answer()).toBe(false);
+    expect(await findProbed(database.db)).toEqual([]);
+    expect(await pass()).toMatchObject({ waitMs: expect.any(Number), heldBy: 'github:' });
+  });
+
+  test('the first answer ends the pause for one trial; those after it change nothing', async () => {
+    await open();
+    expect(await answer()).toBe(true);
+    expect(await pass()).toMatchObject({ waitMs: 0, trial: expect.any(String) });
+    expect(await answer()).toBe(false);
+    expect(await pass()).toMatchObject({ waitMs: 5_000, heldBy: 'github:' });
+    await noteSuccess(database.db, [githubBreaker]);
+    expect(await answer()).toBe(false);
+  });
+
+  test('a trial that began in the silence keeps nobody from another after the first answer', async () => {
+    await open();
+    await endPause();
+    expect(await pass()).toMatchObject({ waitMs: 0 });
+    await answer();
+    expect(await pass()).toMatchObject({ waitMs: 0, trial: expect.any(String) });
+  });
+
+  test('nothing is tried while probes are not answered, but after the longest pause', async () => {
+    await open();
+    await endPause();
+    await silence();
+    expect(await pause()).toBe(5);
+    expect(await pass()).toMatchObject({ waitMs: expect.any(Number), heldBy: 'github:' });
+    await age('15 minutes');
+    await endPause();
+    await silence();
+    expect(await pass()).toMatchObject({ waitMs: 0, trial: expect.any(String) });
+  });
+
+  test('a silence does not shorten a pause, and the next answer ends it again', async () => {
+    await open();
+    await silence();
+    expect(await pause()).toBe(30);
+    await answer();
+    await fail();
+    await silence();
+    expect(await pause()).toBe(5);
+    expect(await answer()).toBe(true);
+    expect(await pass()).toMatchObject({ waitMs: 0 });
+  });
+
+  test.each([
+    ['1 second', 1],
+    ['80 seconds', 10],
+    ['10 hours', 900],
+  ])('a trial that fails although probes are answered, %s after the breaker opened, waits %s s', async (since, seconds) => {
+    await open();
+    await answer();
+    await age(since);
+    await fail();
+    expect(await pause()).toBe(seconds);
+  });
+
+  test('GitHub is probed as an installation that waits for a worker', async () => {
+    expect(await findProbePlace(database.db, [1])).toBeUndefined();
+    await putWorker(database.db, { pod_name: 'a', app_id: 1, installation_id: 11, entity_id: 9 });
+    await putWorker(database.db, { pod_name: 'b', app_id: 2, installation_id: 12, entity_id: 8 });
+    expect(await findProbePlace(database.db, [1])).toEqual({ appId: 1, installationId: 11, entityId: 9 });
+    expect(await findProbePlace(database.db, [3])).toBeUndefined();
+  });
+});

@@ -1,0 +1,85 @@
+import { type Kysely, sql } from 'kysely';
+import { installationToday } from '../accounts/installation-today.ts';
+import { prepared } from '../connection/prepared.ts';
+import type { Database } from '../schema/tables.ts';
+import type { BreakerSubject } from './breakers.ts';
+
+// What passes by itself is probed while its breaker is open, so that nobody waits longer than it lasts:
+//
+//   open ──probe unanswered──► silent: the pause goes on ──probe answered──► the pause ends: one trial, at once ──success──► closed
+//     ▲                                                                                            │
+//     └────────────────────── failure: probed anew, for it may be away again ◄─────────────────────┘
+//
+// Once a probe was answered the next word is the trial's: nothing is probed for as long as nobody comes to try.
+
+/** What is probed: a cheap call says whether it answers. What else breakers guard takes people, or a real attempt. */
+export type Probed = BreakerSubject & { readonly type: 'github' | 'cluster' };
+
+/** Whether breaker `b` is open, and nothing has answered since the last failure. */
+export const IS_PROBED = sql.raw<boolean>(
+  `(b.pauses > 0 and b.subject_type in ('github', 'cluster') and (b.answered_at is null or b.answered_at <= b.failed_at))`,
+);
+
+/** What is to be probed now. */
+export async function findProbed(db: Kysely<Database>): Promise<Probed[]> {
+  const { rows } = await sql<Probed>`${prepared}
+    select distinct b.subject_type as type, b.subject_id as id from breakers b where ${IS_PROBED} order by type, id`.execute(db);
+  return rows;
+}
+
+/**
+ * A probe was answered, or any other call. The first answer after a silence ends the pause, so that the trial is due now; a trial that began
+ * in the silence keeps nobody from another. Returns whether this was the first one.
+ */
+export async function noteAnswer(db: Kysely<Database>, subject: Probed): Promise<boolean> {
+  const { rows } = await sql<{ wasSilent: boolean }>`
+    with open as materialized (
+      select subject_type, subject_id, failure_class, answered_at is null as was_silent from breakers b
+      where (b.subject_type, b.subject_id) = (${subject.type}, ${subject.id}) and ${IS_PROBED}
+      order by failure_class for update
+    )
+    update breakers b set answered_at = now(),
+      paused_until = case when was_silent then least(b.paused_until, now()) else b.paused_until end,
+      trial_until = case when was_silent then null else b.trial_until end
+    from open o
+    where (b.subject_type, b.subject_id, b.failure_class) = (o.subject_type, o.subject_id, o.failure_class)
+    returning was_silent as "wasSilent"`.execute(db);
+  return rows.some(({ wasSilent }) => wasSilent);
+}
+
+/** Longer than from one probe to the next, with what a busy process may add. */
+const SILENCE_MS = 5_000;
+
+/**
+ * A probe was not answered: no trial is spent on what is away, as long as somebody probes. But after the longest pause one is, for the probe
+ * alone may be what fails.
+ */
+export async function noteSilence(db: Kysely<Database>, subject: Probed, longestPauseMs: number): Promise<void> {
+  await sql`
+    with open as materialized (
+      select subject_type, subject_id, failure_class from breakers b
+      where (b.subject_type, b.subject_id) = (${subject.type}, ${subject.id}) and ${IS_PROBED}
+      order by failure_class for update
+    )
+    update breakers b set answered_at = null, paused_until = greatest(b.paused_until, least(
+      now() + ${SILENCE_MS} * interval '1 millisecond', b.failed_at + ${longestPauseMs}::float8 * interval '1 millisecond'))
+    from open o
+    where (b.subject_type, b.subject_id, b.failure_class) = (o.subject_type, o.subject_id, o.failure_class)`.execute(db);
+}
+
+/** As whom GitHub is probed. */
+export interface ProbePlace {
+  readonly appId: number;
+  readonly installationId: number;
+  readonly entityId: number;
+}
+
+/** An installation that waits for a worker; undefined: none does. */
+export async function findProbePlace(db: Kysely<Database>, appIds: readonly number[]): Promise<ProbePlace | undefined> {
+  const { rows } = await sql<ProbePlace>`${prepared}
+    select i.app_id as "appId", i.installation_id as "installationId", w.entity_id as "entityId"
+    from workers w ${installationToday('w', appIds)}
+    where w.status = 'pending' and w.registration_started_at is null and i.app_id is not null
+    order by w.created_at desc limit 1`.execute(db);
+  return rows[0];
+}

@@ -1,0 +1,19 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Cluster } from './connect.ts';
+import { answersProbe } from './probe.ts';
+
+/** What every cluster answers to a probe; `stranger` has credentials that it does not know. */
+export function probeContract(clusters: () => { readonly cluster: Cluster; readonly stranger: Cluster }): void {
+  describe('a probe', () => {
+    test('is answered to whom the server knows, and to nobody else', async () => {
+      const { cluster, stranger } = clusters();
+      const { signal } = new AbortController();
+      expect(await answersProbe(cluster, signal)).toBe(true);
+      expect(await answersProbe(stranger, signal)).toBe(false);
+    });
+
+    test('is over with its signal', async () => {
+      expect(await answersProbe(clusters().cluster, AbortSignal.abort())).toBe(false);
+    });
+  });
+}
