@@ -7,7 +7,7 @@ import { discoverJobs } from './discover-jobs.ts';
 import { lookUpJobs } from './look-up-jobs.ts';
 import { recoverStuckJobs } from './recover-jobs.ts';
 import { resyncRepository } from './resync-repository.ts';
-import { counting, type Sweep } from '../sweep.ts';
+import type { Sweep } from '../sweep.ts';
 import { sweepTask } from '../schedules/sweep-schedules.ts';
 import type { SweepContext } from '../sweep-context.ts';
 
@@ -85,9 +85,14 @@ export function jobSweeps({ db, github, config, events }: SweepContext) {
         return done({ ...counts, full }, [...(counts.doubted > 0 ? [lookUpJobsTask] : []), ...repairIf(counts.hidden > 0)]);
       },
     },
-    'check-apps': counting(1, ({ signal, dryRun }) =>
-      checkApps({ db, github, events, appIds: appIds(), goneAtMost: config.installationsGoneAtMost, dryRun }, signal),
-    ),
+    'check-apps': {
+      slots: 1,
+      pass: async ({ signal, dryRun }) => {
+        const options = { db, github, events, appIds: appIds(), goneAtMost: config.installationsGoneAtMost, dryRun };
+        const { waitMs, ...counts } = await checkApps(options, signal);
+        return done(counts, waitMs > 0 ? [{ ...sweepTask('check-apps'), dueInMs: waitMs }] : []);
+      },
+    },
     'resync-repository': {
       slots: 2,
       pass: async ({ task: { subject }, signal, dryRun }) => {

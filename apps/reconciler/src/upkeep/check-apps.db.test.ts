@@ -69,6 +69,15 @@ describe('the rights of an App (H4)', () => {
     expect((await check()).problems).toEqual([expect.stringContaining('administration: write')]);
   });
 
+  test('that GitHub asks to wait: it is checked again when GitHub names, and nothing is said of each call', async () => {
+    await scene.world.github.failNext({ path: '^/app$', status: 429, headers: { 'retry-after': '600' } });
+    expect(await check()).toMatchObject({ apps: 0, unanswered: 1, waitMs: 600_000 });
+    const { waitMs } = await check();
+    expect(waitMs).toBeGreaterThan(500_000);
+    expect(waitMs).toBeLessThanOrEqual(600_000);
+    expect([told, (await scene.world.github.report()).callsAgainstWait]).toEqual([[], 0]);
+  });
+
   test('that GitHub refuses: written down, and the other Apps are checked (C9)', async () => {
     await scene.world.github.failNext({ path: '/app$', status: 401 });
     const { appId } = scene.world;

@@ -37,12 +37,23 @@ export interface CheckAppsCounts {
   repaired: number;
   /** Installations that GitHub does not know any more. */
   gone: number;
+  /** So many milliseconds have to pass until every App may be asked again; 0: none has to wait. */
+  waitMs: number;
 }
 
 /** Checks each App's rights and events (H4), and brings our rows of its installations to what GitHub lists (A12). Each App alone. */
 export async function checkApps(options: CheckAppsOptions, signal: AbortSignal): Promise<CheckAppsCounts> {
   const { db, github, events, appIds, dryRun } = options;
-  const counts: CheckAppsCounts = { apps: 0, unanswered: 0, problems: [], problemsOfApps: {}, installations: 0, repaired: 0, gone: 0 };
+  const counts: CheckAppsCounts = {
+    apps: 0,
+    unanswered: 0,
+    problems: [],
+    problemsOfApps: {},
+    installations: 0,
+    repaired: 0,
+    gone: 0,
+    waitMs: 0,
+  };
   const pools = (await currentPoolsDocument(db))?.document.pools ?? [];
   const atRepositories = pools.some(({ registration }) => registration === 'repository');
   for (const appId of appIds) {
@@ -52,7 +63,8 @@ export async function checkApps(options: CheckAppsOptions, signal: AbortSignal):
     const asked = await askAbout(github.asApp(appId, { signal }), ours, options).catch((error: unknown) => classifyGitHubError(error));
     if ('kind' in asked) {
       counts.unanswered++;
-      if (asked.kind !== 'rate_limited') events.appNotChecked(appId, asked); // a wait was told where it began
+      if (asked.kind === 'rate_limited') counts.waitMs = Math.max(counts.waitMs, asked.retryAfterMs ?? 0);
+      else events.appNotChecked(appId, asked);
       const isRefusal = asked.kind === 'unauthorized' || asked.kind === 'forbidden' || asked.kind === 'not_found';
       const { operation, message, status: httpStatus = 0 } = asked;
       if (isRefusal && !dryRun) await recordAppAuthFailure(db, { appId, operation, message, httpStatus });

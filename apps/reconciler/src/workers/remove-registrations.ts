@@ -74,21 +74,11 @@ async function removeOne(
   signal: AbortSignal,
 ): Promise<keyof RemovedRegistrationsCounts> {
   const { podName, deliveryGuid } = registration;
+  const client = github.asInstallation(registration, { signal, ...(deliveryGuid === null ? {} : { correlationId: deliveryGuid }) });
+  await noteWhereNoneMustBe(db, registration, seen);
+  let why: string | undefined;
   try {
-    const client = github.asInstallation(registration, {
-      signal,
-      ...(deliveryGuid === null ? {} : { correlationId: deliveryGuid }),
-    });
-    const why = await removeIfIdle(client, registration, dryRun, (scope) => isBelievable(db, client, scope, registration, seen));
-    seen.trouble.answered();
-    if (!dryRun) await endRefusals(db, dependenciesOf(registration));
-    if (why === 'absent') return 'absent';
-    if (why === undefined) {
-      if (!dryRun) events.registrationRemoved(podName);
-      return 'removed';
-    }
-    events.registrationLeft(podName, why);
-    return 'left';
+    why = await removeIfIdle(client, registration, dryRun, (scope) => isBelievable(client, scope, registration, seen));
   } catch (error) {
     const failure = classifyGitHubError(error);
     if (failure.kind === 'rate_limited') return 'failed'; // told where the wait began
@@ -100,6 +90,15 @@ async function removeOne(
     }
     return 'failed';
   }
+  seen.trouble.answered();
+  if (!dryRun) await endRefusals(db, dependenciesOf(registration));
+  if (why === 'absent') return 'absent';
+  if (why === undefined) {
+    if (!dryRun) events.registrationRemoved(podName);
+    return 'removed';
+  }
+  events.registrationLeft(podName, why);
+  return 'left';
 }
 
 /** Undefined when the registration was removed (in a dry run: would be), `absent` when there is none, else why it stays. */
@@ -131,20 +130,26 @@ async function removeIfIdle(
   }
 }
 
+/** Where no worker of ours is registered, a list without runners is to be believed. */
+async function noteWhereNoneMustBe(db: Kysely<Database>, registration: LeftRegistration, { believable }: Seen): Promise<void> {
+  const place = placeOf(registration);
+  if (registration.runnerId !== null || believable.has(place)) return;
+  if ((await countListable(db, registration)) === 0) believable.set(place, true);
+}
+
 /** A runner that is not found by its name proves nothing where GitHub lists none at all although workers of ours are registered. */
 async function isBelievable(
-  db: Kysely<Database>,
   client: InstallationClient,
   scope: RegistrationScope,
-  { entityId, scopeRepoId }: LeftRegistration,
+  registration: LeftRegistration,
   { believable }: Seen,
 ): Promise<boolean> {
-  const place = `${entityId} ${scopeRepoId}`;
-  const known = believable.get(place);
-  if (known !== undefined) return known;
-  const believed = (await countListable(db, { entityId, scopeRepoId })) === 0 || (await listRunners(client, scope)).length > 0;
+  const place = placeOf(registration);
+  const believed = believable.get(place) ?? (await listRunners(client, scope)).length > 0;
   believable.set(place, believed);
   return believed;
 }
+
+const placeOf = ({ entityId, scopeRepoId }: LeftRegistration): string => `${entityId} ${scopeRepoId}`;
 
 const dependenciesOf = (registration: LeftRegistration) => ({ ...registration, repoId: registration.scopeRepoId });

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -55,6 +56,18 @@ describe('registrations of ours without a worker (E6)', () => {
     );
     expect(await scene.sweep()).toMatchObject({ strays: 1, removed: 0 });
     expect(await scene.runners()).toEqual([name]);
+  });
+
+  test('that cannot be noted are no silence of GitHub’s: the pass ends with the statement that failed', async () => {
+    await scene.knowScope(ACME);
+    await scene.register();
+    await sql`alter table stray_registrations add constraint full_disk check (name = '') not valid`.execute(database.db);
+    try {
+      await expect(scene.sweep()).rejects.toThrow('full_disk');
+      expect(scene.told).toEqual([]);
+    } finally {
+      await sql`alter table stray_registrations drop constraint full_disk`.execute(database.db);
+    }
   });
 
   test('are left alone once a worker of their name is here that may need them', async () => {

@@ -151,24 +151,29 @@ async function removeOne(
   { namespaces, counts, signal }: { namespaces: readonly string[]; counts: StrayRegistrationsCounts; signal: AbortSignal },
 ): Promise<'removed' | 'left' | 'failed'> {
   const client = github.asInstallation(known, { signal });
-  try {
-    const runner = await getRunner(client, scope, runnerId);
-    if (runner !== undefined && (runner.online || runner.busy)) return 'left';
-    if ((await findNamesWithoutWorker(db, [name])).length === 0) return 'left';
-    for (const namespace of namespaces) if ((await findPod(cluster, { namespace, name })) !== undefined) return 'left';
-    if (dryRun) return 'removed';
-    for (const namespace of namespaces) if ((await deleteSecret(cluster, { namespace, name })) === 'deleted') counts.secrets++;
-    const result = runner === undefined ? 'absent' : await deleteRunner(client, scope, runnerId);
-    if (result === 'busy') return 'left';
-    await forgetStrayRegistration(db, known, runnerId);
-    if (result === 'deleted') events.strayRegistrationRemoved(name);
-    return result === 'deleted' ? 'removed' : 'left';
-  } catch (error) {
+  // Only of the calls: a statement that fails ends the pass.
+  const tell = (error: unknown): 'failed' => {
     if (error instanceof KubeError) events.straySecretNotRemoved(name, error.failure);
     else {
       const failure = classifyGitHubError(error);
       if (failure.kind !== 'rate_limited') events.strayRegistrationsNotChecked(known.login, failure); // a wait was told where it began
     }
     return 'failed';
-  }
+  };
+  const runner = await getRunner(client, scope, runnerId).catch(tell);
+  if (runner === 'failed') return runner;
+  if (runner !== undefined && (runner.online || runner.busy)) return 'left';
+  if ((await findNamesWithoutWorker(db, [name])).length === 0) return 'left';
+  const remove = async () => {
+    for (const namespace of namespaces) if ((await findPod(cluster, { namespace, name })) !== undefined) return 'left';
+    if (dryRun) return 'removed';
+    for (const namespace of namespaces) if ((await deleteSecret(cluster, { namespace, name })) === 'deleted') counts.secrets++;
+    return runner === undefined ? 'absent' : deleteRunner(client, scope, runnerId);
+  };
+  const result = await remove().catch(tell);
+  if (result === 'busy') return 'left';
+  if (result === 'left' || result === 'removed' || result === 'failed') return result;
+  await forgetStrayRegistration(db, known, runnerId);
+  if (result === 'deleted') events.strayRegistrationRemoved(name);
+  return result === 'deleted' ? 'removed' : 'left';
 }
