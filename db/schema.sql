@@ -354,6 +354,8 @@ create table schedules (
   taken_by text not null,
   taken_at timestamp with time zone default now() not null,
   succeeded_at timestamp with time zone default now() not null,
+  extra_at timestamp with time zone,
+  extra_until timestamp with time zone,
   constraint schedules_pkey PRIMARY KEY (name)
 );
 

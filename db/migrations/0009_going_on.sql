@@ -36,3 +36,6 @@ create trigger breakers_shortened after update of paused_until on breakers for e
 -- A breaker that opens is told at once: matchers give back what it holds, and what passes by itself is probed from then on.
 create trigger breakers_opened after update of pauses on breakers for each row
   when (old.pauses = 0 and new.pauses > 0) execute function notify_queue_event();
+
+-- When a pass of a sweep is wanted beside its ticks, and until when further ones are to follow; the first is null while none is wanted.
+alter table schedules add column extra_at timestamptz, add column extra_until timestamptz;

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createWaits } from '@paddock/db/accounts/waits';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
+import { listen } from '@paddock/db/connection/listen';
 import { watchOutages } from '@paddock/db/connection/outage';
+import { sweepEventChannel } from '@paddock/db/connection/schema-name';
 import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
 import { connectGitHub } from '@paddock/github/connect';
@@ -99,6 +101,12 @@ await main(async () => {
         http: serveUntilStopped(http, log),
         executor: onceFit(executor.run),
         schedules: onceFit(schedules.run),
+        extraPasses: onceFit((signal) =>
+          listen(
+            { config: ownConfig, channels: [sweepEventChannel(schema)], onWake: schedules.wake, onError: events.scheduleFailed },
+            signal,
+          ),
+        ),
         sweeps: onceFit((signal) =>
           loop(watchSweeps, { wake: createWake(), intervalMs: WATCH_MS, onError: events.scheduleFailed }, signal),
         ),

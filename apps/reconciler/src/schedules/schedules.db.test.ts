@@ -1,3 +1,4 @@
+import { wantExtraPasses } from '@paddock/db/turns/extra-passes';
 import { done } from '@paddock/queue/outcome';
 import { runDueTasks } from '@paddock/queue/drain';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
@@ -145,5 +146,42 @@ describe('schedules (E9, D10)', () => {
 
   test('a cadence that cron cannot say is refused', async () => {
     await expect(replica('odd', [{ ...DAILY, everySeconds: 7 }]).run(AbortSignal.abort())).rejects.toThrow(RangeError);
+  });
+
+  test('an extra pass is enqueued once, by one of the replicas, and its ticks are left alone', async () => {
+    const [one, two] = [replica('one'), replica('two')];
+    await one.once();
+    await database.db.deleteFrom('tasks').execute();
+    await wantExtraPasses(database.db, { schedule: 'sweep' });
+    await Promise.all([one.once(), two.once()]);
+    expect(await tasks()).toEqual([{ kind: 'sweep', subject_id: 'sweep', status: 'queued' }]);
+    expect([...one.seen.taken, ...two.seen.taken]).toEqual(['sweep']);
+  });
+
+  test.each([
+    ['that is queued for later comes now', null, 'now'],
+    ['that a breaker holds stays held', 'app:7', 'later'],
+  ])('an extra pass finds its task: one %s', async (_which, heldBy, due) => {
+    const one = replica('one');
+    await one.once();
+    await sql`update tasks set due_at = now() + interval '1 hour', held_by = ${heldBy}`.execute(database.db);
+    await wantExtraPasses(database.db, { schedule: 'sweep' });
+    await one.once();
+    const { rows } = await sql<{ due: string }>`select case when due_at <= now() then 'now' else 'later' end as due from tasks`.execute(
+      database.db,
+    );
+    expect(rows).toEqual([{ due }]);
+  });
+
+  test('an extra pass that is wanted in a moment comes by itself, without a ring and before the next look', async () => {
+    const one = replica('one', [DAILY], { lookMs: 3_600_000 });
+    await one.once();
+    await database.db.deleteFrom('tasks').execute();
+    await wantExtraPasses(database.db, { schedule: 'sweep', inMs: 500 });
+    const stop = new AbortController();
+    const running = one.run(stop.signal);
+    await waitFor('the extra pass', async () => (await tasks()).length === 1);
+    stop.abort();
+    await running;
   });
 });

@@ -1,5 +1,7 @@
-import { databaseTime, takeTick } from '@paddock/db/turns/schedules';
+import { lookAtSchedules, takeExtraPasses } from '@paddock/db/turns/extra-passes';
+import { takeTick } from '@paddock/db/turns/schedules';
 import type { Database } from '@paddock/db/schema/tables';
+import { bringForward } from '@paddock/queue/bring-forward';
 import { enqueue } from '@paddock/queue/enqueue';
 import type { NewTask } from '@paddock/queue/new-task';
 import { loop } from '@paddock/runtime/loop';
@@ -54,11 +56,33 @@ export function createSchedules({ db, schedules, holder, events, lookMs = LOOK_M
     return true;
   };
 
-  /** Takes whatever ticks are there to be taken; returns how many. */
+  const names = schedules.map(({ name }) => name);
+
+  /** Enqueues the extra passes that are due. A task that is queued for later comes now, unless a breaker holds it. */
+  const takeExtra = (): Promise<void> =>
+    db.transaction().execute(async (trx) => {
+      const due = new Set(await takeExtraPasses(trx, names));
+      const tasks = schedules.flatMap(({ name, task }) => (due.has(name) ? [task] : []));
+      const queued = (await enqueue(trx, tasks)).filter(({ existed }) => existed);
+      await bringForward(
+        trx,
+        queued.map(({ id }) => id),
+      );
+    });
+
+  /** Until the next look, in milliseconds. */
+  let restMs = lookMs;
+
+  /** Takes whatever ticks and extra passes are there to be taken; returns how many ticks. */
   const once = async (): Promise<number> => {
-    const now = await databaseTime(db);
+    restMs = lookMs;
+    const { now, extraInMs } = await lookAtSchedules(db, names);
     let count = 0;
     for (const schedule of schedules) if (await takeNewest(schedule, now)) count++;
+    if (extraInMs === null) return count;
+    if (extraInMs <= 0) await takeExtra();
+    // Where some were taken the next look, at once, learns when further ones are wanted.
+    restMs = Math.min(Math.max(extraInMs, 0), lookMs);
     return count;
   };
 
@@ -68,7 +92,7 @@ export function createSchedules({ db, schedules, holder, events, lookMs = LOOK_M
       cron(expressionOf(everySeconds), () => wake.ring(), { timezone: 'Etc/UTC', suppressMissedWarning: true }),
     );
     try {
-      await loop(once, { wake, intervalMs: lookMs, onError: events.scheduleFailed }, signal);
+      await loop(once, { wake, intervalMs: () => restMs, onError: events.scheduleFailed }, signal);
     } finally {
       for (const bell of bells) await bell.destroy();
     }

@@ -1,3 +1,4 @@
+import { redeliverySchedule } from '@paddock/domain/tasks/redelivery-schedule';
 import type { NewTask } from '@paddock/queue/new-task';
 import type { ReconcilerConfig } from '../config.ts';
 import type { Schedule } from './schedules.ts';
@@ -6,7 +7,7 @@ import type { Schedule } from './schedules.ts';
 export function sweepSchedules(config: ReconcilerConfig): Schedule[] {
   return [
     ...config.github.apps.map(({ appId }) => ({
-      name: scheduleOf(redeliverTask(appId)),
+      name: redeliverySchedule(appId),
       everySeconds: config.redeliveryEverySeconds,
       task: redeliverTask(appId),
     })),

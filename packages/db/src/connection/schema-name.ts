@@ -15,3 +15,6 @@ export const queueEventChannel = (schema: string): string => `${schema}_queue_ev
 
 /** Sent for new tasks; the payload is the task's kind. */
 export const taskEventChannel = (schema: string): string => `${schema}_task_event`;
+
+/** Sent when a sweep's pass is wanted beside its ticks; the payload is the schedule's name. */
+export const sweepEventChannel = (schema: string): string => `${schema}_sweep_event`;

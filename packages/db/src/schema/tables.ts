@@ -237,6 +237,8 @@ export interface SchedulesTable {
   taken_by: string;
   taken_at: Generated<Date>;
   succeeded_at: Generated<Date>;
+  extra_at: Nullable<Date>;
+  extra_until: Nullable<Date>;
 }
 
 export interface Database {

@@ -1,0 +1,99 @@
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import pg from 'pg';
+import { sweepEventChannel } from '../connection/schema-name.ts';
+import { lookAtSchedules, takeExtraPasses, wantExtraPasses, type WantedPasses } from './extra-passes.ts';
+import { takeTick } from './schedules.ts';
+
+const NAME = 'sweep:1';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  const { db } = database;
+  await db.deleteFrom('schedules').execute();
+  await db.transaction().execute((trx) => takeTick(trx, { name: NAME, tickAt: new Date(0), takenBy: 'test' }));
+});
+
+const want = (more: Omit<WantedPasses, 'schedule'> = {}) => wantExtraPasses(database.db, { schedule: NAME, ...more });
+const take = () => database.db.transaction().execute((trx) => takeExtraPasses(trx, [NAME]));
+const nextInSeconds = async () => {
+  const { extraInMs } = await lookAtSchedules(database.db, [NAME]);
+  return extraInMs === null ? null : Math.round(extraInMs / 1_000);
+};
+const pass = (seconds: number) =>
+  sql`update schedules set extra_at = extra_at - ${seconds} * interval '1 second', extra_until = extra_until - ${seconds} * interval '1 second'`.execute(
+    database.db,
+  );
+
+describe('an extra pass (E1, E9)', () => {
+  test('is due at once, and taken once', async () => {
+    expect(await nextInSeconds()).toBeNull();
+    await want();
+    expect(await nextInSeconds()).toBeCloseTo(0);
+    expect(await Promise.all([take(), take()]).then((taken) => taken.flat())).toEqual([NAME]);
+    expect(await nextInSeconds()).toBeNull();
+  });
+
+  test('is followed by others, four seconds apart, until the time that was wanted', async () => {
+    await want({ forMs: 12_000 });
+    const waits: (number | null)[] = [];
+    for (let round = 0; round < 4; round++) {
+      expect(await take()).toEqual([NAME]);
+      const next = await nextInSeconds();
+      waits.push(next);
+      await pass(next ?? 0);
+    }
+    expect(waits).toEqual([4, 4, 4, null]);
+  });
+
+  test('is shared by all who want it, and stays as near as the first of them wanted', async () => {
+    await want({ forMs: 12_000 });
+    await want({ forMs: 12_000 });
+    expect(await take()).toEqual([NAME]);
+    for (let asked = 0; asked < 20; asked++) await want({ forMs: 12_000 });
+    expect(await take()).toEqual([]);
+    expect(await nextInSeconds()).toBe(4);
+  });
+
+  test('that is wanted later comes earlier for who wants it now', async () => {
+    await want({ inMs: 12_000 });
+    expect(await nextInSeconds()).toBe(12);
+    await want();
+    expect(await take()).toEqual([NAME]);
+    expect(await nextInSeconds()).toBe(4);
+    await pass(4);
+    expect(await take()).toEqual([NAME]);
+  });
+
+  test('is not wanted again by who leaves a rest between two', async () => {
+    await want({ restMs: 300_000 });
+    await take();
+    await pass(200);
+    await want({ restMs: 300_000 });
+    expect(await take()).toEqual([]);
+    await pass(200);
+    await want({ restMs: 300_000 });
+    expect(await take()).toEqual([NAME]);
+  });
+
+  test('of a schedule that has had no tick yet is left to its first one', async () => {
+    await wantExtraPasses(database.db, { schedule: 'sweep:2' });
+    expect(await database.db.selectFrom('schedules').select('name').execute()).toEqual([{ name: NAME }]);
+  });
+
+  test('is told to the reconciler at once', async () => {
+    const listener = new pg.Client({ connectionString: database.url });
+    await listener.connect();
+    await listener.query(`listen ${sweepEventChannel(database.schema)}`);
+    const told = new Promise<string | undefined>((resolve) => void listener.on('notification', ({ payload }) => resolve(payload)));
+    await want();
+    expect(await told).toBe(NAME);
+    await listener.end();
+  });
+});
