@@ -4,6 +4,7 @@ import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
 import type { JobTimes } from './job-times.ts';
 import type { BodyBudget } from './body-budget.ts';
+import type { Gap } from './gaps.ts';
 
 type Held = Readonly<Pick<BodyBudget, 'heldBytes' | 'requests'>>;
 
@@ -32,6 +33,9 @@ export interface IngressEvents {
   jobMoved(times: JobTimes): void;
   batchWritten(size: number, ms: number): void;
   batchFailed(size: number, what: 'split' | 'repeated' | 'refused', error: unknown): void;
+  /** Deliveries of the App may have failed before the one just stored, and GitHub's log is looked at for them. */
+  gapSeen(appId: number, gap: Gap): void;
+  gapNotTold(error: unknown): void;
   connectionsCut(reason: string): void;
   /** The configuration file has changed into something that cannot be used. */
   poolsFileRefused(problems: readonly string[]): void;
@@ -127,6 +131,8 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
       batchFailures.inc({ consequence: what });
       log.warn('batch of deliveries failed', { size, consequence: what, error });
     },
+    gapSeen: (appId, gap) => log.info('deliveries may have failed before this one: GitHub’s log is looked at', { appId, after: gap }),
+    gapNotTold: (error) => log.warn('no look at GitHub’s log of deliveries could be asked for; it is tried again', { error }),
     connectionsCut: (reason) => {
       cuts.inc();
       log.warn('connections to PostgreSQL given up', { reason });

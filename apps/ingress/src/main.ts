@@ -1,10 +1,11 @@
 import { hostname } from 'node:os';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
-import { isBadData } from '@paddock/db/connection/errors';
+import { isBadData, saysAway } from '@paddock/db/connection/errors';
 import { limitHolding } from '@paddock/db/connection/limit-holding';
 import { watchOutages } from '@paddock/db/connection/outage';
 import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
+import { wantExtraPasses } from '@paddock/db/turns/extra-passes';
 import { createHealthApp } from '@paddock/runtime/health';
 import { listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';
 import { createLogger } from '@paddock/runtime/logger';
@@ -16,6 +17,7 @@ import { createBatcher } from './batcher.ts';
 import { createBodyBudget } from './body-budget.ts';
 import { readIngressConfig, settings } from './config.ts';
 import { createIngressEvents } from './events.ts';
+import { createGaps } from './gaps.ts';
 import { createListener } from './http.ts';
 import { createPools } from './pools.ts';
 import { createPoolsFile } from './pools-file.ts';
@@ -96,14 +98,17 @@ await main(async () => {
       events.batchWritten(size, ms);
     },
     onFailed: (size, consequence, error) => {
-      if (consequence === 'refused' && !isBadData(error)) writes.failed(error);
+      // That PostgreSQL was away, and that it is back, readiness sees for itself.
+      if (consequence === 'refused' && !isBadData(error) && !saysAway(error)) writes.failed(error);
       events.batchFailed(size, consequence, error);
     },
   });
+  const gaps = createGaps({ want: (passes) => wantExtraPasses(reading.db, passes), onGap: events.gapSeen, onError: events.gapNotTold });
   const receive = createReceiveDelivery({
     apps: config.apps,
     batcher,
     events,
+    gaps,
     answerTimeoutMs: config.answerTimeoutMs,
     budget,
     bodyTimeoutMs,
@@ -142,6 +147,7 @@ await main(async () => {
         await waitUntilFit({ whyNotReady: fitness, pollMs: 1_000, onUnfit: events.notReady }, signal);
         await pools.run(signal);
       },
+      gaps: gaps.run,
     },
     {
       graceMs: config.drainMs,

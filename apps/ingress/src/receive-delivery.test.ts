@@ -40,6 +40,7 @@ describe('receiving a delivery', () => {
   /** Listens in this process; `store` stands for PostgreSQL. */
   async function start(store: (delivery: DeliveryToRecord) => Promise<Outcome>, changes: Partial<ReceiveOptions> = {}, isStopping = false) {
     const refusals: { refusal: Refusal; error?: unknown }[] = [];
+    const seen: string[] = [];
     const events: Pick<IngressEvents, 'verified' | 'stored' | 'refused'> = {
       verified: () => undefined,
       stored: () => undefined,
@@ -56,6 +57,7 @@ describe('receiving a delivery', () => {
       answerTimeoutMs: 5_000,
       reducesIgnoredJobs: true,
       events,
+      gaps: { refused: () => void seen.push('refused'), stored: (appId) => void seen.push(`stored ${appId}`) },
       ...changes,
     });
     server = await listenHttp(createListener({ receive, isStopping: () => isStopping }), { port: 0, host: '127.0.0.1' });
@@ -64,8 +66,19 @@ describe('receiving a delivery', () => {
       const answer = await fetch(url, { method: 'POST', body, headers });
       return { status: answer.status, retryAfter: answer.headers.get('retry-after'), connection: answer.headers.get('connection') };
     };
-    return { url, post, refusals, budget, clock };
+    return { url, post, refusals, budget, clock, seen };
   }
+
+  test('only what is stored, and what is refused for a reason of ours, says that there was a gap or is none (E1)', async () => {
+    let store = stored;
+    const { post, seen } = await start(() => store());
+    expect((await post('{}')).status).toBe(200);
+    expect((await post('{}', headersFor('another body'))).status).toBe(401);
+    expect((await post('no JSON')).status).toBe(400);
+    store = () => Promise.reject(new NotReady('no pools yet'));
+    expect((await post('{}')).status).toBe(503);
+    expect(seen).toEqual(['stored 7', 'refused']);
+  });
 
   test('whatever is sent, the answer is a 200, a 400, a 401 or a 413, and memory is given back (B1, B5)', async () => {
     const { post, refusals, budget } = await start(stored);

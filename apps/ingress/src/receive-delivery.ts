@@ -7,6 +7,7 @@ import type { BodyBudget } from './body-budget.ts';
 import type { AppSecrets } from './config.ts';
 import { decodeDelivery, rewritten } from './decode-delivery.ts';
 import type { IngressEvents, Refusal } from './events.ts';
+import type { Gaps } from './gaps.ts';
 import { readBody } from './read-body.ts';
 import { readHeaders } from './read-headers.ts';
 import { verifyDelivery, whyUnverified } from './verify-delivery.ts';
@@ -22,6 +23,7 @@ export interface ReceiveOptions {
   readonly answerTimeoutMs: number;
   readonly reducesIgnoredJobs: boolean;
   readonly events: Pick<IngressEvents, 'verified' | 'stored' | 'refused'>;
+  readonly gaps: Pick<Gaps, 'refused' | 'stored'>;
 }
 
 export interface Answer {
@@ -43,7 +45,7 @@ const CUT_OFF: Answer = {
 const BUSY: Answer = { status: 503, text: 'The delivery could not be stored: send it again later.' };
 
 export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery {
-  const { apps, batcher, budget, bodyTimeoutMs, answerTimeoutMs, reducesIgnoredJobs, events } = options;
+  const { apps, batcher, budget, bodyTimeoutMs, answerTimeoutMs, reducesIgnoredJobs, events, gaps } = options;
 
   return async function receiveDelivery(request) {
     const begun = performance.now();
@@ -106,6 +108,7 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
     try {
       const outcome = await within(answerTimeoutMs, added);
       const jobId = 'job' in parsed ? parsed.job.jobId : null;
+      gaps.stored(appId);
       events.stored({ guid, event: parsed.event, outcome, appId, jobId, ms: performance.now() - begun });
       return { status: 200, text: outcome };
     } catch (error) {
@@ -118,6 +121,7 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
   }
 
   function refuse(refusal: Refusal, answer: Answer, details: { guid?: string; event?: string; error?: unknown; reason?: string }): Answer {
+    if (answer.status === 503) gaps.refused();
     events.refused(refusal, { reason: answer.text, ...details });
     return answer;
   }

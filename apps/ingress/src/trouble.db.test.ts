@@ -84,6 +84,22 @@ describe('ingress while PostgreSQL is in trouble', () => {
     await end(tunnel);
   });
 
+  test('away between two looks at readiness: ready as soon as PostgreSQL answers, for readiness sees for itself (B5)', async () => {
+    const tunnel = await startTunnel(database.url);
+    const ingress = await start(tunnel.url);
+    await ingress.untilReady();
+    await tunnel.cut();
+    expect(await deliver(ingress, 900)).toEqual(refused);
+    await tunnel.mend();
+    const first = await waitFor('an answer of PostgreSQL', async () => {
+      const answer = await ingress.ask('/readyz');
+      return answer.text.includes('cannot be asked') ? undefined : answer;
+    });
+    expect(first).toEqual({ status: 200, text: 'ready' });
+    await expectRecovered(ingress, 900);
+    await tunnel.cut();
+  });
+
   test('a host that accepts and never answers: 503 in time, also for what waits behind it, and left as soon as it answers (B5)', async () => {
     const tunnel = await startTunnel(database.url);
     tunnel.setSilent(true);

@@ -1,0 +1,86 @@
+import type { WantedPasses } from '@paddock/db/turns/extra-passes';
+import { waitFor } from '@paddock/testing/wait-for';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createGaps, type Gap } from './gaps.ts';
+
+const SOON = { schedule: 'redeliver:7', forMs: 12_000 };
+
+describe('a gap (E1)', () => {
+  const ended: AbortController[] = [];
+  afterEach(() => {
+    for (const end of ended.splice(0)) end.abort();
+  });
+
+  /** A replica whose clock is the test's; `want` stands for PostgreSQL. */
+  function start(want: (passes: WantedPasses) => Promise<void> = () => Promise.resolve()) {
+    const clock = { now: 0 };
+    const wanted: WantedPasses[] = [];
+    const seen: Gap[] = [];
+    const errors: unknown[] = [];
+    const gaps = createGaps({
+      want: async (passes) => {
+        await want(passes);
+        wanted.push(passes);
+      },
+      onGap: (_appId, gap) => void seen.push(gap),
+      onError: (error) => void errors.push(error),
+      now: () => clock.now,
+    });
+    const end = new AbortController();
+    ended.push(end);
+    void gaps.run(end.signal);
+    return { gaps, clock, wanted, seen, errors };
+  }
+
+  test('has the log of each App looked at when the first delivery is stored after a start, and again some seconds later', async () => {
+    const { gaps, wanted, seen } = start();
+    gaps.stored(7);
+    gaps.stored(7);
+    gaps.stored(8);
+    await waitFor('both', () => wanted.length === 2);
+    expect(wanted).toEqual([SOON, { ...SOON, schedule: 'redeliver:8' }]);
+    expect(seen).toEqual(['start', 'start']);
+  });
+
+  test('is seen after a 503, by the first delivery that is stored', async () => {
+    const { gaps, clock, wanted, seen } = start();
+    gaps.stored(7);
+    await waitFor('the start', () => seen.length === 1);
+    clock.now = 1;
+    gaps.refused();
+    gaps.refused();
+    clock.now = 2;
+    gaps.stored(7);
+    clock.now = 3;
+    gaps.stored(7);
+    await waitFor('the refusal', () => seen.length === 2);
+    expect(seen).toEqual(['start', 'refusal']);
+    expect(wanted).toEqual([SOON, SOON]);
+  });
+
+  test('is a silence of a minute too, for one look, and at most one in five minutes', async () => {
+    const { gaps, clock, wanted, seen } = start();
+    gaps.stored(7);
+    await waitFor('the start', () => seen.length === 1);
+    clock.now = 59_000;
+    gaps.stored(7);
+    clock.now = 119_000;
+    gaps.stored(7);
+    await waitFor('the silence', () => seen.length === 2);
+    expect(seen).toEqual(['start', 'silence']);
+    expect(wanted[1]).toEqual({ schedule: 'redeliver:7', restMs: 300_000 });
+  });
+
+  test('is told again while PostgreSQL cannot be asked, and nothing is lost that came meanwhile', async () => {
+    let isAway = true;
+    const { gaps, clock, wanted, seen, errors } = start(() => (isAway ? Promise.reject(new Error('away')) : Promise.resolve()));
+    gaps.stored(7);
+    await waitFor('a failure', () => errors.length > 0);
+    clock.now = 60_000;
+    gaps.stored(7);
+    isAway = false;
+    await waitFor('the start', () => seen.length > 0);
+    expect(seen).toEqual(['start']);
+    expect(wanted).toEqual([SOON]);
+  });
+});
