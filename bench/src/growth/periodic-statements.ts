@@ -1,6 +1,7 @@
 import { findAppInstallations } from '@paddock/db/accounts/app-installations';
 import { findUnlistedInstallations } from '@paddock/db/accounts/unlisted-installations';
 import { findStoredDeliveries } from '@paddock/db/deliveries/installation-events';
+import { listedStretches, listingTimes, replaceListedStretches } from '@paddock/db/deliveries/delivery-listings';
 import * as redelivery from '@paddock/db/deliveries/redelivery';
 import * as retire from '@paddock/db/deliveries/retire-rows';
 import { findInstance } from '@paddock/db/instance';
@@ -25,6 +26,7 @@ import type { Database } from '@paddock/db/schema/tables';
 import { renewLease, takeLease } from '@paddock/db/turns/leases';
 import { findPause } from '@paddock/db/turns/paused-sweeps';
 import { findProblemsOfApps } from '@paddock/db/turns/problems-of-apps';
+import { lookAtSchedules, takeExtraPasses } from '@paddock/db/turns/extra-passes';
 import { databaseTime, takeTick } from '@paddock/db/turns/schedules';
 import { findSweepStates, noteSweepSuccess } from '@paddock/db/turns/sweep-states';
 import * as endedPods from '@paddock/db/workers/ended-pods';
@@ -144,6 +146,8 @@ export const periodicStatements = {
 
   // The reconciler's schedules and sweeps
   databaseTime,
+  lookAtSchedules: (trx) => lookAtSchedules(trx, ['growth']),
+  takeExtraPasses: (trx) => takeExtraPasses(trx, ['growth']),
   takeTick: (trx) => takeTick(trx, { name: 'growth', tickAt: new Date(), takenBy: 'growth' }),
   noteSweepSuccess: (trx) => noteSweepSuccess(trx, 'check-apps'),
   findPause: (trx) => findPause(trx, 'check-workers'),
@@ -182,9 +186,9 @@ export const periodicStatements = {
   countRetirableJobs: (trx) => retire.countRetirableJobs(trx, { keepDays: 90, limit: BATCH }),
 
   // The redelivery
-  listedStretches: (trx) => redelivery.listedStretches(trx, APP),
-  replaceListedStretches: (trx) =>
-    redelivery.replaceListedStretches(trx, APP, [{ newestAt: new Date(), oldestAt: new Date(), cursor: null }]),
+  listedStretches: (trx) => listedStretches(trx, APP),
+  listingTimes: (trx) => listingTimes(trx, APP),
+  replaceListedStretches: (trx) => replaceListedStretches(trx, APP, [{ newestAt: new Date(), oldestAt: new Date(), cursor: null }]),
   findStoredDeliveries: (trx) =>
     findStoredDeliveries(
       trx,
@@ -194,6 +198,9 @@ export const periodicStatements = {
   bringForwardRequests: (trx) => redelivery.bringForwardRequests(trx, APP, { id: '1', deliveredAt: new Date() }),
   findDueRedeliveries: (trx) => redelivery.findDueRedeliveries(trx, APP, { perMinute: 150, earlyMs: MINUTE }),
   hasDueRedeliveries: (trx) => redelivery.hasDueRedeliveries(trx, APP),
+  wasAskedFor: (trx) => redelivery.wasAskedFor(trx, APP, 270_000),
+  findProbe: (trx) => redelivery.findProbe(trx, APP),
+  hasWaitingRedeliveries: (trx) => redelivery.hasWaitingRedeliveries(trx, APP),
   handOverUnresolved: (trx) => redelivery.handOverUnresolved(trx, APP, 100),
   giveUpRedeliveries: (trx) => redelivery.giveUpRedeliveries(trx, APP, 72 * HOUR),
   oldestUnresolvedSeconds: redelivery.oldestUnresolvedSeconds,

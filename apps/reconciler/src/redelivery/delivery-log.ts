@@ -46,6 +46,16 @@ export function judgeLog(attempts: readonly DeliveryAttempt[]): LogVerdict {
   return { delivered, failed, lastSuccess: attempts.filter(gotThrough).toSorted(byAge).at(-1) };
 }
 
+/**
+ * True if a success in the log is newer than one of these failures, none of which our endpoint gave a reason for: it was away, and is back.
+ * Attempts that began before its return may still be under way.
+ */
+export const showsReturn = ({ failed, lastSuccess }: Pick<LogVerdict, 'failed' | 'lastSuccess'>): boolean =>
+  lastSuccess !== undefined &&
+  failed.some(
+    ({ lastStatusCode, lastFailedAt }) => (lastStatusCode < 400 || lastStatusCode >= 500) && lastFailedAt <= lastSuccess.deliveredAt,
+  );
+
 function failureOf(guid: string, attempts: readonly DeliveryAttempt[]): FailedDelivery {
   const sorted = attempts.toSorted(byAge);
   const [oldest, newest] = [sorted[0], sorted.at(-1)];

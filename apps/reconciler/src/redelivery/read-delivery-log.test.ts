@@ -1,4 +1,4 @@
-import type { ListedStretch } from '@paddock/db/deliveries/redelivery';
+import type { ListedStretch } from '@paddock/db/deliveries/delivery-listings';
 import { describe, expect, test } from '@jest/globals';
 import type { DeliveryAttempt } from './delivery-log.ts';
 import { CutOffLogError, type LogPage, type ReadLogOptions, readDeliveryLog } from './read-delivery-log.ts';

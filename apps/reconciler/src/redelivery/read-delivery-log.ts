@@ -1,4 +1,4 @@
-import type { ListedStretch } from '@paddock/db/deliveries/redelivery';
+import type { ListedStretch } from '@paddock/db/deliveries/delivery-listings';
 import type { DeliveryAttempt } from './delivery-log.ts';
 import { addStretch, forgetBefore, newestGap, withoutNewestGap } from './stretches.ts';
 
@@ -59,6 +59,8 @@ export async function readDeliveryLog(options: ReadLogOptions): Promise<LogReadi
 
   const lastListed = reading.stretches[0]?.newestAt ?? windowBegin;
   await readDown(options, reading, undefined, windowBegin < lastListed ? windowBegin : lastListed, undefined);
+  // Without an answer the log has not told its time either, and ours may be ahead of it.
+  if (reading.pages === 0) return { ...reading, stretches: [...options.stretches] };
   while (reading.error === undefined && reading.pages < maxPages && !signal.aborted) {
     const gap = newestGap(reading.stretches);
     if (gap === undefined) break;

@@ -1,28 +1,27 @@
 import { recordAppAuthFailure } from '@paddock/db/accounts/app-auth-failures';
-import { databaseTime } from '@paddock/db/turns/schedules';
+import { type ListedStretch, listedStretches, listingTimes, replaceListedStretches } from '@paddock/db/deliveries/delivery-listings';
 import {
   bringForwardRequests,
   findGivenUp,
   giveUpRedeliveries,
   handOverUnresolved,
-  hasDueRedeliveries,
-  type ListedStretch,
-  listedStretches,
   pauseRedeliveryRequests,
   rememberFailedDeliveries,
-  replaceListedStretches,
   resolveDeliveries,
 } from '@paddock/db/deliveries/redelivery';
 import type { Database } from '@paddock/db/schema/tables';
+import { wantExtraPasses } from '@paddock/db/turns/extra-passes';
+import { redeliverySchedule } from '@paddock/domain/tasks/redelivery-schedule';
 import { classifyGitHubError } from '@paddock/github/errors';
 import type { Kysely } from 'kysely';
+import { askAgain } from './ask-again.ts';
 import { countOnly } from '../count-only.ts';
-import { type DeliveryAttempt, judgeLog } from './delivery-log.ts';
+import { type DeliveryAttempt, judgeLog, showsReturn } from './delivery-log.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import { findUnstored } from './find-unstored.ts';
 import { findMissingDeliveries, type MissingDeliveries } from './missing-deliveries.ts';
+import { nominalTick } from '../schedules/nominal-tick.ts';
 import { type LogPage, type LogReading, readDeliveryLog } from './read-delivery-log.ts';
-import { requestRedeliveries } from './request-redeliveries.ts';
 
 /** One App's delivery log at GitHub. */
 export interface DeliveryLog {
@@ -65,6 +64,12 @@ export interface RedeliverCounts extends MissingDeliveries {
   moreDue: boolean;
 }
 
+/** What an extra look reads again of what was listed already: entries of these last seconds may come late into the log. */
+const EXTRA_WINDOW_MS = 60_000;
+
+/** GitHub waits 10 s for an answer, so what was under way when our endpoint came back is in the log so much later. */
+const LATE_MS = 12_000;
+
 /**
  * One redelivery cycle of one App (E1): reads its log, remembers what failed, forgets what got through, and asks GitHub to repeat what is
  * due. A listing that fails half-way counts as far as it went. Throws for PostgreSQL's errors only.
@@ -72,6 +77,9 @@ export interface RedeliverCounts extends MissingDeliveries {
 export async function redeliver(options: RedeliverOptions, signal: AbortSignal): Promise<RedeliverCounts> {
   const { db, appId, log, everySeconds, windowMs, maxPages, giveUpMs, dryRun } = options;
   const before = await listedStretches(db, appId);
+  const { now, listedAt } = await listingTimes(db, appId);
+  // The first look of each cadence goes through the whole window, further ones only through what is new.
+  const isExtra = listedAt !== null && listedAt >= nominalTick(now, everySeconds);
   // The log tells its own time, which may be another than ours: what is looked for in it goes by its clock.
   const firstPage = log.list(undefined);
   const clock = await firstPage.then(
@@ -82,8 +90,8 @@ export async function redeliver(options: RedeliverOptions, signal: AbortSignal):
     fetchPage: (cursor) => (cursor === undefined ? firstPage : log.list(cursor)),
     isCursorRefused: (error) => ['invalid', 'not_found'].includes(classifyGitHubError(error).kind),
     stretches: before,
-    now: clock ?? (await databaseTime(db)),
-    windowMs: Math.max(windowMs, 3 * everySeconds * 1000),
+    now: clock ?? now,
+    windowMs: isExtra ? EXTRA_WINDOW_MS : Math.max(windowMs, 3 * everySeconds * 1000),
     horizonMs: giveUpMs,
     maxPages,
     signal,
@@ -100,8 +108,8 @@ async function act(
   reading: LogReading,
   signal: AbortSignal,
 ): Promise<RedeliverCounts> {
-  const { db, appId, log, events, everySeconds, perMinute, firstStepMs, giveUpMs, handOverAbove, dryRun } = options;
-  const { failed, resolved } = await noteVerdict(db, appId, reading.attempts);
+  const { db, appId, events, giveUpMs, handOverAbove, dryRun } = options;
+  const { failed, resolved, isReturn } = await noteVerdict(db, appId, reading.attempts);
   const missing = before[0] === undefined ? { missing: 0 } : await findMissingDeliveries(options, reading.attempts, before[0].newestAt);
   // After the verdict: a crash between the two has the log read again, never less of it.
   if (!dryRun) await db.transaction().execute((trx) => replaceListedStretches(trx, appId, reading.stretches));
@@ -109,23 +117,12 @@ async function act(
   const handedOver = await handOverUnresolved(db, appId, handOverAbove);
   const givenUp = await giveUpRedeliveries(db, appId, giveUpMs);
   if (givenUp > 0) events.redeliveriesGivenUp(appId, givenUp);
-  const asked = await requestRedeliveries({
-    db,
-    appId,
-    redeliver: (id) => log.redeliver(id),
-    perMinute,
-    firstStepMs,
-    // A tenth of the cycle: cycles do not come at exactly even times, and a request must not fall into the next one for that.
-    earlyMs: everySeconds * 100,
-    onAccepted: (guid) => events.redelivered(appId, guid),
-    onRefused: (guid, failure) => events.redeliveryRefused(appId, guid, failure),
-    signal,
-  });
-  const moreDue = asked.accepted + asked.refused >= perMinute && (await hasDueRedeliveries(db, appId));
+  const asked = await askAgain(options, signal);
+  if (isReturn) await wantExtraPasses(db, { schedule: redeliverySchedule(appId), inMs: LATE_MS });
   const { pages, attempts, error } = reading;
   const throttled = attempts.filter(({ isThrottled }) => isThrottled).length;
   const listed = error === undefined;
-  return { pages, attempts: attempts.length, throttled, failed, resolved, ...missing, ...asked, givenUp, handedOver, listed, moreDue };
+  return { pages, attempts: attempts.length, throttled, failed, resolved, ...missing, ...asked, givenUp, handedOver, listed };
 }
 
 /** For a dry run: nobody is asked or told, and what is written goes to a transaction that is rolled back. */
@@ -156,7 +153,7 @@ async function noteVerdict(
   db: Kysely<Database>,
   appId: number,
   attempts: readonly DeliveryAttempt[],
-): Promise<{ failed: number; resolved: number }> {
+): Promise<{ failed: number; resolved: number; isReturn: boolean }> {
   const { delivered, failed, lastSuccess } = judgeLog(attempts);
   const unstored = new Set(
     await findUnstored(
@@ -166,8 +163,8 @@ async function noteVerdict(
   );
   const givenUp = await findGivenUp(db, [...unstored]);
   const lost = failed.filter(({ guid }) => unstored.has(guid) && !givenUp.has(guid));
-  await rememberFailedDeliveries(db, appId, lost);
+  const news = await rememberFailedDeliveries(db, appId, lost);
   const resolved = await resolveDeliveries(db, appId, delivered);
   if (lastSuccess !== undefined) await bringForwardRequests(db, appId, lastSuccess);
-  return { failed: lost.length, resolved };
+  return { failed: lost.length, resolved, isReturn: news > 0 && showsReturn({ failed: lost, lastSuccess }) };
 }

@@ -1,4 +1,4 @@
-import { findDueRedeliveries, pauseRedeliveryRequests, recordRedeliveryRequest } from '@paddock/db/deliveries/redelivery';
+import { type DueRedelivery, pauseRedeliveryRequests, recordRedeliveryRequest } from '@paddock/db/deliveries/redelivery';
 import type { Database } from '@paddock/db/schema/tables';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
 import type { Kysely } from 'kysely';
@@ -9,42 +9,55 @@ export interface RequestRedeliveriesOptions {
   appId: number;
   /** Asks GitHub to repeat the delivery with this id. */
   redeliver: (deliveryId: string) => Promise<void>;
-  /** The most requests of one App in a minute. */
-  perMinute: number;
   firstStepMs: number;
-  earlyMs: number;
   onAccepted: (guid: string) => void;
   onRefused: (guid: string, failure: GitHubFailure) => void;
   signal: AbortSignal;
 }
 
+/** How many requests are under way at one time: a minute's share is asked for in seconds, and GitHub bears a hundred. */
+const LANES = 8;
+
 /**
- * Asks for every delivery that is due; what fails for one leaves the others alone, unless GitHub asks to be left alone: who goes on asking is
- * shut out for longer. What was not asked for stays due.
+ * Asks for every delivery that is due, in their order; what fails for one leaves the others alone, unless GitHub asks to be left alone: who
+ * goes on asking is shut out for longer. What was not asked for stays due. The first goes alone, for what meets it may hold for all.
  */
-export async function requestRedeliveries(options: RequestRedeliveriesOptions): Promise<{ accepted: number; refused: number }> {
-  const { db, appId, perMinute, earlyMs, firstStepMs, signal } = options;
+export async function requestRedeliveries(
+  options: RequestRedeliveriesOptions,
+  due: readonly DueRedelivery[],
+): Promise<{ accepted: number; refused: number }> {
+  const { db, appId, firstStepMs, signal } = options;
   const counts = { accepted: 0, refused: 0 };
-  for (const due of await findDueRedeliveries(db, appId, { perMinute, earlyMs })) {
-    if (signal.aborted) break;
-    const failure = await options.redeliver(due.deliveryId).then(() => undefined, classifyGitHubError);
-    // Another call was told to wait; that was said where the wait began.
-    if (failure?.kind === 'rate_limited' && failure.neverSent === true) break;
+  let isOver = false;
+
+  async function request(one: DueRedelivery): Promise<void> {
+    const failure = await options.redeliver(one.deliveryId).then(() => undefined, classifyGitHubError);
     if (failure === undefined) {
       counts.accepted++;
-      options.onAccepted(due.guid);
+      options.onAccepted(one.guid);
     } else {
       counts.refused++;
-      options.onRefused(due.guid, failure);
+      options.onRefused(one.guid, failure);
     }
     if (failure === undefined || isAboutTheDelivery(failure)) {
-      await recordRedeliveryRequest(db, appId, due, requestSpacingMs(due.requests + 1, firstStepMs));
+      await recordRedeliveryRequest(db, appId, one, requestSpacingMs(one.requests + 1, firstStepMs));
     }
     if (failure?.retryAfterMs !== undefined) {
+      isOver = true;
       await pauseRedeliveryRequests(db, appId, failure.retryAfterMs);
-      break;
     }
   }
+
+  const left = due.values();
+  async function requestInTurn(most = Number.POSITIVE_INFINITY): Promise<void> {
+    for (let made = 0; made < most && !isOver && !signal.aborted; made++) {
+      const { value } = left.next();
+      if (value === undefined) return;
+      await request(value);
+    }
+  }
+  await requestInTurn(1);
+  await Promise.all(Array.from({ length: LANES }, () => requestInTurn()));
   return counts;
 }
 

@@ -1,4 +1,4 @@
-import type { ListedStretch } from '@paddock/db/deliveries/redelivery';
+import type { ListedStretch } from '@paddock/db/deliveries/delivery-listings';
 
 // What was listed of a delivery log, as stretches of time, newest first. A stretch with a cursor has a gap below it:
 //

@@ -1,36 +1,5 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
-
-/** A part of an App's delivery log that was listed; `cursor` says where the listing goes on below it, if it broke off there. */
-export interface ListedStretch {
-  newestAt: Date;
-  oldestAt: Date;
-  cursor: string | null;
-}
-
-/** What was listed of the App's log so far, newest first. */
-export async function listedStretches(db: Kysely<Database>, appId: number): Promise<ListedStretch[]> {
-  return db
-    .selectFrom('delivery_listings')
-    .select(['newest_at as newestAt', 'oldest_at as oldestAt', 'cursor'])
-    .where('app_id', '=', appId)
-    .orderBy('newest_at', 'desc')
-    .execute();
-}
-
-/** Writes down what is listed now. Two writers at once leave one of both sets, each of which is true. */
-export async function replaceListedStretches(
-  trx: Transaction<Database>,
-  appId: number,
-  stretches: readonly ListedStretch[],
-): Promise<void> {
-  await trx.deleteFrom('delivery_listings').where('app_id', '=', appId).execute();
-  if (stretches.length === 0) return;
-  await trx
-    .insertInto('delivery_listings')
-    .values(stretches.map(({ newestAt, oldestAt, cursor }) => ({ app_id: appId, newest_at: newestAt, oldest_at: oldestAt, cursor })))
-    .execute();
-}
 
 /** A delivery of which no attempt got through, as the log shows it. */
 export interface FailedDelivery {
@@ -91,7 +60,8 @@ export async function resolveDeliveries(db: Kysely<Database>, appId: number, del
 
 /**
  * Our endpoint answers again: what failed before that is asked for at once. Left alone are deliveries whose last request has not shown its
- * result in the log yet, and those whose body our endpoint itself refused (400), for it would refuse them again.
+ * result in the log yet, those whose body our endpoint itself refused (400), for it would refuse them again, and for a moment those that
+ * fail again and again: each of their failures may be what has the log looked at, longer than that moment.
  */
 export async function bringForwardRequests(
   db: Kysely<Database>,
@@ -102,8 +72,40 @@ export async function bringForwardRequests(
     update unresolved_deliveries set next_request_at = now()
     where app_id = ${appId} and resolved_at is null and next_request_at > now()
       and (last_failed_at, delivery_id) < (${success.deliveredAt}::timestamptz, ${success.id}::bigint)
-      and requested_delivery_id is distinct from delivery_id and last_status_code <> 400`.execute(db);
+      and ${waitsForSuccess} and (requests <= ${REQUESTS_AT_ONCE} or last_requested_at < now() - interval '20 seconds')`.execute(db);
   return Number(numAffectedRows);
+}
+
+/** A delivery that failed again for a passing reason is asked for at once so many times. */
+const REQUESTS_AT_ONCE = 2;
+
+/** Of an unresolved delivery: its newest attempt failed, and nobody knows why it should not get through later. */
+const waitsForSuccess = sql`requested_delivery_id is distinct from delivery_id and last_status_code <> 400`;
+
+/** True if any delivery of the App was asked for in the last `ms` milliseconds. */
+export async function wasAskedFor(db: Kysely<Database>, appId: number, ms: number): Promise<boolean> {
+  const { rows } = await sql`
+    select from unresolved_deliveries where app_id = ${appId} and last_requested_at > now() - ${ms} * interval '1 millisecond' limit 1`.execute(
+    db,
+  );
+  return rows.length > 0;
+}
+
+/** True while deliveries of the App wait for their next request although a success would have them asked for at once. */
+export async function hasWaitingRedeliveries(db: Kysely<Database>, appId: number): Promise<boolean> {
+  const { rows } = await sql`
+    select from unresolved_deliveries
+    where app_id = ${appId} and resolved_at is null and next_request_at > now() and ${waitsForSuccess} limit 1`.execute(db);
+  return rows.length > 0;
+}
+
+/** Of deliveries that were asked for in vain the newest one, or none: when it gets through, our endpoint is back. */
+export async function findProbe(db: Kysely<Database>, appId: number): Promise<DueRedelivery[]> {
+  const { rows } = await sql<DueRedelivery>`
+    select ${DUE} from unresolved_deliveries
+    where app_id = ${appId} and resolved_at is null and requests > 0 and last_status_code <> 400 and ${isNotPaused(appId)}
+    order by last_failed_at desc, delivery_id desc limit 1`.execute(db);
+  return rows;
 }
 
 /** Which of these deliveries are being asked for already, or were until a moment ago. */
@@ -134,6 +136,8 @@ export interface DueRedelivery {
   requests: number;
 }
 
+const DUE = sql`guid, delivery_id::text as "deliveryId", event, action, requests`;
+
 /** Longest pause between requests that is believed: GitHub's limits are over within the hour. */
 const LONGEST_PAUSE_MS = 3_600_000;
 
@@ -157,7 +161,7 @@ export async function findDueRedeliveries(
   { perMinute, earlyMs }: { perMinute: number; earlyMs: number },
 ): Promise<DueRedelivery[]> {
   const { rows } = await sql<DueRedelivery>`
-    select guid, delivery_id::text as "deliveryId", event, action, requests from unresolved_deliveries
+    select ${DUE} from unresolved_deliveries
     where app_id = ${appId} and resolved_at is null and next_request_at <= now() + ${earlyMs} * interval '1 millisecond' and ${isNotPaused(appId)}
     order by case when event <> 'workflow_job' then 3 when action = 'queued' then 0 when action = 'completed' then 1 else 2 end,
       first_failed_at, guid

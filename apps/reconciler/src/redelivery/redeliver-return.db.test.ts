@@ -1,0 +1,147 @@
+import { lookAtSchedules } from '@paddock/db/turns/extra-passes';
+import { takeTick } from '@paddock/db/turns/schedules';
+import { redeliverySchedule } from '@paddock/domain/tasks/redelivery-schedule';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import { type RedeliveryScene, startRedeliveryScene } from './redelivery.scene.ts';
+
+let database: TestDatabase;
+let scene: RedeliveryScene;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  scene = await startRedeliveryScene(database.db);
+  await database.db.deleteFrom('schedules').execute();
+  const name = redeliverySchedule(scene.world.appId);
+  await database.db.transaction().execute((trx) => takeTick(trx, { name, tickAt: new Date(0), takenBy: 'test' }));
+});
+afterEach(() => scene.stop());
+
+/** When the log is looked at beside the cycles, in seconds from now; null if it is not. Forgets it. */
+async function takeExtraLook(): Promise<number | null> {
+  const { extraInMs } = await lookAtSchedules(scene.db, [redeliverySchedule(scene.world.appId)]);
+  await sql`update schedules set extra_at = null, extra_until = null`.execute(scene.db);
+  return extraInMs === null ? null : Math.round(extraInMs / 1_000);
+}
+
+/** Our endpoint is away for two hours, in which nothing but cycles goes on. */
+async function failForTwoHours(): Promise<void> {
+  scene.receiver.answerWith(503);
+  await scene.queueJobs(5, {});
+  for (let step = 0; step < 24; step++) {
+    await scene.pass(5);
+    await scene.cycle();
+  }
+  await takeExtraLook();
+}
+
+describe('an endpoint that nobody sends anything to (E1)', () => {
+  test('is tried with the newest failed delivery in each cycle in which none is due', async () => {
+    await failForTwoHours();
+    for (let cycle = 0; cycle < 4; cycle++) {
+      await sql`update unresolved_deliveries set next_request_at = now() + interval '1 hour'`.execute(scene.db);
+      await scene.pass(5);
+      const before = scene.asked.length;
+      expect(await scene.cycle()).toMatchObject({ accepted: 1 });
+      // The look that follows finds that it failed, and asks for nothing more.
+      expect(await takeExtraLook()).toBe(5);
+      expect(await scene.cycle()).toMatchObject({ accepted: 0 });
+      expect(await takeExtraLook()).toBeNull();
+      expect(scene.asked).toHaveLength(before + 1);
+    }
+    const attempts = (await scene.world.github.truth()).deliveries.map(({ id }) => id);
+    // Each repetition is the newest attempt, and the next one to be repeated.
+    expect(attempts.slice(-5)).toContain(scene.asked.at(-1));
+  });
+
+  test('has everything sent again a few seconds after it is back', async () => {
+    await failForTwoHours();
+    await sql`update unresolved_deliveries set next_request_at = now() + interval '1 hour'`.execute(scene.db);
+    scene.receiver.answerWith(202);
+    await scene.pass(5);
+    expect(await scene.cycle()).toMatchObject({ accepted: 1 });
+    expect(await takeExtraLook()).toBe(5);
+    expect(await scene.cycle()).toMatchObject({ resolved: 1, accepted: 4 });
+    expect(await scene.cycle()).toMatchObject({ resolved: 4, accepted: 0 });
+    expect(await scene.unresolved()).toEqual([]);
+  });
+
+  test('is not tried with a body that it has refused', async () => {
+    await scene.queueJobs(1);
+    scene.receiver.answerWith(400);
+    await scene.cycle();
+    await scene.cycle();
+    await sql`update unresolved_deliveries set next_request_at = now() + interval '1 hour', last_requested_at = now() - interval '1 hour'`.execute(
+      scene.db,
+    );
+    expect(await scene.cycle()).toMatchObject({ accepted: 0 });
+  });
+});
+
+describe('an endpoint that is back (E1)', () => {
+  test('is sent at once what was asked for in vain half a minute before', async () => {
+    scene.receiver.answerWith(503);
+    await scene.queueJobs(3, {});
+    expect(await scene.cycle()).toMatchObject({ accepted: 3 });
+    await sql`update unresolved_deliveries set last_requested_at = now() - interval '30 seconds'`.execute(scene.db);
+    scene.receiver.answerWith(202);
+    await scene.queueJobs(1, {});
+    expect(await scene.cycle()).toMatchObject({ accepted: 3 });
+  });
+
+  test('has the log looked at once more for what was still under way, as long as that brings something new', async () => {
+    await scene.queueJobs(2);
+    await scene.queueJobs(1, {});
+    await scene.cycle();
+    expect(await takeExtraLook()).toBe(12);
+    await scene.cycle();
+    expect(await takeExtraLook()).toBeNull();
+    await scene.queueJobs(1);
+    await scene.queueJobs(1, {});
+    await scene.cycle();
+    expect(await takeExtraLook()).toBe(12);
+  });
+
+  test('that refuses bodies for a reason of its own is no return', async () => {
+    await scene.queueJobs(2, { lossRate: 1, lossStatusCode: 400 });
+    await scene.queueJobs(1, {});
+    await scene.cycle();
+    expect(await takeExtraLook()).toBeNull();
+  });
+
+  test('keeps a delivery waiting for a moment that fails every time, so that its failures do not drive the looks', async () => {
+    await scene.queueJobs(1);
+    scene.receiver.answerWith(500);
+    const succeed = async () => {
+      scene.receiver.answerWith(202);
+      await scene.queueJobs(1, {});
+      scene.receiver.answerWith(500);
+    };
+    const accepted: number[] = [];
+    for (let look = 0; look < 5; look++) {
+      accepted.push((await scene.cycle()).accepted);
+      await succeed();
+    }
+    expect(accepted).toEqual([1, 1, 1, 0, 0]);
+    await sql`update unresolved_deliveries set last_requested_at = now() - interval '21 seconds'`.execute(scene.db);
+    expect(await scene.cycle()).toMatchObject({ accepted: 1 });
+  });
+});
+
+describe('what an extra look costs (E1, P4)', () => {
+  test('reads only what is new since the last one, down to a minute before now', async () => {
+    await scene.queueJobs(230, {});
+    await scene.pass(2);
+    await scene.queueJobs(1, {});
+    expect(await scene.cycle()).toMatchObject({ pages: 3 });
+    await scene.queueJobs(1);
+    expect(await scene.cycle()).toMatchObject({ pages: 1, failed: 1, accepted: 1 });
+    // The first look of the next cadence reads the whole window.
+    await sql`update delivery_listings set listed_at = listed_at - interval '5 minutes'`.execute(scene.db);
+    expect(await scene.cycle()).toMatchObject({ pages: 3 });
+  });
+});

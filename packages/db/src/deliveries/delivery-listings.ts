@@ -1,0 +1,42 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { Database } from '../schema/tables.ts';
+
+/** A part of an App's delivery log that was listed; `cursor` says where the listing goes on below it, if it broke off there. */
+export interface ListedStretch {
+  newestAt: Date;
+  oldestAt: Date;
+  cursor: string | null;
+}
+
+/** What was listed of the App's log so far, newest first. */
+export async function listedStretches(db: Kysely<Database>, appId: number): Promise<ListedStretch[]> {
+  return db
+    .selectFrom('delivery_listings')
+    .select(['newest_at as newestAt', 'oldest_at as oldestAt', 'cursor'])
+    .where('app_id', '=', appId)
+    .orderBy('newest_at', 'desc')
+    .execute();
+}
+
+/** The database's clock, and when the App's log was last listed by it; null if it never was. */
+export async function listingTimes(db: Kysely<Database>, appId: number): Promise<{ now: Date; listedAt: Date | null }> {
+  const { rows } = await sql<{ now: Date; listedAt: Date | null }>`
+    select now() as now, max(listed_at) as "listedAt" from delivery_listings where app_id = ${appId}`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error('PostgreSQL answered an aggregate without a row.');
+  return row;
+}
+
+/** Writes down what is listed now. Two writers at once leave one of both sets, each of which is true. */
+export async function replaceListedStretches(
+  trx: Transaction<Database>,
+  appId: number,
+  stretches: readonly ListedStretch[],
+): Promise<void> {
+  await trx.deleteFrom('delivery_listings').where('app_id', '=', appId).execute();
+  if (stretches.length === 0) return;
+  await trx
+    .insertInto('delivery_listings')
+    .values(stretches.map(({ newestAt, oldestAt, cursor }) => ({ app_id: appId, newest_at: newestAt, oldest_at: oldestAt, cursor })))
+    .execute();
+}

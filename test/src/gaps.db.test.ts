@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Program } from '@paddock/processes/start-program';
+import { pauseSweep } from '@paddock/db/turns/paused-sweeps';
+import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
+import { waitFor } from '@paddock/testing/wait-for';
+import { startSystem, type TestSystem } from './start-system.ts';
+
+/** The reconciler looks at the log by itself once a day: only what ingress asks for can bring a delivery back. */
+const BY_ITSELF = { PADDOCK_REDELIVERY_EVERY_SECONDS: '86400', PADDOCK_REDELIVERY_SPACING_MS: '300000', PADDOCK_LOG_LEVEL: 'info' };
+
+let system: TestSystem;
+let tunnel: Tunnel;
+let reconciler: Program;
+
+beforeAll(async () => {
+  system = await startSystem();
+  tunnel = await startTunnel(system.database.url);
+  for (const sweep of ['discover-jobs', 'look-up-jobs']) await pauseSweep(system.database.db, sweep, 'test');
+  reconciler = await system.start('reconciler', BY_ITSELF);
+  await waitFor('the first listing', async () => (await listings()) > 0);
+});
+afterAll(async () => {
+  await tunnel.cut();
+  await system.stop();
+});
+
+const queueJob = () => system.github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'] });
+
+async function queueJobs(count: number): Promise<void> {
+  for (let nth = 0; nth < count; nth++) await queueJob();
+  await system.github.settled();
+}
+
+const listings = async () => (await system.github.report()).calls['apps/list-webhook-deliveries'] ?? 0;
+
+/** Deliveries that GitHub has sent, and of which no row tells. */
+async function unstored(): Promise<string[]> {
+  const sent = (await system.github.truth()).deliveries.map(({ guid }) => guid);
+  const rows = await system.database.db.selectFrom('installation_events').select('delivery_guid').where('source', '=', 'webhook').execute();
+  const stored = new Set(rows.map(({ delivery_guid: guid }) => guid));
+  return [...new Set(sent)].filter((guid) => !stored.has(guid));
+}
+
+const untilAllStored = () => waitFor('a row of each delivery', async () => (await unstored()).length === 0);
+
+const isReady = async ({ healthPort }: Program) => (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).status === 200;
+
+async function startIngress(settings: Record<string, string> = {}): Promise<Program> {
+  const ingress = await system.start('ingress', { PADDOCK_LOG_LEVEL: 'info', ...settings });
+  await waitFor('readiness', () => isReady(ingress));
+  return ingress;
+}
+
+async function kill(program: Program): Promise<void> {
+  program.kill('SIGKILL');
+  await program.exited;
+}
+
+const isLookWanted = async () =>
+  (await system.database.db.selectFrom('schedules').select('name').where('extra_at', 'is not', null).execute()).length > 0;
+
+const isLooking = async () =>
+  (await system.database.db.selectFrom('tasks').select('id').where('kind', '=', 'redeliver').execute()).length > 0;
+
+const untilLooksAreOver = () =>
+  waitFor('the end of the extra looks', async () => !(await isLookWanted()) && !(await isLooking()), { timeoutMs: 40_000 });
+
+describe('deliveries that failed while ingress was away (E1)', () => {
+  let ingress: Program;
+  beforeEach(async () => {
+    ingress = await startIngress({ DATABASE_URL: tunnel.url });
+    await queueJobs(1);
+    await untilAllStored();
+  });
+
+  test('have rows after the first one that a restarted replica stores, whatever the others have stored', async () => {
+    const other = await startIngress();
+    await queueJobs(2);
+    await kill(other);
+    await queueJobs(5);
+    expect(await unstored()).toHaveLength(5);
+    await startIngress();
+    await queueJobs(1);
+    await untilAllStored();
+  });
+
+  test('have rows after the first one that is stored when PostgreSQL is back', async () => {
+    await untilLooksAreOver();
+    await tunnel.cut();
+    await queueJobs(5);
+    expect(await unstored()).toHaveLength(5);
+    await tunnel.mend();
+    await waitFor('readiness', () => isReady(ingress));
+    await queueJobs(1);
+    await untilAllStored();
+  });
+
+  test('have rows although the reconciler was killed before it looked', async () => {
+    await untilLooksAreOver();
+    await kill(reconciler);
+    await kill(ingress);
+    await queueJobs(5);
+    await startIngress();
+    await queueJobs(1);
+    await waitFor('what is wanted', isLookWanted);
+    expect(await unstored()).toHaveLength(5);
+    reconciler = await system.start('reconciler', BY_ITSELF);
+    await untilAllStored();
+  });
+});
+
+test('deliveries that are all stored cost no look at the log beside the cycles (E1, P4)', async () => {
+  await startIngress();
+  await queueJobs(1);
+  await untilLooksAreOver();
+  const before = await listings();
+  await queueJobs(30);
+  await untilAllStored();
+  expect(await isLookWanted()).toBe(false);
+  expect(await listings()).toBe(before);
+});
