@@ -100,6 +100,27 @@ describe('the reconciler’s sweeps', () => {
     expect(rows).toEqual([{ kind: 'redeliver', seconds: 60 }]);
   });
 
+  test.each(['redeliver', 'redeliver-since'])(
+    '%s waits where GitHub asks for it, which is no failure, and ticks meanwhile do not have the log listed (E1)',
+    async (kind) => {
+      const task = { kind, subject: { type: 'app', id: String(scene.world.appId) }, payload: { since: new Date(0).toISOString() } };
+      await scene.world.github.failNext({
+        method: 'GET',
+        path: '/app/hook/deliveries$',
+        status: 403,
+        headers: { 'retry-after': '120' },
+      });
+      for (let tick = 0; tick < 3; tick++) {
+        await database.db.transaction().execute((trx) => enqueue(trx, [task]));
+        await drain();
+      }
+      const { rows } = await sql`select kind, attempt, failures, round(extract(epoch from due_at - now()) / 60)::integer as minutes
+        from tasks`.execute(database.db);
+      expect(rows).toEqual([{ kind, attempt: 0, failures: [expect.objectContaining({ reason: 'snooze' })], minutes: 2 }]);
+      expect((await scene.world.github.report()).calls).toMatchObject({ 'apps/list-webhook-deliveries': 1 });
+    },
+  );
+
   test('what an App lacks is a gauge, read from the newest pass’s operation by every replica (H4, H5)', async () => {
     const { github, appId } = scene.world;
     await github.setApp(appId, { events: [] });

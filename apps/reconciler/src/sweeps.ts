@@ -1,6 +1,8 @@
+import { classifyGitHubError } from '@paddock/github/errors';
+import { enqueueAlone } from '@paddock/queue/enqueue';
 import { executorRules } from '@paddock/queue/executor-settings';
 import type { Kinds } from '@paddock/queue/kind';
-import { done, poison } from '@paddock/queue/outcome';
+import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import { recoverTasks } from '@paddock/queue/recover';
 import { actOrCount } from './count-only.ts';
 import { deliveryLogAtGitHub } from './redelivery/delivery-log-at-github.ts';
@@ -19,6 +21,15 @@ export const sweepKinds = (context: SweepContext): Kinds => kindsOf(context.db, 
 /** Pods that the database has lost are adopted by then: a job that came back before its worker would get a second one. People may say no. */
 const BRING_BACK_AFTER_MS = 600_000;
 
+const GITHUB_ASKS_TO_WAIT = 'GitHub asks us to wait before its log of deliveries is read or repeated';
+
+/** What to do where GitHub asks to wait; throws every other error. */
+function waitOf(error: unknown): Outcome {
+  const { retryAfterMs } = classifyGitHubError(error);
+  if (retryAfterMs === undefined) throw error;
+  return snooze(retryAfterMs, GITHUB_ASKS_TO_WAIT);
+}
+
 function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
   const { db, github, config, events, taskEvents } = context;
   return {
@@ -33,7 +44,7 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
           return poison(`App ${subject.id} is not configured here any more`);
         }
         const everySeconds = config.redeliveryEverySeconds;
-        const counts = await redeliver(
+        const { retryAfterMs, ...counts } = await redeliver(
           {
             db,
             appId,
@@ -54,7 +65,9 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
         const goOn = counts.moreDue && everySeconds > 60 ? [{ ...redeliverTask(appId), dueInMs: 60_000 }] : [];
         const { missingSince } = counts;
         const bringBack = missingSince === undefined ? [] : [{ ...redeliverSinceTask(appId, missingSince), dueInMs: BRING_BACK_AFTER_MS }];
-        return done(counts, [...goOn, ...bringBack]);
+        if (retryAfterMs === undefined) return done(counts, [...goOn, ...bringBack]);
+        if (!dryRun) await enqueueAlone(db, bringBack);
+        return snooze(retryAfterMs, GITHUB_ASKS_TO_WAIT);
       },
     },
     'redeliver-since': {
@@ -65,7 +78,9 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
         if (wanted === undefined) return poison('the payload must name an instant: { "since": "2026-01-01T12:00:00Z" }');
         const log = deliveryLogAtGitHub(github, appId, signal);
         const maxPages = config.redeliveryPages;
-        const { cursor, ...counts } = await redeliverSince({ db, appId, log, events, ...wanted, maxPages, dryRun }, signal);
+        const passed = await redeliverSince({ db, appId, log, events, ...wanted, maxPages, dryRun }, signal).catch(waitOf);
+        if ('outcome' in passed) return passed;
+        const { cursor, ...counts } = passed;
         const rest = cursor === undefined ? [] : [redeliverSinceTask(appId, wanted.since, cursor)];
         return done({ ...counts, more: cursor !== undefined }, [redeliverTask(appId), ...rest]);
       },

@@ -20,7 +20,6 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'askForMissingDeliveries',
     'recordRedeliveryRequest',
     'wantExtraPasses',
-    'pauseRedeliveryRequests',
     'findGivenUp',
     'findRememberedDeliveries',
     'forgetFoundOutKeys',

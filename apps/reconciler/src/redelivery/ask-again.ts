@@ -2,7 +2,7 @@ import { findDueRedeliveries, findProbe, hasDueRedeliveries, hasWaitingRedeliver
 import { wantExtraPasses } from '@paddock/db/turns/extra-passes';
 import { redeliverySchedule } from '@paddock/domain/tasks/redelivery-schedule';
 import type { RedeliverOptions } from './redeliver.ts';
-import { requestRedeliveries } from './request-redeliveries.ts';
+import { requestRedeliveries, type Requests } from './request-redeliveries.ts';
 
 /** Until the log tells what became of a request. */
 const TOLD_AFTER_MS = 5_000;
@@ -15,7 +15,7 @@ const TOLD_AFTER_MS = 5_000;
 export async function askAgain(
   { db, appId, log, events, everySeconds, perMinute, firstStepMs }: RedeliverOptions,
   signal: AbortSignal,
-): Promise<{ accepted: number; refused: number; moreDue: boolean }> {
+): Promise<Requests & { moreDue: boolean }> {
   // A tenth of the cycle: cycles do not come at exactly even times, and a request must not fall into the next one for that.
   const earlyMs = everySeconds * 100;
   const isFirstOfCycle = !(await wasAskedFor(db, appId, everySeconds * 1000 - earlyMs));

@@ -5,14 +5,13 @@ import {
   findGivenUp,
   giveUpRedeliveries,
   handOverUnresolved,
-  pauseRedeliveryRequests,
   rememberFailedDeliveries,
   resolveDeliveries,
 } from '@paddock/db/deliveries/redelivery';
 import type { Database } from '@paddock/db/schema/tables';
 import { wantExtraPasses } from '@paddock/db/turns/extra-passes';
 import { redeliverySchedule } from '@paddock/domain/tasks/redelivery-schedule';
-import { classifyGitHubError } from '@paddock/github/errors';
+import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
 import type { Kysely } from 'kysely';
 import { askAgain } from './ask-again.ts';
 import { countOnly } from '../count-only.ts';
@@ -62,6 +61,8 @@ export interface RedeliverCounts extends MissingDeliveries {
   listed: boolean;
   /** More deliveries are due than a minute's requests allow. */
   moreDue: boolean;
+  /** GitHub asks us to come back only then, in milliseconds: nothing is asked of it before. */
+  retryAfterMs?: number;
 }
 
 /** What an extra look reads again of what was listed already: entries of these last seconds may come late into the log. */
@@ -96,16 +97,16 @@ export async function redeliver(options: RedeliverOptions, signal: AbortSignal):
     maxPages,
     signal,
   });
-  if (dryRun) return countOnly(db, (trx) => act(withoutEffect(options, trx), before, reading, signal));
-  if (reading.error !== undefined && !signal.aborted) await noteFailedListing(options, reading);
-  return act(options, before, reading, signal);
+  const failure = reading.error === undefined ? undefined : classifyGitHubError(reading.error);
+  if (dryRun) return countOnly(db, (trx) => act(withoutEffect(options, trx), { before, reading, failure }, signal));
+  if (failure !== undefined && !signal.aborted) await noteFailedListing(options, failure, reading.pages);
+  return act(options, { before, reading, failure }, signal);
 }
 
 /** Everything after the log was read. */
 async function act(
   options: RedeliverOptions,
-  before: readonly ListedStretch[],
-  reading: LogReading,
+  { before, reading, failure }: { before: readonly ListedStretch[]; reading: LogReading; failure: GitHubFailure | undefined },
   signal: AbortSignal,
 ): Promise<RedeliverCounts> {
   const { db, appId, events, giveUpMs, handOverAbove, dryRun } = options;
@@ -117,11 +118,12 @@ async function act(
   const handedOver = await handOverUnresolved(db, appId, handOverAbove);
   const givenUp = await giveUpRedeliveries(db, appId, giveUpMs);
   if (givenUp > 0) events.redeliveriesGivenUp(appId, givenUp);
-  const asked = await askAgain(options, signal);
+  const retryAfterMs = failure?.retryAfterMs;
+  const asked = retryAfterMs === undefined ? await askAgain(options, signal) : { accepted: 0, refused: 0, moreDue: false, retryAfterMs };
   if (isReturn) await wantExtraPasses(db, { schedule: redeliverySchedule(appId), inMs: LATE_MS });
-  const { pages, attempts, error } = reading;
+  const { pages, attempts } = reading;
   const throttled = attempts.filter(({ isThrottled }) => isThrottled).length;
-  const listed = error === undefined;
+  const listed = failure === undefined;
   return { pages, attempts: attempts.length, throttled, failed, resolved, ...missing, ...asked, givenUp, handedOver, listed };
 }
 
@@ -139,10 +141,10 @@ const withoutEffect = (options: RedeliverOptions, trx: Kysely<Database>): Redeli
   },
 });
 
-async function noteFailedListing({ db, appId, events }: RedeliverOptions, { error, pages }: LogReading): Promise<void> {
-  const failure = classifyGitHubError(error);
-  if (failure.kind !== 'rate_limited') events.listingFailed(appId, failure); // a wait was told where it began
-  if (failure.retryAfterMs !== undefined) await pauseRedeliveryRequests(db, appId, failure.retryAfterMs);
+async function noteFailedListing({ db, appId, events }: RedeliverOptions, failure: GitHubFailure, pages: number): Promise<void> {
+  // A wait was told where it began.
+  if (failure.kind === 'rate_limited') return;
+  events.listingFailed(appId, failure);
   // Where one page was had, a later one that is refused says nothing of our credentials.
   if (pages > 0 || !['unauthorized', 'forbidden', 'not_found'].includes(failure.kind)) return;
   const { operation, message, status = 0 } = failure;

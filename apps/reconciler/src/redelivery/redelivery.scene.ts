@@ -65,7 +65,6 @@ export async function startRedeliveryScene(db: Kysely<Database>, given: Redelive
   for (const table of [
     'delivery_listings',
     'unresolved_deliveries',
-    'redelivery_pauses',
     'breakers',
     'installation_events',
     'repositories',
@@ -152,8 +151,7 @@ export async function startRedeliveryScene(db: Kysely<Database>, given: Redelive
       // The log's instants are GitHub's, whose clock has moved; ours are the database's, which cannot.
       await sql`update unresolved_deliveries set next_request_at = next_request_at - ${minutes} * interval '1 minute',
         last_requested_at = last_requested_at - ${minutes} * interval '1 minute'`.execute(db);
-      for (const table of ['redelivery_pauses', 'breakers'])
-        await sql`update ${sql.table(table)} set paused_until = paused_until - ${minutes} * interval '1 minute'`.execute(db);
+      await sql`update breakers set paused_until = paused_until - ${minutes} * interval '1 minute'`.execute(db);
     },
     async passAnHour() {
       await sql`update unresolved_deliveries set next_request_at = now(), last_requested_at = now() - interval '1 hour'`.execute(db);

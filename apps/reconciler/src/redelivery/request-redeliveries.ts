@@ -1,4 +1,4 @@
-import { type DueRedelivery, pauseRedeliveryRequests, recordRedeliveryRequest } from '@paddock/db/deliveries/redelivery';
+import { type DueRedelivery, recordRedeliveryRequest } from '@paddock/db/deliveries/redelivery';
 import type { Database } from '@paddock/db/schema/tables';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
 import type { Kysely } from 'kysely';
@@ -18,20 +18,27 @@ export interface RequestRedeliveriesOptions {
 /** How many requests are under way at one time: a minute's share is asked for in seconds, and GitHub bears a hundred. */
 const LANES = 8;
 
+export interface Requests {
+  readonly accepted: number;
+  readonly refused: number;
+  /** GitHub asks us to come back only then, in milliseconds. */
+  readonly retryAfterMs?: number;
+}
+
 /**
  * Asks for every delivery that is due, in their order; what fails for one leaves the others alone, unless GitHub asks to be left alone: who
  * goes on asking is shut out for longer. What was not asked for stays due. The first goes alone, for what meets it may hold for all.
  */
-export async function requestRedeliveries(
-  options: RequestRedeliveriesOptions,
-  due: readonly DueRedelivery[],
-): Promise<{ accepted: number; refused: number }> {
+export async function requestRedeliveries(options: RequestRedeliveriesOptions, due: readonly DueRedelivery[]): Promise<Requests> {
   const { db, appId, firstStepMs, signal } = options;
   const counts = { accepted: 0, refused: 0 };
-  let isOver = false;
+  let retryAfterMs: number | undefined;
 
   async function request(one: DueRedelivery): Promise<void> {
     const failure = await options.redeliver(one.deliveryId).then(() => undefined, classifyGitHubError);
+    retryAfterMs ??= failure?.retryAfterMs;
+    // Another call was told to wait; that was said where the wait began.
+    if (failure?.kind === 'rate_limited' && failure.neverSent === true) return;
     if (failure === undefined) {
       counts.accepted++;
       options.onAccepted(one.guid);
@@ -42,15 +49,11 @@ export async function requestRedeliveries(
     if (failure === undefined || isAboutTheDelivery(failure)) {
       await recordRedeliveryRequest(db, appId, one, requestSpacingMs(one.requests + 1, firstStepMs));
     }
-    if (failure?.retryAfterMs !== undefined) {
-      isOver = true;
-      await pauseRedeliveryRequests(db, appId, failure.retryAfterMs);
-    }
   }
 
   const left = due.values();
   async function requestInTurn(most = Number.POSITIVE_INFINITY): Promise<void> {
-    for (let made = 0; made < most && !isOver && !signal.aborted; made++) {
+    for (let made = 0; made < most && retryAfterMs === undefined && !signal.aborted; made++) {
       const { value } = left.next();
       if (value === undefined) return;
       await request(value);
@@ -58,7 +61,7 @@ export async function requestRedeliveries(
   }
   await requestInTurn(1);
   await Promise.all(Array.from({ length: LANES }, () => requestInTurn()));
-  return counts;
+  return retryAfterMs === undefined ? counts : { ...counts, retryAfterMs };
 }
 
 /** GitHub looked at this delivery and would not repeat it; every other failure says nothing of it, and the next cycle asks again. */

@@ -103,7 +103,7 @@ export async function hasWaitingRedeliveries(db: Kysely<Database>, appId: number
 export async function findProbe(db: Kysely<Database>, appId: number): Promise<DueRedelivery[]> {
   const { rows } = await sql<DueRedelivery>`
     select ${DUE} from unresolved_deliveries
-    where app_id = ${appId} and resolved_at is null and requests > 0 and last_status_code <> 400 and ${isNotPaused(appId)}
+    where app_id = ${appId} and resolved_at is null and requests > 0 and last_status_code <> 400
     order by last_failed_at desc, delivery_id desc limit 1`.execute(db);
   return rows;
 }
@@ -138,19 +138,6 @@ export interface DueRedelivery {
 
 const DUE = sql`guid, delivery_id::text as "deliveryId", event, action, requests`;
 
-/** Longest pause between requests that is believed: GitHub's limits are over within the hour. */
-const LONGEST_PAUSE_MS = 3_600_000;
-
-/** Keeps what GitHub asked for: none of the App's deliveries is asked for again in the next `pauseMs` milliseconds. */
-export async function pauseRedeliveryRequests(db: Kysely<Database>, appId: number, pauseMs: number): Promise<void> {
-  await sql`
-    insert into redelivery_pauses as p (app_id, paused_until)
-    values (${appId}, now() + ${Math.min(pauseMs, LONGEST_PAUSE_MS)}::float8 * interval '1 millisecond')
-    on conflict (app_id) do update set paused_until = greatest(p.paused_until, excluded.paused_until)`.execute(db);
-}
-
-const isNotPaused = (appId: number) => sql`not exists (select from redelivery_pauses where app_id = ${appId} and paused_until > now())`;
-
 /**
  * What is to be asked for now, jobs that wait first; never more than `perMinute` less what was asked for in the last minute.
  * `earlyMs` lets a request be made that much before its time, so that a cycle which comes a moment early does not skip it.
@@ -162,7 +149,7 @@ export async function findDueRedeliveries(
 ): Promise<DueRedelivery[]> {
   const { rows } = await sql<DueRedelivery>`
     select ${DUE} from unresolved_deliveries
-    where app_id = ${appId} and resolved_at is null and next_request_at <= now() + ${earlyMs} * interval '1 millisecond' and ${isNotPaused(appId)}
+    where app_id = ${appId} and resolved_at is null and next_request_at <= now() + ${earlyMs} * interval '1 millisecond'
     order by case when event <> 'workflow_job' then 3 when action = 'queued' then 0 when action = 'completed' then 1 else 2 end,
       first_failed_at, guid
     limit greatest(0, ${perMinute}::integer - (
@@ -193,9 +180,7 @@ export async function recordRedeliveryRequest(
 /** True while more of the App's deliveries are due than a minute's requests allow. */
 export async function hasDueRedeliveries(db: Kysely<Database>, appId: number): Promise<boolean> {
   const { rows } = await sql`
-    select from unresolved_deliveries where app_id = ${appId} and resolved_at is null and next_request_at <= now() and ${isNotPaused(appId)} limit 1`.execute(
-    db,
-  );
+    select from unresolved_deliveries where app_id = ${appId} and resolved_at is null and next_request_at <= now() limit 1`.execute(db);
   return rows.length > 0;
 }
 
