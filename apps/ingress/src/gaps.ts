@@ -59,7 +59,7 @@ export function createGaps({ want, onGap, onError, now = () => performance.now()
   }
 
   async function tell(signal: AbortSignal): Promise<void> {
-    for (const [appId, gap] of [...untold]) {
+    for (const [appId, gap] of untold) {
       untold.delete(appId);
       const following = gap === 'silence' ? { restMs: SILENCES_APART_MS } : { forMs: LATE_MS };
       try {

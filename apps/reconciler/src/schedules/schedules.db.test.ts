@@ -183,5 +183,6 @@ describe('schedules (E9, D10)', () => {
     await waitFor('the extra pass', async () => (await tasks()).length === 1);
     stop.abort();
     await running;
+    expect(one.seen).toEqual({ taken: ['sweep'], missed: 0, errors: [] });
   });
 });
