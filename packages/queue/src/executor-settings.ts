@@ -10,7 +10,7 @@ const DAY_MS = 24 * HOUR_MS;
 export const executorSettings = {
   taskLeaseMs: integer({
     env: 'PADDOCK_TASK_LEASE_MS',
-    doc: 'After how long without a heartbeat a running task belongs to whoever takes it over',
+    doc: 'After how long without a heartbeat a running task is taken over; after two fifths of it if its process is gone',
     default: 30 * SECOND_MS,
     min: SECOND_MS,
     max: HOUR_MS,
