@@ -144,10 +144,8 @@ function subjectOf(speaksOf: RefusedSubject | undefined, { appId, entityId, repo
   }
 }
 
+/** What GitHub is asked about, each named by the column with its id. */
 type Columns = Readonly<Record<keyof Asked, string>>;
-
-/** For a WHERE: GitHub is not asked now for what depends on these; each is named by the column with its id (C9). */
-export const isRefused = (columns: Columns): RawBuilder<boolean> => sql`exists (select ${stands(columns, refuses(columns))})`;
 
 /** What a task waits for that depends on what GitHub refuses. */
 export interface StandingRefusal {
@@ -156,7 +154,7 @@ export interface StandingRefusal {
   readonly leftMs: number;
 }
 
-/** For a SELECT: the longest of the refusals that `isRefused` speaks of, as a `StandingRefusal`; null if there is none. */
+/** For a SELECT: the longest refusal for which GitHub is not asked now about what depends on these (C9), as a `StandingRefusal`; null if there is none. */
 export const standingRefusal = (columns: Columns): RawBuilder<StandingRefusal | null> =>
   sql`(select json_build_object('subject', json_build_object('type', b.subject_type, 'id', b.subject_id),
         'leftMs', extract(epoch from b.paused_until - now()) * 1000)
