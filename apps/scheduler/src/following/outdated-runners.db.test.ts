@@ -77,7 +77,8 @@ describe('a runner of a version that GitHub serves no more (C11)', () => {
     await world.queueJob();
     world.kube.failNext({ path: '/log$', status: 503 });
     await workUntilEnded(1);
-    const failures = async () => (await world.db.selectFrom('breakers').select('failures').execute()).map((row) => row.failures);
+    const ofPools = world.db.selectFrom('breakers').select('failures').where('subject_type', '=', 'pool');
+    const failures = async () => (await ofPools.execute()).map((row) => row.failures);
     expect(await failures()).toEqual([]);
     await world.makeDue();
     await world.runTasks();
