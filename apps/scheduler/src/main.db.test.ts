@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createEmptyDatabase } from '@paddock/testing/database';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { startService } from '@paddock/testing/processes';
+import { startTunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { type SchedulerWorld, startSchedulerWorld } from './scheduler.scene.ts';
 
@@ -78,6 +79,22 @@ describe('the scheduler as a process', () => {
     expect(logged('no warm workers are made')).toHaveLength(1);
     scheduler.kill('SIGTERM');
     expect(await scheduler.exited).toMatchObject({ code: 0 });
+  });
+
+  test('goes on at once when PostgreSQL answers again, though every poll and tick is a minute away (A7)', async () => {
+    await world.reset();
+    const tunnel = await startTunnel(world.databaseUrl);
+    const longPolls = { PADDOCK_TASK_POLL_MS: '60000', PADDOCK_MATCH_TICK_MS: '600000' };
+    const scheduler = await startService({ app: 'scheduler', env: { ...env, ...longPolls, DATABASE_URL: tunnel.url } });
+    await waitFor('readiness', async () => (await get(scheduler.port, '/readyz')).status === 200);
+    await tunnel.cut();
+    await waitFor('the outage to be noticed', () => scheduler.lines().some((line) => line.includes('PostgreSQL cannot be reached')));
+    await world.queueJob();
+    await tunnel.mend();
+    await waitFor('the pod', async () => (await world.workers()).some(({ pod_uid: uid }) => uid !== null));
+    scheduler.kill('SIGTERM');
+    expect(await scheduler.exited).toMatchObject({ code: 0 });
+    await tunnel.cut();
   });
 
   test('starts on a database without our tables, and says in a sentence why it is not ready (A10)', async () => {
