@@ -3,7 +3,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createGaps, type Gap } from './gaps.ts';
 
-const SOON = { schedule: 'redeliver:7', forMs: 12_000 };
+const SOON = { schedule: 'redeliver:7', forMs: 12_000, isUrgent: true };
 
 describe('a gap (E1)', () => {
   const ended: AbortController[] = [];
@@ -55,7 +55,8 @@ describe('a gap (E1)', () => {
     gaps.stored(7);
     await waitFor('the refusal', () => seen.length === 2);
     expect(seen).toEqual(['start', 'refusal']);
-    expect(wanted).toEqual([SOON, SOON]);
+    // So soon after the last one it shares the looks that go on.
+    expect(wanted).toEqual([SOON, { ...SOON, isUrgent: false }]);
   });
 
   test('is a silence of a minute too, for one look, and at most one in five minutes', async () => {

@@ -33,6 +33,9 @@ const SILENCES_APART_MS = 300_000;
 /** GitHub waits 10 s for an answer, so what failed at the end of a gap is in its log so much later. */
 const LATE_MS = 12_000;
 
+/** A gap so long after the one told before it is looked at now. A sooner one shares the looks that go on: trouble may last, and looks cost. */
+const URGENT_AFTER_MS = 10_000;
+
 /** While deliveries are refused and stored in turns, each App's log is asked for this often at most. */
 const APART_MS = 1_000;
 
@@ -45,6 +48,7 @@ export function createGaps({ want, onGap, onError, now = () => performance.now()
   let refusedAt = Number.NEGATIVE_INFINITY;
   const storedAt = new Map<number, number>();
   const untold = new Map<number, Gap>();
+  const toldAt = new Map<number, number>();
   const wake = createWake();
 
   function gapBefore(last: number | undefined, at: number): Gap | undefined {
@@ -61,13 +65,15 @@ export function createGaps({ want, onGap, onError, now = () => performance.now()
   async function tell(signal: AbortSignal): Promise<void> {
     for (const [appId, gap] of untold) {
       untold.delete(appId);
-      const following = gap === 'silence' ? { restMs: SILENCES_APART_MS } : { forMs: LATE_MS };
+      const isUrgent = now() - (toldAt.get(appId) ?? Number.NEGATIVE_INFINITY) >= URGENT_AFTER_MS;
+      const following = gap === 'silence' ? { restMs: SILENCES_APART_MS } : { forMs: LATE_MS, isUrgent };
       try {
         await want({ schedule: redeliverySchedule(appId), ...following });
       } catch (error) {
         noteGap(appId, gap);
         throw error;
       }
+      toldAt.set(appId, now());
       onGap(appId, gap);
     }
     await pause(APART_MS, signal);

@@ -59,6 +59,8 @@ describe('an extra pass (E1, E9)', () => {
     for (let asked = 0; asked < 20; asked++) await want({ forMs: 12_000 });
     expect(await take()).toEqual([]);
     expect(await nextInSeconds()).toBe(4);
+    await want({ forMs: 12_000, isUrgent: true });
+    expect(await take()).toEqual([NAME]);
   });
 
   test('that is wanted later comes earlier for who wants it now', async () => {

@@ -14,6 +14,8 @@ export interface WantedPasses {
   readonly inMs?: number;
   /** For how long further passes follow, in milliseconds from now; none do if absent. */
   readonly forMs?: number;
+  /** Wants it then also where another pass comes within seconds. */
+  readonly isUrgent?: boolean;
   /** Wants nothing if an extra pass was wanted in these last milliseconds. */
   readonly restMs?: number;
 }
@@ -22,12 +24,16 @@ export interface WantedPasses {
  * Wants passes of a sweep beside its ticks, and tells the reconciler. What is wanted stays written down until a task is made of it. Several
  * who want the same share the same passes.
  */
-export async function wantExtraPasses(db: Kysely<Database>, { schedule, inMs = 0, forMs = 0, restMs }: WantedPasses): Promise<void> {
+export async function wantExtraPasses(
+  db: Kysely<Database>,
+  { schedule, inMs = 0, forMs = 0, isUrgent = false, restMs }: WantedPasses,
+): Promise<void> {
   const at = sql`now() + ${inMs}::float8 * interval '1 millisecond'`;
   await sql`
     with wanted as (
       update schedules set
-        extra_at = case when extra_at <= ${at} + ${APART_MS} * interval '1 millisecond' then extra_at else ${at} end,
+        extra_at = case when not ${isUrgent}::boolean and extra_at <= ${at} + ${APART_MS} * interval '1 millisecond'
+          then extra_at else least(extra_at, ${at}) end,
         extra_until = greatest(extra_until, ${at}, now() + ${forMs}::float8 * interval '1 millisecond')
       where name = ${schedule} and coalesce(extra_until <= now() - ${restMs ?? null}::float8 * interval '1 millisecond', true)
       returning name
