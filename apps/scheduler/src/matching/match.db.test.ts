@@ -209,6 +209,22 @@ describe('runMatching', () => {
     await stop();
   });
 
+  test('makes the worker when a pause is over that GitHub asked for, long before the tick (C1, C11)', async () => {
+    const { installation_id } = await putJob(testDb.db);
+    const paused_until = sql<Date>`now() + interval '1 second'`;
+    const budget = { installation_id, remaining: 5_000, reset_at: sql<Date>`now() + interval '1 hour'`, paused_until };
+    await testDb.db.insertInto('registration_budgets').values(budget).execute();
+    const stop = start(600_000);
+    await waitFor('the reason', async () => {
+      const key = await testDb.db.selectFrom('demand_keys').select('wait_reason').executeTakeFirst();
+      return key?.wait_reason === 'github_budget';
+    });
+    const made = await waitFor('the worker', async () => (await workers())[0]);
+    expect(made.status).toBe('pending');
+    await stop();
+    await testDb.db.deleteFrom('registration_budgets').execute();
+  });
+
   test('makes more at once when a node takes a worker that none took before (A7, C4)', async () => {
     const hour = sql<Date>`now() - interval '1 hour'`;
     for (let n = 0; n < 3; n += 1) await putJob(testDb.db);
