@@ -20,14 +20,15 @@ CREATE OR REPLACE FUNCTION let_held_tasks_go()
  LANGUAGE plpgsql
 AS $function$
 declare
-  -- A breaker of another class may still pause the subject.
+  whole constant text := split_part(old.subject_id, '/', 1);
+  -- Another breaker may still pause the subject.
   free_at constant timestamptz := greatest(now(), (
-    select max(paused_until) from breakers where subject_type = old.subject_type and subject_id = old.subject_id));
+    select max(paused_until) from breakers where subject_type = old.subject_type and split_part(subject_id, '/', 1) = whole));
   kinds text[];
 begin
   with held as (
     select id from tasks
-    where status = 'queued' and held_by = old.subject_type || ':' || old.subject_id and due_at > free_at
+    where status = 'queued' and held_by = old.subject_type || ':' || whole and due_at > free_at
     for no key update skip locked
   ),
   let_go as (

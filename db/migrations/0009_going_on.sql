@@ -8,17 +8,18 @@ alter table breakers add column opened_at timestamptz, add column answered_at ti
 
 -- A breaker that lets go, by whoever's hand, lets its tasks go: they are due when nothing pauses the subject any longer, and their executors
 -- hear of it. A task that somebody has locked at this instant is passed over and comes when it is due: waiting for its lock could close a
--- circle.
+-- circle. What is named ID/PART, as one of an account's budgets, holds tasks by its ID.
 create function let_held_tasks_go() returns trigger language plpgsql as $$
 declare
-  -- A breaker of another class may still pause the subject.
+  whole constant text := split_part(old.subject_id, '/', 1);
+  -- Another breaker may still pause the subject.
   free_at constant timestamptz := greatest(now(), (
-    select max(paused_until) from breakers where subject_type = old.subject_type and subject_id = old.subject_id));
+    select max(paused_until) from breakers where subject_type = old.subject_type and split_part(subject_id, '/', 1) = whole));
   kinds text[];
 begin
   with held as (
     select id from tasks
-    where status = 'queued' and held_by = old.subject_type || ':' || old.subject_id and due_at > free_at
+    where status = 'queued' and held_by = old.subject_type || ':' || whole and due_at > free_at
     for no key update skip locked
   ),
   let_go as (

@@ -57,6 +57,19 @@ async function hold(...subjects: string[]): Promise<void> {
 }
 
 describe('a task that a breaker holds', () => {
+  test('waits for a part of the subject, and goes on with it', async () => {
+    await putBreaker('x/core', 'rate_limited');
+    const parts: Handler = async () => {
+      const { rows } = await sql`select from breakers`.execute(database.db);
+      return rows.length > 0 ? snooze(HOUR_MS, 'the budget is used up', { heldBy: 'cluster:x' }) : done();
+    };
+    await enqueueNow(database.db, task('a', 'x'));
+    await runDueTasks({ db: database.db, kinds: { a: { handler: parts, slots: 4 } } });
+    expect(await minutes()).toEqual([60]);
+    await letGo('x/core');
+    expect(await minutes()).toEqual([0]);
+  });
+
   test('names it while it waits, and no longer once it is claimed', async () => {
     await putBreaker('x', 'silent');
     await hold('x');

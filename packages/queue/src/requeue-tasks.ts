@@ -53,9 +53,10 @@ export async function requeueTasks(db: Kysely<Database>, tasks: readonly Requeue
         as given(id uuid, fence bigint, holder text, stale_ms double precision, delay_ms double precision, give_back integer, held_by text, reason text, message text)
     ),
     closed as materialized (
-      select subject_type || ':' || subject_id as subject, greatest(paused_until, trial_until) > now() as pauses from breakers
-      where subject_type || ':' || subject_id in (select held_by from given)
-      order by subject_type, subject_id, failure_class for share
+      select subject, greatest(paused_until, trial_until) > now() as pauses
+      from breakers cross join lateral (select subject_type || ':' || split_part(subject_id, '/', 1)) named(subject)
+      where subject in (select held_by from given)
+      order by subject_type, subject_id, failure_class for share of breakers
     ),
     pausing as materialized (select array_agg(subject) filter (where pauses) as subjects from closed),
     ours as materialized (

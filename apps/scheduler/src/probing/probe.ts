@@ -42,7 +42,7 @@ export async function runProbing(parts: Probing, wake: Wake, signal: AbortSignal
 }
 
 /** One second's probes, if they are ours to make. False: nothing is to be probed. */
-export async function probeOnce(parts: Probing, signal: AbortSignal): Promise<boolean> {
+async function probeOnce(parts: Probing, signal: AbortSignal): Promise<boolean> {
   const probed = await findProbed(parts.db);
   if (probed.length === 0) return false;
   const turn = await takeLease(parts.db, 'probe', parts.holder, TURN_MS);
