@@ -113,7 +113,18 @@ describe('an endpoint that is back (E1)', () => {
     expect(await takeExtraLook()).toBeNull();
   });
 
-  test('keeps a delivery waiting for a moment that fails every time, so that its failures do not drive the looks', async () => {
+  test('that answers 503 and 200 in turns is asked for 150 deliveries a minute, however often the log is looked at', async () => {
+    await scene.queueJobs(75);
+    for (let look = 0; look < 4; look++) {
+      scene.receiver.answerWith(503);
+      await scene.cycle();
+      scene.receiver.answerWith(202);
+      await scene.queueJobs(1, {});
+    }
+    expect(scene.asked).toHaveLength(150);
+  });
+
+  test('keeps a delivery waiting for a minute that fails every time, so that its failures do not drive the looks', async () => {
     await scene.queueJobs(1);
     scene.receiver.answerWith(500);
     const succeed = async () => {
@@ -127,7 +138,7 @@ describe('an endpoint that is back (E1)', () => {
       await succeed();
     }
     expect(accepted).toEqual([1, 1, 1, 0, 0]);
-    await sql`update unresolved_deliveries set last_requested_at = now() - interval '21 seconds'`.execute(scene.db);
+    await sql`update unresolved_deliveries set last_requested_at = now() - interval '61 seconds'`.execute(scene.db);
     expect(await scene.cycle()).toMatchObject({ accepted: 1 });
   });
 });

@@ -60,8 +60,8 @@ export async function resolveDeliveries(db: Kysely<Database>, appId: number, del
 
 /**
  * Our endpoint answers again: what failed before that is asked for at once. Left alone are deliveries whose last request has not shown its
- * result in the log yet, those whose body our endpoint itself refused (400), for it would refuse them again, and for a moment those that
- * fail again and again: each of their failures may be what has the log looked at, longer than that moment.
+ * result in the log yet, those whose body our endpoint itself refused (400), for it would refuse them again, and for a minute those that
+ * fail again and again: each of their failures may be what has the log looked at.
  */
 export async function bringForwardRequests(
   db: Kysely<Database>,
@@ -72,12 +72,21 @@ export async function bringForwardRequests(
     update unresolved_deliveries set next_request_at = now()
     where app_id = ${appId} and resolved_at is null and next_request_at > now()
       and (last_failed_at, delivery_id) < (${success.deliveredAt}::timestamptz, ${success.id}::bigint)
-      and ${waitsForSuccess} and (requests <= ${REQUESTS_AT_ONCE} or last_requested_at < now() - interval '20 seconds')`.execute(db);
+      and ${waitsForSuccess} and ${mayBeAskedAtOnce}`.execute(db);
   return Number(numAffectedRows);
 }
 
 /** A delivery that failed again for a passing reason is asked for at once so many times. */
 const REQUESTS_AT_ONCE = 2;
+
+/** Later requests for it are a minute apart at least, which is what `requestsOfLastMinute` counts on. */
+const mayBeAskedAtOnce = sql`(requests <= ${REQUESTS_AT_ONCE} or last_requested_at < now() - interval '1 minute')`;
+
+/**
+ * How often a delivery that was asked for in the last minute was asked for in it, at most. A spacing of less than a minute is for tests, and
+ * is not counted.
+ */
+const requestsOfLastMinute = sql`case when requests <= ${REQUESTS_AT_ONCE} + 1 then requests else 1 end`;
 
 /** Of an unresolved delivery: its newest attempt failed, and nobody knows why it should not get through later. */
 const waitsForSuccess = sql`requested_delivery_id is distinct from delivery_id and last_status_code <> 400`;
@@ -120,7 +129,8 @@ export async function findRememberedDeliveries(db: Kysely<Database>, appId: numb
 export async function askForMissingDeliveries(db: Kysely<Database>, appId: number, missing: readonly FailedDelivery[]): Promise<void> {
   await rememberFailedDeliveries(db, appId, missing);
   await sql`
-    update unresolved_deliveries set missing_here = true, resolved_at = null, next_request_at = now()
+    update unresolved_deliveries set missing_here = true, resolved_at = null,
+      next_request_at = case when ${mayBeAskedAtOnce} then now() else last_requested_at + interval '1 minute' end
     where (app_id, guid) in (
       select app_id, guid from unresolved_deliveries
       where app_id = ${appId} and guid = any(${missing.map(({ guid }) => guid)}::text[]) and not missing_here
@@ -139,7 +149,7 @@ export interface DueRedelivery {
 const DUE = sql`guid, delivery_id::text as "deliveryId", event, action, requests`;
 
 /**
- * What is to be asked for now, jobs that wait first; never more than `perMinute` less what was asked for in the last minute.
+ * What is to be asked for now, jobs that wait first; never more than `perMinute` less the requests of the last minute.
  * `earlyMs` lets a request be made that much before its time, so that a cycle which comes a moment early does not skip it.
  */
 export async function findDueRedeliveries(
@@ -153,7 +163,9 @@ export async function findDueRedeliveries(
     order by case when event <> 'workflow_job' then 3 when action = 'queued' then 0 when action = 'completed' then 1 else 2 end,
       first_failed_at, guid
     limit greatest(0, ${perMinute}::integer - (
-      select count(*) from unresolved_deliveries where app_id = ${appId} and last_requested_at > now() - interval '1 minute'))`.execute(db);
+      select coalesce(sum(${requestsOfLastMinute}), 0) from unresolved_deliveries where app_id = ${appId} and last_requested_at > now() - interval '1 minute'))`.execute(
+    db,
+  );
   return rows;
 }
 
