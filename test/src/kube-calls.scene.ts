@@ -75,7 +75,7 @@ export function kubeImportsOf(folder: string): Set<string> {
   const imports = sources.flatMap((source) =>
     Array.from(source.matchAll(/^import \{([^}]*)\} from '@paddock\/kube\//gms), ([, names]) => names),
   );
-  const names = imports.flatMap((list = '') => list.split(',').map((name) => name.trim()));
+  const names = imports.flatMap((list = '') => list.split(',').map((name) => name.trim().replace(/ as .*/, '')));
   return new Set(names.filter((name) => name !== '' && !name.startsWith('type ')));
 }
 
