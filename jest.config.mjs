@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 const project = (displayName, testMatch, extra = {}) => ({
   displayName,
   testEnvironment: 'node',
@@ -10,6 +12,8 @@ const project = (displayName, testMatch, extra = {}) => ({
 });
 
 export default {
+  // Most tests spend their time waiting for processes and databases: even two cores are enough for two of them.
+  maxWorkers: Math.max(2, availableParallelism() - 1),
   projects: [
     project('unit', ['<rootDir>/{apps/*,packages/*,test}/src/**/!(*.db|*.contract).test.ts']),
     project('contract', ['<rootDir>/{apps/*,packages/*,test}/src/**/*.contract.test.ts']),
