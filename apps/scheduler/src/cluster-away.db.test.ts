@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { clusterEvents } from '@paddock/kube/cluster-events';
-import { removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
+import { diagnoseTask, removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
 import { connectCluster } from '@paddock/kube/connect';
 import { runDueTasks } from '@paddock/queue/drain';
 import { enqueue } from '@paddock/queue/enqueue';
@@ -59,19 +59,27 @@ test('an API server that is away is one line, however many pods wait for it and 
     'the API server is away: what needs it waits, and no more is said of each',
   ]);
   expect(lines.filter((line) => /did not start a worker|interrupted|could not be stopped/.test(line))).toEqual([]);
-  expect(await metrics.registry.metrics()).toContain('paddock_cluster_away 1');
+  expect(await metrics.registry.metrics()).toContain('\npaddock_cluster_away 1\n');
   expect(await world.db.selectFrom('operations').selectAll().where('status', '=', 'ERROR').execute()).toEqual([]);
 });
 
-test('what waits for the cluster costs its task no attempt: a Secret is removed when it is back (D4)', async () => {
+/** A worker whose row ends as told, and of which only this task is left; its Secret is still there. */
+async function endWorker(end: 'completed' | 'failed', taskOf: typeof removeSecretTask): Promise<void> {
   await world.reset();
-  const { cluster, parts } = connect();
   await world.queueJob();
   await world.match();
   await world.runTasks();
   const [worker] = await world.workers();
-  await world.db.updateTable('workers').set({ status: 'failed', completed_at: new Date(), stop_reason: 'exit_code' }).execute();
-  await world.db.transaction().execute((trx) => enqueue(trx, [removeSecretTask(worker?.pod_name ?? '')]));
+  await world.db
+    .updateTable('workers')
+    .set({ status: end, completed_at: new Date(), stop_reason: end === 'failed' ? 'exit_code' : null })
+    .execute();
+  await world.db.transaction().execute((trx) => enqueue(trx, [taskOf(worker?.pod_name ?? '')]));
+}
+
+test('what waits for the cluster costs its task no attempt: a Secret is removed when it is back (D4)', async () => {
+  await endWorker('failed', removeSecretTask);
+  const { cluster, parts } = connect();
   world.kube.failNext({ status: 503, times: 10_000 });
   for (let pass = 0; pass < 7; pass += 1) {
     await world.makeDue();
@@ -82,4 +90,22 @@ test('what waits for the cluster costs its task no attempt: a Secret is removed 
   await world.runTasks();
   cluster.close();
   expect((await world.workers())[0]?.secret_deleted_at).toBeInstanceOf(Date);
+});
+
+test.each([
+  ['a node that does not answer keeps its pod’s log', 'completed', diagnoseTask, { path: '/log$', status: 500 }],
+  ['a webhook keeps a Secret', 'failed', removeSecretTask, { method: 'DELETE', path: '/secrets/', status: 504, reason: 'Timeout' }],
+] as const)('%s: only its task waits, and nothing is held against the cluster (C11)', async (_what, end, taskOf, fault) => {
+  await endWorker(end, taskOf);
+  const { cluster, parts } = connect();
+  world.kube.failNext({ ...fault, times: 10_000 });
+  for (let pass = 0; pass < 4; pass += 1) {
+    await world.makeDue();
+    await runDueTasks({ db: world.db, kinds: schedulerKinds(parts), holder: 'one', random: () => 0.5 });
+  }
+  cluster.close();
+  expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
+  const [task] = await world.db.selectFrom('tasks').selectAll().execute();
+  expect(task).toMatchObject({ status: 'queued', attempt: 0, held_by: null });
+  expect((task?.due_at.getTime() ?? 0) - Date.now()).toBeGreaterThan(10_000);
 });

@@ -71,11 +71,13 @@ async function limited<T>(cluster: Cluster, call: Call, run: (signal: AbortSigna
     cluster.noteCall?.();
     return answer;
   } catch (error) {
-    const isOfNode = call.ofNode === true && error instanceof KubeError && error.failure.kind === 'timeout';
-    if (error instanceof KubeError && !isOfNode) cluster.noteCall?.(error.failure);
+    if (error instanceof KubeError && !isOfNode(call, error.failure)) cluster.noteCall?.(error.failure);
     throw error;
   }
 }
+
+/** The API server gives up on a node that does not answer, with a 500 without a reason, or we give up on both. */
+const isOfNode = ({ ofNode = false }: Call, { kind }: KubeFailure): boolean => ofNode && (kind === 'timeout' || kind === 'unavailable');
 
 async function withinLimit<T>(cluster: Cluster, call: Call, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const limit = new AbortController();

@@ -1,29 +1,35 @@
 import { AWAY, noteFailure, noteSuccess, type Noting, ownCluster } from '@paddock/db/matching/breakers';
+import type { Cluster } from '@paddock/kube/connect';
 import { isAway, KubeError } from '@paddock/kube/errors';
 import type { Handler } from '@paddock/queue/kind';
 import { snooze } from '@paddock/queue/outcome';
+import { isClusterAway } from '../cluster-away.ts';
 
 /** Until the breaker opens, which others' failures see to as well. */
 const LOOK_AGAIN_MS = 1_000;
+/** For a node or a webhook, which nothing tells us is back. */
+const LOOK_AT_ONE_MS = 15_000;
 
 /**
- * The same handler, for which an API server that is away is no failure of the task: the cluster's breaker counts it and holds the task,
- * which costs no attempt.
+ * The same handler, for which a cluster that does not answer is no failure of the task: it waits, which costs no attempt. Where the API server
+ * is away, the cluster's breaker counts that and holds the task. One pod's node or one namespace's webhook says nothing of other pools: for
+ * these only the task waits.
  */
-export function waitingForCluster(noting: Noting, handler: Handler): Handler {
+export function waitingForCluster(parts: Noting & { readonly cluster: Cluster }, handler: Handler): Handler {
   // Only to spare a statement: whoever makes a pod closes the breaker, too.
   let hasFailed = false;
   return async (task, signal) => {
     try {
       const outcome = await handler(task, signal);
-      if (hasFailed) await noteSuccess(noting.db, [ownCluster], { only: AWAY });
+      if (hasFailed) await noteSuccess(parts.db, [ownCluster], { only: AWAY });
       hasFailed = false;
       return outcome;
     } catch (error) {
       if (!(error instanceof KubeError) || !isAway(error.failure)) throw error;
-      hasFailed = true;
       const { message, retryAfterMs = 0 } = error.failure;
-      const hold = await noteFailure(noting, { subject: ownCluster, failureClass: AWAY, message });
+      if (!(await isClusterAway(parts.cluster, error.failure, signal))) return snooze(Math.max(retryAfterMs, LOOK_AT_ONE_MS), message);
+      hasFailed = true;
+      const hold = await noteFailure(parts, { subject: ownCluster, failureClass: AWAY, message });
       if (hold === undefined) return snooze(Math.max(retryAfterMs, LOOK_AGAIN_MS), message);
       return snooze(Math.max(retryAfterMs, hold.waitMs), message, { heldBy: hold.heldBy });
     }

@@ -7,6 +7,7 @@ import type { Cluster } from '@paddock/kube/connect';
 import { answersProbe as clusterAnswers } from '@paddock/kube/probe';
 import { pause } from '@paddock/runtime/pause';
 import type { Wake } from '@paddock/runtime/wake';
+import { PROBE_LIMIT_MS } from '../cluster-away.ts';
 import type { SchedulerEvents } from '../events.ts';
 
 export interface Probing extends Noting {
@@ -20,8 +21,6 @@ export interface Probing extends Noting {
 const EVERY_MS = 1_000;
 /** A turn ends before the next is due: its holder comes at the same instant of the next second, and whoever replaces it within two. */
 const TURN_MS = 900;
-/** What answers slower than this is not back yet. */
-const LIMIT_MS = 3_000;
 /** Whoever sees an open breaker rings; this is only to be safe. */
 const SLEEP_MS = 3_600_000;
 
@@ -51,7 +50,7 @@ async function probeOnce(parts: Probing, signal: AbortSignal): Promise<boolean> 
 }
 
 async function probe(parts: Probing, subject: Probed, signal: AbortSignal): Promise<void> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(PROBE_LIMIT_MS)]);
   const answered = subject.type === 'github' ? await probeGitHub(parts, limit) : await clusterAnswers(parts.cluster, limit);
   if (answered === undefined || signal.aborted) return;
   const isFirst = answered && (await noteAnswer(parts.db, subject));
