@@ -60,7 +60,7 @@ export class UnaskedError extends Error {
 
 /**
  * Classifies whatever a function of this package threw: by status, headers and the codes in GitHub's answer, never by message text.
- * Throws what kept a call from being made that is no matter of GitHub's, as PostgreSQL's failures. `now` (milliseconds since the epoch) turns the reset instant of a rate limit into a wait where GitHub does not tell its own time.
+ * Throws an UnaskedError on, which is no matter of GitHub's. `now` (milliseconds since the epoch) turns the reset instant of a rate limit into a wait where GitHub does not tell its own time.
  */
 export function classifyGitHubError(error: unknown, now: number = Date.now()): GitHubFailure {
   if (!(error instanceof RequestError)) return classifyThrown(error);
@@ -83,7 +83,8 @@ export function classifyGitHubError(error: unknown, now: number = Date.now()): G
 }
 
 function classifyThrown(error: unknown): GitHubFailure {
-  if (error instanceof UnaskedError) throw error.cause;
+  // The wrapper itself: whoever classifies it again must not take its cause for GitHub’s failure.
+  if (error instanceof UnaskedError) throw error;
   if (error instanceof WaitError) {
     const { ms: retryAfterMs, operation } = error;
     return { kind: 'rate_limited', retryAfterMs, neverSent: true, message: redact(error.message), operation };

@@ -69,7 +69,7 @@ describe('before a call it is asked whether its caller has to wait', () => {
   test('and if that cannot be found out, it is not made either, and GitHub is not blamed', async () => {
     const away = new Error('PostgreSQL is away');
     left = () => Promise.reject(away);
-    await expect(failureOf(getApp(github.asApp(world.appId)))).rejects.toBe(away);
+    await expect(failureOf(failureOf(getApp(github.asApp(world.appId))))).rejects.toMatchObject({ name: 'UnaskedError', cause: away });
     expect(await calls()).toBe(0);
   });
 });
@@ -85,7 +85,8 @@ describe('an answer names a wait', () => {
     ['503 with Retry-After', { status: 503, headers: { 'retry-after': '30' } }, [{ ms: 30_000 }]],
     ['a secondary limit without a header', { status: 403, body: { documentation_url: link } }, [{ ms: 60_000 }]],
     ['429 without a header', { status: 429 }, [{ ms: 60_000 }]],
-    ['Retry-After of nothing', { status: 503, headers: { 'retry-after': '0' } }, []],
+    ['503 with Retry-After of nothing', { status: 503, headers: { 'retry-after': '0' } }, []],
+    ['429 with Retry-After of nothing', { status: 429, headers: { 'retry-after': '0' } }, [{ ms: 1_000 }]],
     ['500', { status: 500 }, []],
     ['a refusal', { status: 403 }, []],
   ])('%s', async (_name, fault, waits) => {

@@ -29,6 +29,9 @@ type Headers = Readonly<Record<string, string | number | undefined>>;
 /** GitHub's advice when a secondary limit was hit and no header says for how long. */
 const SECONDARY_LIMIT_WAIT_MS = 60_000;
 
+/** Where too many calls were refused and the wait is over already, or none at all. */
+const SHORTEST_WAIT_MS = 1_000;
+
 /** Too many calls: told from a missing permission by status, headers and the answer's link, never by its words. */
 export function isRateLimited({ status, headers, data }: AnswerHead): boolean {
   if (status === 429) return true;
@@ -45,8 +48,10 @@ export function waitsNamedBy(answer: AnswerHead, now: number): Omit<Wait, 'messa
   const isRefused = isRateLimited(answer);
   const retryAfterMs = status >= 400 ? secondsToMs(headers['retry-after']) : undefined;
   const resetMs = isExhausted(headers) ? untilReset(headers, now) : undefined;
-  const ofAll = retryAfterMs ?? (isRefused && resetMs === undefined ? SECONDARY_LIMIT_WAIT_MS : 0);
-  const ofBudget = Math.max(resetMs ?? 0, isRefused && resetMs !== undefined ? 1_000 : 0);
+  const atLeast = isRefused ? SHORTEST_WAIT_MS : 0;
+  const unsaid = isRefused && resetMs === undefined ? SECONDARY_LIMIT_WAIT_MS : 0;
+  const ofAll = retryAfterMs === undefined ? unsaid : Math.max(retryAfterMs, atLeast);
+  const ofBudget = Math.max(resetMs ?? 0, resetMs === undefined ? 0 : atLeast);
   const resource = headers['x-ratelimit-resource'];
   return [
     ...(ofAll > 0 ? [{ ms: ofAll }] : []),

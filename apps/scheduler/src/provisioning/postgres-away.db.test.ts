@@ -36,12 +36,13 @@ beforeEach(async () => {
 const requestTimeoutMs = 60_000;
 
 /** Starts the only worker's run, on a database that can be cut off and a lease that says what `leaseLeft` does. */
-async function startRun(leaseLeft: () => number) {
+async function startRun(leaseLeft: () => number, beforeCall: (resource: string) => Promise<void> = () => Promise.resolve()) {
   const { db, close } = connectDatabase({ url: tunnel.url, schema: TEST_SCHEMA, poolSize: 2, applicationName: 'paddock-test' });
+  const waits = createWaits(db, () => undefined);
   const github = connectGitHub({
     apiUrl: proxies.github.url,
     apps: [{ appId: APP_ID, privateKey: world.privateKeyPem }],
-    waits: createWaits(db, () => undefined),
+    waits: { ...waits, left: (caller, resource) => beforeCall(resource).then(() => waits.left(caller, resource)) },
     requestTimeoutMs,
   });
   const cluster = connectCluster({ kubeconfigFile: world.kube.writeKubeconfig(), server: proxies.cluster.url, requestTimeoutMs });
@@ -107,5 +108,20 @@ test('PostgreSQL that stays away is waited for no longer than the lease allows (
   expect(seen.secrets()).toEqual([]);
   await world.settle();
   expect(await seen.failures()).toEqual(['registration_interrupted']);
+  await seen.expectOneWorker();
+});
+
+test('PostgreSQL that goes away between the mark and the registration costs no registration and no row (C6, P1)', async () => {
+  await world.queueJob();
+  await world.match();
+  const { outcome, stop } = await startRun(
+    () => 1,
+    (resource) => (resource === 'actions_runner_registration' ? Promise.reject(new Error('the connection was closed')) : Promise.resolve()),
+  );
+  expect(await outcome).toMatchObject({ status: 'fulfilled', value: { outcome: 'snooze' } });
+  await stop();
+  expect(await seen.registrations()).toEqual([]);
+  await world.settle();
+  expect(await seen.failures()).toEqual([]);
   await seen.expectOneWorker();
 });

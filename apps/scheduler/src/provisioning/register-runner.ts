@@ -2,7 +2,7 @@ import { holdBack, noteSuccess, registrationBreakers, repositoryBreaker } from '
 import { noteRegistrationBudget } from '@paddock/db/matching/registration-budgets';
 import { clearRegistrationStarted, markRegistrationStarted, saveRegistration, type WorkerToProvision } from '@paddock/db/workers/workers';
 import type { Pool } from '@paddock/domain/pools/pools-document';
-import { classifyGitHubError } from '@paddock/github/errors';
+import { classifyGitHubError, UnaskedError } from '@paddock/github/errors';
 import { DEFAULT_RUNNER_GROUP_ID, type RunnerGroupSettings } from '@paddock/github/runner-groups';
 import { createJitConfig } from '@paddock/github/runners';
 import { done, type Outcome, snooze } from '@paddock/queue/outcome';
@@ -31,6 +31,7 @@ export async function registerRunner(
   const { db, github, runnerGroups, events } = parts;
   const correlation = worker.deliveryGuid === null ? {} : { correlationId: worker.deliveryGuid };
   const client = github.asInstallation(worker, { signal, ...correlation });
+  const run = { task, signal };
   let marked = false;
   let jit: { runnerId: number; jitConfig: string };
   try {
@@ -49,11 +50,15 @@ export async function registerRunner(
     }
     jit = await createJitConfig(client, scope, { name: worker.podName, labels: pool.labels, runnerGroupId });
   } catch (error) {
+    // PostgreSQL went away between the mark and the call, so the call was not made.
+    if (error instanceof UnaskedError && marked) {
+      await tryWhileAway(run, () => clearRegistrationStarted(db, worker.podName));
+      return { instead: snooze(LOOK_AGAIN_MS, error.message) };
+    }
     const failure = classifyGitHubError(error);
     if (failure.operation === 'unknown' && !marked) throw error;
     return { instead: await afterGitHubFailure(parts, worker, failure, marked) };
   }
-  const run = { task, signal };
   const saved = await tryWhileAway(run, () => saveRegistration(db, worker.podName, { runnerId: jit.runnerId, labels: pool.labels }));
   await tryWhileAway(run, () => noteBudget(parts, worker));
   if (!saved) return { instead: done({ ended: 'the worker ended while it was being registered' }) };
