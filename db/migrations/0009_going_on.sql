@@ -1,8 +1,5 @@
 -- What services need to go on at once when something that was away is back.
 
--- What a queued task waits for, as TYPE:ID of a breaker's subject: when that breaker lets go, the task is due at once.
-alter table tasks add column held_by text;
-
 -- Since when a breaker has been open, and since when a probe has been answered; null while nothing answers.
 alter table breakers add column opened_at timestamptz, add column answered_at timestamptz;
 
@@ -40,3 +37,7 @@ create trigger breakers_opened after update of pauses on breakers for each row
 
 -- When a pass of a sweep is wanted beside its ticks, and until when further ones are to follow; the first is null while none is wanted.
 alter table schedules add column extra_at timestamptz, add column extra_until timestamptz;
+
+-- What a queued task waits for, as TYPE:ID of a breaker's subject: when that breaker lets go, the task is due at once. It comes last, as the
+-- matcher locks breakers before it enqueues.
+alter table tasks add column held_by text;

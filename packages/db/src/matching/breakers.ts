@@ -84,8 +84,10 @@ export interface Noting {
 export async function noteFailure({ db, breakerRules }: Noting, { subject, failureClass, message }: Failure): Promise<Hold | undefined> {
   const { failures, firstPauseMs, longestPauseMs } = breakerRules;
   const opens = sql`(b.pauses > 0 or b.failures + 1 >= ${failures}::integer)`;
+  // Once it had answered and nobody came to try for a while, a failure is another outage's.
+  const openedAt = sql`case when b.answered_at is not null and b.paused_until < now() - interval '1 minute' then now() else coalesce(b.opened_at, now()) end`;
   const pauseMs = sql`case when b.answered_at is null then ${firstPauseMs}::float8 * 2 ^ b.pauses
-    else greatest(${SHORTEST_PAUSE_MS}::float8, extract(epoch from now() - b.opened_at) * 1000 / 8) end`;
+    else greatest(${SHORTEST_PAUSE_MS}::float8, extract(epoch from now() - ${openedAt}) * 1000 / 8) end`;
   const { rows } = await sql<{ waitMs: number }>`
     with noted as (
       insert into breakers as b (subject_type, subject_id, failure_class, failures, message)
@@ -93,7 +95,7 @@ export async function noteFailure({ db, breakerRules }: Noting, { subject, failu
       on conflict (subject_type, subject_id, failure_class) do update
         set failures = case when ${opens} then 0 else b.failures + 1 end,
           pauses = b.pauses + ${opens}::integer,
-          opened_at = case when ${opens} then coalesce(b.opened_at, now()) end,
+          opened_at = case when ${opens} then ${openedAt} end,
           paused_until = case when ${opens}
             then now() + least(${longestPauseMs}::float8, ${pauseMs}) * interval '1 millisecond' else b.paused_until end,
           trial_until = null, message = excluded.message, failed_at = now()

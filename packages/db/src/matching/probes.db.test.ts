@@ -72,6 +72,19 @@ describe('probes of what passes by itself (C11)', () => {
     expect(await answer()).toBe(false);
   });
 
+  test('a failure hours after the answer, when nobody had come to try, begins another outage', async () => {
+    await open();
+    await answer();
+    await age('14 hours');
+    await sql`update breakers set answered_at = now() - interval '13 hours', paused_until = now() - interval '13 hours'`.execute(
+      database.db,
+    );
+    for (let trial = 0; trial < 2; trial++) {
+      expect(await fail()).toMatchObject({ waitMs: 1_000 });
+      await endPause();
+    }
+  });
+
   test('a trial that began in the silence keeps nobody from another after the first answer', async () => {
     await open();
     await endPause();
