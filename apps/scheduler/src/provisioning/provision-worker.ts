@@ -12,7 +12,17 @@ import { requireLease } from './lease.ts';
 import { registerRunner } from './register-runner.ts';
 import type { Registering } from './registering.ts';
 import { putSecret } from './put-secret.ts';
-import { adoptSecret, afterKubeFailure, finishPod, noteKubeFailure, type Starting, startPod, type Trial, tryCluster } from './start-pod.ts';
+import {
+  adoptSecret,
+  afterKubeFailure,
+  finishPod,
+  noteKubeFailure,
+  noteUnanswered,
+  type Starting,
+  startPod,
+  type Trial,
+  tryCluster,
+} from './start-pod.ts';
 import { waitForReturn } from './wait-for-return.ts';
 import type { Run } from './while-away.ts';
 
@@ -41,7 +51,7 @@ export function createProvisionWorker(parts: Provisioning): Handler {
       return await provision(parts, worker, { task, signal }, trial);
     } catch (error) {
       signal.throwIfAborted();
-      const outcome = await afterKubeFailure(parts, worker, error);
+      const outcome = await afterKubeFailure(parts, worker, error, signal);
       if (outcome !== undefined) return outcome;
       if (task.attempt >= task.maxAttempts) await giveUp(parts, worker, error);
       throw error;
@@ -60,7 +70,7 @@ async function provision(parts: Provisioning, worker: WorkerToProvision, run: Ru
 
   const there = await lookAtCluster(parts, worker, task);
   if ('away' in there) {
-    return waitForReturn(worker, await noteKubeFailure(parts, worker, there.away), there.away);
+    return waitForReturn(worker, await noteUnanswered(parts, worker, there.away), there.away);
   }
   if (there.pod !== undefined) return finishPod(parts, worker, { uid: there.pod.uid, isNew: false }, run);
 
@@ -81,14 +91,19 @@ async function provision(parts: Provisioning, worker: WorkerToProvision, run: Ru
     const registered = await registerRunner(parts, worker, pool, { task, isWatched }, signal);
     if ('instead' in registered) return registered.instead;
     const lost = await putSecret(parts, worker, registered.jitConfig, run);
-    if (lost !== undefined) return loseRegistration(parts, worker, lost);
+    if (lost !== undefined) return loseRegistration(parts, worker, lost, signal);
   }
   return startPod(parts, worker, pool, { run, isWatched, trial });
 }
 
 /** The JIT config went with the Secret that could not be put, and GitHub gives it out once: the row ends here, and the matcher makes the next. */
-async function loseRegistration(parts: Provisioning, worker: WorkerToProvision, failure: KubeFailure): Promise<Outcome> {
-  await noteKubeFailure(parts, worker, failure);
+async function loseRegistration(
+  parts: Provisioning,
+  worker: WorkerToProvision,
+  failure: KubeFailure,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  await noteKubeFailure(parts, worker, failure, signal);
   return fail(parts, worker, 'registration_interrupted', `The Secret with the JIT config could not be put: ${failure.message}`);
 }
 

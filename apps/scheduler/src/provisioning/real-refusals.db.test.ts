@@ -21,7 +21,6 @@ interface Refusal {
   refuse(world: RealWorld, webhooks: Webhooks): Promise<unknown>;
   allow(world: RealWorld, webhooks: Webhooks): Promise<unknown>;
   readonly says: RegExp;
-  readonly isClusters?: boolean;
 }
 
 const labelNamespace = (world: RealWorld, level: string | null) =>
@@ -79,14 +78,12 @@ const REFUSALS: Refusal[] = [
     refuse: (_world, { silent }) => silent.install({ timeoutSeconds: 1 }),
     allow: (_world, { silent }) => silent.remove(),
     says: /failed calling webhook "silent\.example\.test"|no answer from/,
-    isClusters: true,
   },
   {
     what: 'a webhook that fails, so that the server answers 500',
     refuse: (_world, { failing }) => failing.install({ timeoutSeconds: 1 }),
     allow: (_world, { failing }) => failing.remove(),
     says: /: 500 InternalError .*failed calling webhook "failing\.example\.test"/,
-    isClusters: true,
   },
 ];
 
@@ -125,7 +122,7 @@ described('a real API server that refuses a pod (needs KUBEBUILDER_ASSETS)', () 
   }
 
   test.each(REFUSALS)('by $what: the cluster’s words are the reason, and one registration is enough (C11, P4, P5)', async (refusal) => {
-    const { refuse, allow, says, isClusters = false } = refusal;
+    const { refuse, allow, says } = refusal;
     await refuse(world, webhooks);
     if (refusal.what !== 'a template that is none') await waitUntilRefused(true);
     await world.queueJob();
@@ -134,9 +131,8 @@ described('a real API server that refuses a pod (needs KUBEBUILDER_ASSETS)', () 
     expect(await seen.failures()).toEqual([]);
     expect(await seen.runners()).toHaveLength(1);
     expect((await seen.tasks()).map(({ attempt }) => attempt)).toEqual([0]);
-    const subject = isClusters ? 'cluster' : 'pool';
     const breakers = await world.db.selectFrom('breakers').select(['subject_type', 'message', 'pauses']).execute();
-    expect(breakers.map(({ subject_type: type }) => type)).toEqual([subject]);
+    expect(breakers.map(({ subject_type: type }) => type)).toEqual(['pool']);
     expect(breakers[0]?.message).toMatch(says);
     expect(breakers[0]?.pauses).toBeGreaterThan(0);
 
@@ -145,7 +141,7 @@ described('a real API server that refuses a pod (needs KUBEBUILDER_ASSETS)', () 
     await world.queueJob();
     for (let pass = 0; pass < 2; pass += 1) await world.match();
     const keys = await world.db.selectFrom('demand_keys').select('wait_reason').execute();
-    expect(keys.map(({ wait_reason: reason }) => reason)).toEqual([isClusters ? 'cluster_unavailable' : 'pool_failing']);
+    expect(keys.map(({ wait_reason: reason }) => reason)).toEqual(['pool_failing']);
     await world.settle(2);
     expect(await seen.runners()).toHaveLength(1);
 

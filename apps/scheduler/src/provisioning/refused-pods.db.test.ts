@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
+import { examplePools } from '@paddock/testing/demand-rows';
 import { look, type Seen } from './evidence.scene.ts';
 import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
 
@@ -78,4 +80,43 @@ test('a webhook of the cluster that is away for hours costs neither an attempt n
   for (let pass = 0; pass < 3; pass += 1) await world.settle();
   expect(await seen.runners()).toHaveLength(1);
   await seen.expectOneWorker();
+});
+
+const breakersOf = () => world.db.selectFrom('breakers').select(['subject_type', 'subject_id', 'failure_class']).execute();
+const waitsForMs = async () => ((await seen.tasks())[0]?.due_at.getTime() ?? 0) - Date.now();
+
+test.each([
+  ['fails', { status: 500, reason: 'InternalError' }],
+  ['does not answer', { status: 504, reason: 'Timeout' }],
+])('a webhook of one pool’s namespace that %s holds back that pool alone, as a refusal does (C11)', async (_how, fault) => {
+  const others = { name: 'other', labels: ['self-hosted', 'other'], namespace: 'others' };
+  await world.putPools(examplePools({ pools: [{}, others] }));
+  await world.queueJob();
+  world.kube.failNext({ ...fault, method: 'POST', path: '/runners/pods$', times: 1_000 });
+  await world.match();
+  await world.runTasks();
+  expect(await waitsForMs()).toBeGreaterThan(20_000);
+  for (let tries = 1; tries < BREAKER_RULES.failures; tries += 1) {
+    await world.makeDue();
+    await world.runTasks();
+  }
+  expect(await breakersOf()).toEqual([{ subject_type: 'pool', subject_id: 'linux', failure_class: 'pod_refused' }]);
+  await world.queueJob({ row: { k8s_pool: 'other' } });
+  await world.match();
+  await world.runTasks();
+  expect(seen.pods()).toHaveLength(1);
+  world.kube.clearFaults();
+  await world.settle();
+  expect(seen.pods()).toHaveLength(2);
+  expect(await breakersOf()).toEqual([]);
+});
+
+test('a creation that the API server itself does not answer speaks against the cluster (C11)', async () => {
+  await world.queueJob();
+  await world.match();
+  world.kube.failNext({ method: 'POST', path: '/pods$', status: 504, reason: 'Timeout' });
+  world.kube.failNext({ path: '^/version$', status: 503 });
+  await world.runTasks();
+  expect(await breakersOf()).toEqual([{ subject_type: 'cluster', subject_id: 'default', failure_class: 'away' }]);
+  expect(await waitsForMs()).toBeLessThan(20_000);
 });

@@ -17,6 +17,7 @@ import { createPod } from '@paddock/kube/pods';
 import { createSecret, deleteSecret, setSecretOwner } from '@paddock/kube/secrets';
 import { done, type Outcome, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
+import { isClusterAway } from '../cluster-away.ts';
 import type { SchedulerEvents } from '../events.ts';
 import { requireLease } from './lease.ts';
 import { podOf, secretOf } from './manifests.ts';
@@ -98,47 +99,77 @@ export async function adoptSecret({ cluster }: Starting, worker: WorkerToProvisi
 
 /**
  * What a failure of the cluster means for the worker's task; undefined: it is an ordinary one, to be tried again. A worker whose pod is
- * refused (quota, Pod Security, policies, a bad template) or cannot be made just now waits with the cluster's own words as the reason, and
- * keeps its registration: it needs no other once the cause is gone.
+ * refused (quota, Pod Security, policies, a bad template, a webhook that fails) or cannot be made just now waits with the cluster's own words
+ * as the reason, and keeps its registration: it needs no other once the cause is gone.
  */
-export async function afterKubeFailure(parts: Starting, worker: WorkerToProvision, error: unknown): Promise<Outcome | undefined> {
+export async function afterKubeFailure(
+  parts: Starting,
+  worker: WorkerToProvision,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<Outcome | undefined> {
   if (!(error instanceof KubeError)) return undefined;
   const { failure } = error;
-  const hold = await noteKubeFailure(parts, worker, failure);
-  if (isAway(failure)) return waitForReturn(worker, hold, failure);
+  const { isOfPool, hold } = await noteKubeFailure(parts, worker, failure, signal);
+  if (isAway(failure) && !isOfPool) return waitForReturn(worker, hold, failure);
   return failure.kind === 'unknown' ? undefined : snooze(Math.max(failure.retryAfterMs ?? LOOK_AGAIN_MS, SOONEST_MS), failure.message);
 }
 
-/** Counts the failure against what is at fault. Returns the hold of its breaker, if that is open. */
-export async function noteKubeFailure(parts: Starting, worker: WorkerToProvision, failure: KubeFailure): Promise<Hold | undefined> {
+/** Counts the failure of a creation against what is at fault. Returns the hold of its breaker, if that is open. */
+export async function noteKubeFailure(
+  parts: Starting,
+  worker: WorkerToProvision,
+  failure: KubeFailure,
+  signal: AbortSignal,
+): Promise<{ isOfPool: boolean; hold: Hold | undefined }> {
+  const fault = await faultOf(parts, failure, worker, signal);
   parts.events.clusterFailed(worker, failure);
-  return noteFailure(parts, { ...faultOf(failure, worker), message: failure.message });
+  const hold = await noteFailure(parts, { ...fault, message: failure.message });
+  return { isOfPool: fault.subject.type === 'pool', hold };
+}
+
+/** Counts a read that the cluster did not answer: no webhook is asked about reads, so it is of no pool. */
+export async function noteUnanswered(parts: Starting, worker: WorkerToProvision, failure: KubeFailure): Promise<Hold | undefined> {
+  parts.events.clusterFailed(worker, failure);
+  return noteFailure(parts, { subject: clusterBreaker(worker.cluster), failureClass: AWAY, message: failure.message });
 }
 
 const LOOK_AGAIN_MS = 30_000;
 /** A server that is short of room asks for a second; hundreds of workers that come back each second would leave it none. */
 const SOONEST_MS = 5_000;
 
-/** A namespace that is not there is a 404 of the creation, and of the pool; whatever is not about this pod is of the cluster. */
-function faultOf({ kind }: KubeFailure, worker: WorkerToProvision): { subject: BreakerSubject; failureClass: string } {
-  switch (kind) {
+/**
+ * A namespace that is not there is a 404 of the creation, and of the pool. So is a webhook that fails, or does not answer in time while the API
+ * server does. Whatever else is not about this pod is of the cluster.
+ */
+async function faultOf(
+  { cluster }: Starting,
+  failure: KubeFailure,
+  worker: WorkerToProvision,
+  signal: AbortSignal,
+): Promise<{ subject: BreakerSubject; failureClass: string }> {
+  const ofPool = { subject: poolBreaker(worker.pool), failureClass: POD_REFUSED };
+  const ofCluster = (failureClass: string) => ({ subject: clusterBreaker(worker.cluster), failureClass });
+  switch (failure.kind) {
     case 'invalid':
     case 'forbidden':
     case 'not_found':
-      return { subject: poolBreaker(worker.pool), failureClass: POD_REFUSED };
+      return ofPool;
     case 'too_many_requests':
-      return { subject: clusterBreaker(worker.cluster), failureClass: 'busy' };
+      return ofCluster('busy');
     case 'unauthorized':
-      return { subject: clusterBreaker(worker.cluster), failureClass: 'unauthorized' };
+      return ofCluster('unauthorized');
     case 'unavailable':
+      return isAway(failure) ? ofCluster(AWAY) : ofPool;
     case 'timeout':
+      return (await isClusterAway(cluster, failure, signal)) ? ofCluster(AWAY) : ofPool;
     case 'network':
     case 'exists':
     case 'conflict':
     case 'gone':
     case 'unknown':
-      return { subject: clusterBreaker(worker.cluster), failureClass: AWAY };
+      return ofCluster(AWAY);
     default:
-      return kind satisfies never;
+      return failure.kind satisfies never;
   }
 }
