@@ -27,8 +27,8 @@ export interface IngressEvents {
   /** A signature was right, whatever becomes of the delivery. */
   verified(appId: number): void;
   stored(delivery: { guid: string; event: string; outcome: Outcome; appId: number; jobId: number | null; ms: number }): void;
-  /** `event` as the header says it; it is not to be trusted before the signature is checked. */
-  refused(refusal: Refusal, details: { guid?: string; event?: string; reason: string; error?: unknown }): void;
+  /** `event` as the header says it; it is not to be trusted where there is no `appId`, for then the signature was not checked. */
+  refused(refusal: Refusal, details: { guid?: string; event?: string; appId?: number; reason: string; error?: unknown }): void;
   /** A stored delivery has told how long its job waited, or ran. */
   jobMoved(times: JobTimes): void;
   batchWritten(size: number, ms: number): void;

@@ -1,7 +1,7 @@
 import type { WantedPasses } from '@paddock/db/turns/extra-passes';
 import { waitFor } from '@paddock/testing/wait-for';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { createGaps, type Gap } from './gaps.ts';
+import { createGaps, type Gap, type GapsOptions } from './gaps.ts';
 
 const SOON = { schedule: 'redeliver:7', forMs: 12_000, isUrgent: true };
 
@@ -12,7 +12,7 @@ describe('a gap (E1)', () => {
   });
 
   /** A replica whose clock is the test's; `want` stands for PostgreSQL. */
-  function start(want: (passes: WantedPasses) => Promise<void> = () => Promise.resolve()) {
+  function start(want: (passes: WantedPasses) => Promise<void> = () => Promise.resolve(), rest?: GapsOptions['rest']) {
     const clock = { now: 0 };
     const wanted: WantedPasses[] = [];
     const seen: Gap[] = [];
@@ -25,6 +25,7 @@ describe('a gap (E1)', () => {
       onGap: (_appId, gap) => void seen.push(gap),
       onError: (error) => void errors.push(error),
       now: () => clock.now,
+      ...(rest === undefined ? {} : { rest }),
     });
     const end = new AbortController();
     ended.push(end);
@@ -47,8 +48,9 @@ describe('a gap (E1)', () => {
     gaps.stored(7);
     await waitFor('the start', () => seen.length === 1);
     clock.now = 1;
-    gaps.refused();
-    gaps.refused();
+    gaps.refused(7);
+    gaps.refused(7);
+    gaps.refused(8);
     clock.now = 2;
     gaps.stored(7);
     clock.now = 3;
@@ -70,6 +72,39 @@ describe('a gap (E1)', () => {
     await waitFor('the silence', () => seen.length === 2);
     expect(seen).toEqual(['start', 'silence']);
     expect(wanted[1]).toEqual({ schedule: 'redeliver:7', restMs: 300_000 });
+  });
+
+  test('that may be a stranger’s doing has the log looked at once in five minutes', async () => {
+    const { gaps, clock, wanted, seen } = start();
+    gaps.stored(7);
+    await waitFor('the start', () => seen.length === 1);
+    for (let second = 1; second <= 301; second++) {
+      clock.now = second * 1_000;
+      gaps.turnedAway();
+      clock.now++;
+      gaps.stored(7);
+      if (second === 1) await waitFor('the first one', () => seen.length === 2);
+    }
+    await waitFor('the next one', () => seen.length > 2);
+    expect(seen).toEqual(['start', 'turned_away', 'turned_away']);
+    expect(wanted[1]).toEqual({ schedule: 'redeliver:7', forMs: 12_000, restMs: 300_000 });
+  });
+
+  test.each(['succeeds', 'fails'])('that comes again while one is told waits for the rest, whether that %s', async (how) => {
+    let told = 0;
+    const { gaps } = start(
+      () => {
+        if (++told < 10) {
+          gaps.refused(7);
+          gaps.stored(7);
+        }
+        return how === 'fails' && told < 10 ? Promise.reject(new Error('away')) : Promise.resolve();
+      },
+      () => new Promise(() => undefined),
+    );
+    gaps.stored(7);
+    await new Promise(setImmediate);
+    expect(told).toBe(1);
   });
 
   test('is told again while PostgreSQL cannot be asked, and nothing is lost that came meanwhile', async () => {

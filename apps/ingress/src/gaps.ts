@@ -5,11 +5,16 @@ import { pause } from '@paddock/runtime/pause';
 import { createWake } from '@paddock/runtime/wake';
 
 /** After what a delivery was the first one that was stored: then others may have failed before it, and only GitHub's log names them. */
-export type Gap = 'start' | 'refusal' | 'silence';
+export type Gap = 'start' | 'refusal' | 'turned_away' | 'silence';
+
+/** Of these nobody knows whether they cost a delivery: something else may have been turned away, and nothing may have been sent. */
+const UNSURE: ReadonlySet<Gap> = new Set<Gap>(['turned_away', 'silence']);
 
 export interface Gaps {
-  /** A delivery was answered with 503. */
-  refused(): void;
+  /** A delivery of the App was answered with 503. */
+  refused(appId: number): void;
+  /** Something was answered with 503 before its signature could be checked: a delivery of any App, or a stranger's body. */
+  turnedAway(): void;
   /** A delivery of the App was stored. */
   stored(appId: number): void;
   /** Has the delivery logs looked at; what could not be said is said again. */
@@ -22,13 +27,15 @@ export interface GapsOptions {
   readonly onError: (error: unknown) => void;
   /** In milliseconds. */
   readonly now?: () => number;
+  /** Waits between two looks at what is to be told. */
+  readonly rest?: typeof pause;
 }
 
 /** A busy App is never silent for so long. In a quieter one something before us may have been down. */
 const SILENCE_MS = 60_000;
 
-/** A quiet App's silences cost a look at its log in so long, as much as the reconciler's own looks. */
-const SILENCES_APART_MS = 300_000;
+/** Of gaps that nobody is sure of, one in so long has an App's log looked at: strangers and quiet nights cost as much as our own cadence. */
+const UNSURE_APART_MS = 300_000;
 
 /** GitHub waits 10 s for an answer, so what failed at the end of a gap is in its log so much later. */
 const LATE_MS = 12_000;
@@ -43,56 +50,74 @@ const APART_MS = 1_000;
  * Notices when deliveries may have failed here, and has GitHub's log of them looked at as soon as one is stored again, instead of at the
  * next cycle (E1). Each replica knows its own gaps only; what they want is folded in the database.
  */
-export function createGaps({ want, onGap, onError, now = () => performance.now() }: GapsOptions): Gaps {
+export function createGaps({ want, onGap, onError, now = () => performance.now(), rest = pause }: GapsOptions): Gaps {
   const startedAt = now();
-  let refusedAt = Number.NEGATIVE_INFINITY;
+  let turnedAwayAt = Number.NEGATIVE_INFINITY;
+  const refusedAt = new Map<number, number>();
   const storedAt = new Map<number, number>();
   const untold = new Map<number, Gap>();
   const toldAt = new Map<number, number>();
+  const unsureAt = new Map<number, number>();
   const wake = createWake();
 
-  function gapBefore(last: number | undefined, at: number): Gap | undefined {
-    if ((last ?? startedAt) <= refusedAt) return 'refusal';
+  function gapBefore(appId: number, at: number): Gap | undefined {
+    const last = storedAt.get(appId);
+    if ((last ?? startedAt) <= (refusedAt.get(appId) ?? Number.NEGATIVE_INFINITY)) return 'refusal';
     if (last === undefined) return 'start';
+    if (at - (unsureAt.get(appId) ?? Number.NEGATIVE_INFINITY) < UNSURE_APART_MS) return undefined;
+    if (last <= turnedAwayAt) return 'turned_away';
     return at - last >= SILENCE_MS ? 'silence' : undefined;
   }
 
-  /** A silence is the least of what is to be told of an App. */
   function noteGap(appId: number, gap: Gap): void {
-    if (gap !== 'silence' || !untold.has(appId)) untold.set(appId, gap);
+    if (!UNSURE.has(gap) || !untold.has(appId)) untold.set(appId, gap);
   }
 
-  async function tell(signal: AbortSignal): Promise<void> {
-    for (const [appId, gap] of untold) {
-      untold.delete(appId);
-      const isUrgent = now() - (toldAt.get(appId) ?? Number.NEGATIVE_INFINITY) >= URGENT_AFTER_MS;
-      const following = gap === 'silence' ? { restMs: SILENCES_APART_MS } : { forMs: LATE_MS, isUrgent };
-      try {
-        await want({ schedule: redeliverySchedule(appId), ...following });
-      } catch (error) {
-        noteGap(appId, gap);
-        throw error;
-      }
-      toldAt.set(appId, now());
-      onGap(appId, gap);
+  function wantedAfter(appId: number, gap: Gap): Omit<WantedPasses, 'schedule'> {
+    if (gap === 'silence') return { restMs: UNSURE_APART_MS };
+    if (gap === 'turned_away') return { forMs: LATE_MS, restMs: UNSURE_APART_MS };
+    return { forMs: LATE_MS, isUrgent: now() - (toldAt.get(appId) ?? Number.NEGATIVE_INFINITY) >= URGENT_AFTER_MS };
+  }
+
+  async function tell(appId: number, gap: Gap): Promise<void> {
+    untold.delete(appId);
+    try {
+      await want({ schedule: redeliverySchedule(appId), ...wantedAfter(appId, gap) });
+    } catch (error) {
+      noteGap(appId, gap);
+      wake.ring();
+      throw error;
     }
-    await pause(APART_MS, signal);
+    toldAt.set(appId, now());
+    if (UNSURE.has(gap)) unsureAt.set(appId, now());
+    onGap(appId, gap);
+  }
+
+  /** Gaps that come meanwhile have their turn after the rest, which follows a failure too. */
+  async function tellAll(signal: AbortSignal): Promise<void> {
+    const known = [...untold];
+    try {
+      for (const [appId, gap] of known) await tell(appId, gap);
+    } finally {
+      await rest(APART_MS, signal);
+    }
   }
 
   return {
-    refused: () => {
-      refusedAt = now();
+    refused: (appId) => void refusedAt.set(appId, now()),
+    turnedAway: () => {
+      turnedAwayAt = now();
     },
     stored: (appId) => {
       const at = now();
-      const gap = gapBefore(storedAt.get(appId), at);
+      const gap = gapBefore(appId, at);
       storedAt.set(appId, at);
       if (gap === undefined) return;
       noteGap(appId, gap);
       wake.ring();
     },
     run: async (signal) => {
-      const tellIfAny = () => (untold.size === 0 ? Promise.resolve() : tell(signal));
+      const tellIfAny = () => (untold.size === 0 ? Promise.resolve() : tellAll(signal));
       await loop(tellIfAny, { wake, intervalMs: APART_MS, onError }, signal);
     },
   };

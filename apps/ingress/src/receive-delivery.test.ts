@@ -57,7 +57,11 @@ describe('receiving a delivery', () => {
       answerTimeoutMs: 5_000,
       reducesIgnoredJobs: true,
       events,
-      gaps: { refused: () => void seen.push('refused'), stored: (appId) => void seen.push(`stored ${appId}`) },
+      gaps: {
+        refused: (appId) => void seen.push(`refused ${appId}`),
+        turnedAway: () => void seen.push('turned away'),
+        stored: (appId) => void seen.push(`stored ${appId}`),
+      },
       ...changes,
     });
     server = await listenHttp(createListener({ receive, isStopping: () => isStopping }), { port: 0, host: '127.0.0.1' });
@@ -77,7 +81,7 @@ describe('receiving a delivery', () => {
     expect((await post('no JSON')).status).toBe(400);
     store = () => Promise.reject(new NotReady('no pools yet'));
     expect((await post('{}')).status).toBe(503);
-    expect(seen).toEqual(['stored 7', 'refused']);
+    expect(seen).toEqual(['stored 7', 'refused 7']);
   });
 
   test('whatever is sent, the answer is a 200, a 400, a 401 or a 413, and memory is given back (B1, B5)', async () => {
@@ -153,13 +157,15 @@ describe('receiving a delivery', () => {
   });
 
   test('bodies that would not fit into memory together are refused with 503, until there is room again (B6)', async () => {
-    const { post, url, budget } = await start(stored);
+    const { post, url, budget, seen } = await start(stored);
     const slow = request(url, { method: 'POST', headers: { ...headersFor(''), 'content-length': '8000' } });
     slow.on('error', () => undefined);
     slow.write('x'.repeat(7_000));
     await waitFor('the first part of a slow body', () => budget.heldBytes === 7_000);
     const large = JSON.stringify({ text: 'x'.repeat(6_000) });
     expect(await post(large)).toMatchObject({ status: 503, retryAfter: '10' });
+    // Nobody has looked at its signature.
+    expect(seen).toEqual(['turned away']);
     expect(await post('{}')).toMatchObject({ status: 200 });
     slow.destroy();
     await waitFor('the memory of the slow body', () => budget.heldBytes === 0);

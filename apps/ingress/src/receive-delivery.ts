@@ -23,7 +23,7 @@ export interface ReceiveOptions {
   readonly answerTimeoutMs: number;
   readonly reducesIgnoredJobs: boolean;
   readonly events: Pick<IngressEvents, 'verified' | 'stored' | 'refused'>;
-  readonly gaps: Pick<Gaps, 'refused' | 'stored'>;
+  readonly gaps: Pick<Gaps, 'refused' | 'turnedAway' | 'stored'>;
 }
 
 export interface Answer {
@@ -112,7 +112,7 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
       events.stored({ guid, event: parsed.event, outcome, appId, jobId, ms: performance.now() - begun });
       return { status: 200, text: outcome };
     } catch (error) {
-      const about = { guid, event: parsed.event, error };
+      const about = { guid, event: parsed.event, appId, error };
       if (isBadData(error)) return refuse('bad_body', { status: 400, text: 'PostgreSQL cannot hold what this delivery says.' }, about);
       if (error instanceof TooSlow) return refuse('too_slow', BUSY, about);
       if (error instanceof NotReady) return refuse('not_ready', BUSY, about);
@@ -120,11 +120,23 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
     }
   }
 
-  function refuse(refusal: Refusal, answer: Answer, details: { guid?: string; event?: string; error?: unknown; reason?: string }): Answer {
-    if (answer.status === 503) gaps.refused();
+  function refuse(refusal: Refusal, answer: Answer, details: RefusalDetails): Answer {
+    if (answer.status === 503) {
+      if (details.appId === undefined) gaps.turnedAway();
+      else gaps.refused(details.appId);
+    }
     events.refused(refusal, { reason: answer.text, ...details });
     return answer;
   }
+}
+
+interface RefusalDetails {
+  readonly guid?: string;
+  readonly event?: string;
+  /** The App whose signature it bears; absent while that is not known. */
+  readonly appId?: number;
+  readonly error?: unknown;
+  readonly reason?: string;
 }
 
 /** The result, or TooSlow after `ms`; what becomes of the promise after that is told to nobody. */
