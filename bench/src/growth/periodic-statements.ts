@@ -120,7 +120,8 @@ export const periodicStatements = {
   findNamespaces: pods.findNamespaces,
   findKnownPods: (trx) => pods.findKnownPods(trx, 'runners'),
   markStuckPods: (trx) => markStuckPods(trx, 5 * MINUTE),
-  findUnstartableWorkers: (trx) => findUnstartableWorkers(trx, { afterMs: MINUTE / 2, windowMs: MINUTE * 15, mostOfPool: 60 }),
+  findUnstartableWorkers: (trx) =>
+    findUnstartableWorkers(trx, { afterMs: MINUTE / 2, windowMs: MINUTE * 15, mostOfPool: 60, mostAtOnce: 20 }),
   stopVanishedWorkers: (trx, { podNames }) => pods.stopVanishedWorkers(trx, podNames),
   takeLease: (trx) => takeLease(trx, 'growth', 'growth', MINUTE),
   renewLease: (trx) => renewLease(trx, 'growth', 1, MINUTE),

@@ -14,6 +14,8 @@ export interface PodEvent {
   readonly lastAt?: Date;
   /** Who says it, such as `kubelet` or `default-scheduler`. */
   readonly source: string;
+  /** The container that it is about, if it is about one. */
+  readonly container?: string;
 }
 
 /** The cluster keeps events for an hour; more than this many tell nothing new. */
@@ -23,19 +25,24 @@ const MOST_EVENTS = 100;
 export async function podEvents(
   cluster: Cluster,
   { namespace, name, uid }: ObjectName & { uid?: string | undefined },
+  signal?: AbortSignal,
 ): Promise<PodEvent[]> {
   const selectors = ['involvedObject.kind=Pod', `involvedObject.name=${name}`, ...(uid === undefined ? [] : [`involvedObject.uid=${uid}`])];
   const query = { fieldSelector: selectors.join(','), limit: MOST_EVENTS };
-  const answer = await callJson(cluster, { method: 'GET', path: objectPath(namespace, 'events'), query });
+  const answer = await callJson(cluster, { method: 'GET', path: objectPath(namespace, 'events'), query, signal });
   return readEvents(answer)
     .map(observeEvent)
     .toSorted((a, b) => (a.lastAt?.getTime() ?? 0) - (b.lastAt?.getTime() ?? 0));
 }
 
+/** `spec.initContainers{prepare}` */
+const OF_CONTAINER = /\{(.+)\}$/;
+
 function observeEvent(event: AsSent<CoreV1Event>): PodEvent {
   // Older reporters write the timestamps and the count, newer ones eventTime and a series.
   const first = event.firstTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp;
   const last = event.series?.lastObservedTime ?? event.lastTimestamp ?? first;
+  const container = OF_CONTAINER.exec(event.involvedObject?.fieldPath ?? '')?.[1];
   return {
     type: event.type ?? 'Normal',
     reason: event.reason ?? '',
@@ -44,6 +51,7 @@ function observeEvent(event: AsSent<CoreV1Event>): PodEvent {
     source: event.source?.component ?? event.reportingComponent ?? '',
     ...(first ? { firstAt: new Date(first) } : {}),
     ...(last ? { lastAt: new Date(last) } : {}),
+    ...(container === undefined ? {} : { container }),
   };
 }
 

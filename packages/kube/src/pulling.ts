@@ -5,15 +5,18 @@ const GIVEN_UP = new Set(['Failed', 'BackOff', 'InspectFailed', 'ErrImageNeverPu
 
 /**
  * Whether an image is being pulled for the pod, or has just come: its kubelet began a pull after the last one failed. The container's status
- * shows the failure before until the new pull ends, which may take minutes. Pure.
+ * shows the failure before until the new pull ends, which may take minutes. Events tell whole seconds. A kubelet that has failed for one
+ * container goes on to the next within the second, and to the same one only 10 s later. Pure.
  */
 export function isPulling(events: readonly PodEvent[]): boolean {
   const kubelets = events.filter(({ source }) => source === 'kubelet');
-  const began = latest(kubelets.filter(({ reason }) => reason === 'Pulling' || reason === 'Pulled'));
-  return began !== undefined && began > (latest(kubelets.filter(({ reason }) => GIVEN_UP.has(reason))) ?? 0);
+  const failures = kubelets.filter(({ reason }) => GIVEN_UP.has(reason));
+  const pulls = kubelets.filter(({ reason }) => reason === 'Pulling' || reason === 'Pulled');
+  return pulls.some((pull) => failures.every((failure) => isAfter(pull, failure)));
 }
 
-function latest(events: readonly PodEvent[]): number | undefined {
-  const instants = events.flatMap(({ lastAt }) => (lastAt === undefined ? [] : [lastAt.getTime()]));
-  return instants.length === 0 ? undefined : Math.max(...instants);
+function isAfter(pull: PodEvent, failure: PodEvent): boolean {
+  if (pull.lastAt === undefined) return false;
+  const apartMs = pull.lastAt.getTime() - (failure.lastAt?.getTime() ?? 0);
+  return apartMs > 0 || (apartMs === 0 && pull.container !== failure.container);
 }

@@ -16,6 +16,9 @@ const FAILING_MS = 30_000;
 /** What a pool whose image only some nodes can pull may cost: each success of a trial lets all that wait be made again. */
 const BOUND = { windowMs: 15 * 60_000, mostOfPool: 60 };
 
+/** The follower makes a call for each before it looks at its namespaces again. */
+const MOST_AT_ONCE = 20;
+
 /**
  * Asks for the stop of workers whose pods cannot start, for their image or their configuration: another takes the place, as the pool's breaker
  * allows (C11). One whose image is being pulled again is left alone. Returns how many are to be stopped.
@@ -25,8 +28,8 @@ export async function stopUnstartable(
   signal: AbortSignal,
 ): Promise<number> {
   const hopeless: UnstartableWorker[] = [];
-  for (const worker of await findUnstartableWorkers(db, { afterMs: FAILING_MS, ...BOUND })) {
-    const progress = await lookAtPull(cluster, worker);
+  for (const worker of await findUnstartableWorkers(db, { afterMs: FAILING_MS, ...BOUND, mostAtOnce: MOST_AT_ONCE })) {
+    const progress = await lookAtPull(cluster, worker, signal);
     if (progress === 'unknown' || signal.aborted) break;
     if (progress === 'none') hopeless.push(worker);
   }
@@ -40,15 +43,17 @@ export async function stopUnstartable(
   return asked.size;
 }
 
-/** Whether its image is on its way after all; unknown while the API server is away. Events that cannot be read show no progress. */
+/** Whether its image is on its way after all; unknown while the API server is away, or once the signal has aborted. Events that cannot be read show no progress. */
 async function lookAtPull(
   cluster: Cluster,
   { podName: name, namespace, podUid: uid, reason }: UnstartableWorker,
+  signal: AbortSignal,
 ): Promise<'pulling' | 'none' | 'unknown'> {
   if (reason !== 'image_pull') return 'none';
   try {
-    return isPulling(await podEvents(cluster, { namespace, name, uid })) ? 'pulling' : 'none';
+    return isPulling(await podEvents(cluster, { namespace, name, uid }, signal)) ? 'pulling' : 'none';
   } catch (error) {
+    if (signal.aborted) return 'unknown';
     if (!(error instanceof KubeError)) throw error;
     return isAway(error.failure) ? 'unknown' : 'none';
   }

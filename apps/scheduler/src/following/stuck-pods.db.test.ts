@@ -6,6 +6,7 @@ import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { noteStuckPods, takeChanges, takeList } from './follow-pods.ts';
+import { stopUnstartable } from './stop-unstartable.ts';
 import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
 
 let world: SchedulerWorld;
@@ -82,6 +83,17 @@ describe('a pod that does not start (C8, P5)', () => {
     await seen(pod, { waitingReason: 'CreateContainerConfigError' });
     expect((await row(pod.name)).stuck_reason).toBe('container_config');
     expect(await diagnoses()).toEqual([pod.name]);
+  });
+
+  test('for a sidecar’s image, and whose runner runs nevertheless, is not stopped (C8)', async () => {
+    const pod = await startWorker('image-pull-error', ({ waitingReason }) => waitingReason === 'ImagePullBackOff');
+    await seen(pod, { runningAt: new Date() });
+    expect(await row(pod.name)).toMatchObject({ status: 'pending', stuck_reason: 'image_pull', running_at: expect.any(Date) });
+    await world.db
+      .updateTable('workers')
+      .set({ stuck_at: minutesAgo(1) })
+      .execute();
+    expect(await stopUnstartable(parts(), new AbortController().signal)).toBe(0);
   });
 
   test('and then does is as if nothing had been', async () => {

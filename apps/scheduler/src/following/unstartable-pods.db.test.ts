@@ -77,14 +77,14 @@ const stops = async () =>
   (await world.db.selectFrom('tasks').select('subject_id').where('kind', '=', 'stop-worker').execute()).map((task) => task.subject_id);
 
 /** What a kubelet says of a pod, as a kubelet says it. */
-async function say(pod: ObservedPod, reason: string, at: Date): Promise<void> {
+async function say(pod: ObservedPod, reason: string, at: Date, container = 'runner'): Promise<void> {
   const { namespace, name, uid } = pod;
   const instant = at.toISOString().replace(/\.\d+/, '');
   const body = {
     apiVersion: 'v1',
     kind: 'Event',
-    metadata: { name: `${name}.${reason.toLowerCase()}`, namespace },
-    involvedObject: { kind: 'Pod', name, namespace, uid },
+    metadata: { name: `${name}.${container}.${reason.toLowerCase()}`, namespace },
+    involvedObject: { kind: 'Pod', name, namespace, uid, fieldPath: `spec.containers{${container}}` },
     reason,
     message: `${reason} image`,
     type: 'Normal',
@@ -151,18 +151,24 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
   test('is left alone while its image is being pulled again, however long that takes', async () => {
     const pod = await makeFailing();
     await passMinute();
-    await say(pod, 'Pulling', new Date(Date.now() + 5_000));
+    const at = new Date(Date.now() + 5_000);
+    await say(pod, 'Failed', at, 'sidecar');
+    await say(pod, 'Pulling', at);
     expect(await stopHopeless()).toBe(0);
     await say(pod, 'Failed', new Date(Date.now() + 10_000));
     expect(await stopHopeless()).toBe(1);
   });
 
-  test('is left alone while the API server is away', async () => {
+  test('is left alone while the API server is away, and by a follower that ends', async () => {
     await makeFailing();
     await passMinute();
     world.kube.failNext({ path: '/events$', status: 503, times: 100 });
     expect(await stopHopeless()).toBe(0);
     world.kube.clearFaults();
+    const looks = () => world.kube.report().calls['list events'];
+    const before = looks();
+    expect(await stopUnstartable(parts(), AbortSignal.abort())).toBe(0);
+    expect(looks()).toBe(before);
     expect(await stopHopeless()).toBe(1);
   });
 
@@ -208,8 +214,9 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
     for (let job = 0; job < 3; job += 1) await world.queueJob();
     await makeWorkers();
     await passMinute();
-    const found = async () => (await findUnstartableWorkers(world.db, { afterMs: 30_000, windowMs: 60_000, mostOfPool: 2 })).length;
-    expect(await found()).toBe(2);
+    const bound = { afterMs: 30_000, windowMs: 60_000, mostOfPool: 2 };
+    const found = async (mostAtOnce = 10) => (await findUnstartableWorkers(world.db, { ...bound, mostAtOnce })).length;
+    expect([await found(1), await found()]).toEqual([1, 2]);
     const [first] = await world.workers();
     await world.db
       .updateTable('workers')

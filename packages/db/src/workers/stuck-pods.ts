@@ -55,11 +55,12 @@ const FAILS_TO_START = sql`any(${START_FAILURES}::text[])`;
 
 /**
  * Workers whose pods have failed to start for `afterMs`, and whose stop has not been asked for. In `windowMs` at most so many of a pool have
- * or get their stop: each makes room for another registration, which may come to the same.
+ * or get their stop: each makes room for another registration, which may come to the same. Of these any `mostAtOnce`: those that turn out to be
+ * pulling are found again each time, and must not keep the others from their turn.
  */
 export async function findUnstartableWorkers(
   db: Kysely<Database>,
-  { afterMs, windowMs, mostOfPool }: { afterMs: number; windowMs: number; mostOfPool: number },
+  { afterMs, windowMs, mostOfPool, mostAtOnce }: { afterMs: number; windowMs: number; mostOfPool: number; mostAtOnce: number },
 ): Promise<UnstartableWorker[]> {
   const { rows } = await sql<UnstartableWorker>`
     with failing as materialized (
@@ -76,6 +77,6 @@ export async function findUnstartableWorkers(
     from (select *, row_number() over (partition by k8s_pool order by stuck_at, pod_name) as place from failing) f
     left join stopped using (k8s_pool)
     where place <= ${mostOfPool}::integer - coalesce(stopped.count, 0)
-    order by stuck_at, pod_name limit ${MOST_AT_ONCE}`.execute(db);
+    order by random() limit ${mostAtOnce}::integer`.execute(db);
   return rows;
 }

@@ -113,7 +113,7 @@ export async function recordPodStates(
           then coalesce(g."stuckReason", case when ${HELD_BY_TIME} then stuck_reason end) end as stuck) s
         where pod_name = g."podName" and status in ('pending', 'running') and (pod_uid is null or pod_uid = g."podUid")
           and (pod_uid is null or (k8s_node is null and g.node is not null)
-            or (status = 'pending' and g.phase = 'running') or g.phase in ('succeeded', 'failed')
+            or (status = 'pending' and g.phase = 'running') or (running_at is null and g."runningAt" is not null) or g.phase in ('succeeded', 'failed')
             or (runner_ended_at is null and g."isRunnerOver")
             or (unschedulable_at is not null) <> g."isUnschedulable"
             or stuck is distinct from stuck_reason or (terminating_at is null and g."terminatingAt" is not null))
