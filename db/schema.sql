@@ -357,6 +357,7 @@ create table schedules (
   succeeded_at timestamp with time zone default now() not null,
   extra_at timestamp with time zone,
   extra_until timestamp with time zone,
+  extra_since timestamp with time zone,
   constraint schedules_pkey PRIMARY KEY (name)
 );
 

@@ -35,8 +35,9 @@ create trigger breakers_shortened after update of paused_until on breakers for e
 create trigger breakers_opened after update of pauses on breakers for each row
   when (old.pauses = 0 and new.pauses > 0) execute function notify_queue_event();
 
--- When a pass of a sweep is wanted beside its ticks, and until when further ones are to follow; the first is null while none is wanted.
-alter table schedules add column extra_at timestamptz, add column extra_until timestamptz;
+-- When a pass of a sweep is wanted beside its ticks, until when further ones are to follow (or the last one was taken), and since when they have
+-- been wanted without a rest; the first is null while none is wanted.
+alter table schedules add column extra_at timestamptz, add column extra_until timestamptz, add column extra_since timestamptz;
 
 -- What a queued task waits for, as TYPE:ID of a breaker's subject: when that breaker lets go, the task is due at once. It comes last, as the
 -- matcher locks breakers before it enqueues.

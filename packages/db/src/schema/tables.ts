@@ -239,6 +239,7 @@ export interface SchedulesTable {
   succeeded_at: Generated<Date>;
   extra_at: Nullable<Date>;
   extra_until: Nullable<Date>;
+  extra_since: Nullable<Date>;
 }
 
 export interface Database {

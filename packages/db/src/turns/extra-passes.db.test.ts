@@ -27,9 +27,9 @@ const nextInSeconds = async () => {
   return extraInMs === null ? null : Math.round(extraInMs / 1_000);
 };
 const pass = (seconds: number) =>
-  sql`update schedules set extra_at = extra_at - ${seconds} * interval '1 second', extra_until = extra_until - ${seconds} * interval '1 second'`.execute(
-    database.db,
-  );
+  sql`update schedules set extra_at = extra_at - ${seconds} * interval '1 second',
+    extra_until = extra_until - ${seconds} * interval '1 second',
+    extra_since = extra_since - ${seconds} * interval '1 second'`.execute(database.db);
 
 describe('an extra pass (E1, E9)', () => {
   test('is due at once, and taken once', async () => {
@@ -71,6 +71,35 @@ describe('an extra pass (E1, E9)', () => {
     expect(await nextInSeconds()).toBe(4);
     await pass(4);
     expect(await take()).toEqual([NAME]);
+  });
+
+  test('is the further from the last one the longer trouble lasts, a minute at most, and the first after a rest is at once', async () => {
+    const takenIn = async (minutes: number) => {
+      let count = 0;
+      for (let step = 0; step < minutes * 6; step++) {
+        await want({ forMs: 12_000, isUrgent: true });
+        count += (await take()).length;
+        await pass(10);
+      }
+      return count;
+    };
+    await takenIn(15);
+    const later = await takenIn(20);
+    expect(later).toBeGreaterThanOrEqual(15);
+    expect(later).toBeLessThanOrEqual(20);
+    await pass(60);
+    // What was wanted last has its pass, and that is all.
+    expect(await take()).toEqual([NAME]);
+    expect(await nextInSeconds()).toBeNull();
+    // Trouble with pauses is the same trouble: there is a minute between two passes also where none was wanted in between.
+    await want({ forMs: 12_000, isUrgent: true });
+    expect(await nextInSeconds()).toBe(60);
+    await pass(200);
+    await take();
+    await pass(200);
+    await want({ forMs: 12_000, isUrgent: true });
+    expect(await take()).toEqual([NAME]);
+    expect(await nextInSeconds()).toBe(4);
   });
 
   test('is not wanted again by who leaves a rest between two', async () => {

@@ -1,8 +1,14 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 
-/** Extra passes of one schedule are this far apart while they go on: as many as GitHub's budget bears for as long as trouble lasts. */
-const APART_MS = 4_000;
+/** Since when extra passes have been wanted without a rest of two minutes; null where none were. */
+const since = sql`case when extra_until > now() - interval '2 minutes' then extra_since end`;
+
+/** So far are extra passes apart in the first minute of trouble. */
+const FIRST_APART = sql`interval '4 seconds'`;
+
+/** The longer trouble lasts, the further they are apart: after a quarter of an hour a minute, which GitHub's budget bears for ever. */
+const apart = sql`least(interval '1 minute', greatest(${FIRST_APART}, (now() - ${since}) / 15))`;
 
 /** Two instants that are no further apart share one pass. */
 const SAME_MS = 1_000;
@@ -14,7 +20,7 @@ export interface WantedPasses {
   readonly inMs?: number;
   /** For how long further passes follow, in milliseconds from now; none do if absent. */
   readonly forMs?: number;
-  /** Wants it then also where another pass comes within seconds. */
+  /** In the first minute of trouble: wants it then also where another pass comes within seconds. */
   readonly isUrgent?: boolean;
   /** Wants nothing if an extra pass was wanted in these last milliseconds. */
   readonly restMs?: number;
@@ -22,7 +28,7 @@ export interface WantedPasses {
 
 /**
  * Wants passes of a sweep beside its ticks, and tells the reconciler. What is wanted stays written down until a task is made of it. Several
- * who want the same share the same passes.
+ * who want the same share the same passes, and while trouble lasts all of them wait for the next one, which comes after what they saw.
  */
 export async function wantExtraPasses(
   db: Kysely<Database>,
@@ -32,8 +38,12 @@ export async function wantExtraPasses(
   await sql`
     with wanted as (
       update schedules set
-        extra_at = case when not ${isUrgent}::boolean and extra_at <= ${at} + ${APART_MS} * interval '1 millisecond'
-          then extra_at else least(extra_at, ${at}) end,
+        extra_at = case
+          when ${isUrgent}::boolean and ${apart} = ${FIRST_APART} then least(extra_at, ${at})
+          when extra_at is null then greatest(${at}, case when ${apart} > ${FIRST_APART} then extra_until + ${apart} end)
+          when extra_at <= ${at} + ${apart} then extra_at
+          else ${at} end,
+        extra_since = coalesce(${since}, now()),
         extra_until = greatest(extra_until, ${at}, now() + ${forMs}::float8 * interval '1 millisecond')
       where name = ${schedule} and coalesce(extra_until <= now() - ${restMs ?? null}::float8 * interval '1 millisecond', true)
       returning name
@@ -64,8 +74,9 @@ export async function lookAtSchedules(db: Kysely<Database>, schedules: readonly 
  */
 export async function takeExtraPasses(trx: Transaction<Database>, schedules: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
-    update schedules set extra_at = case when extra_until > now() + ${SAME_MS} * interval '1 millisecond'
-      then least(now() + ${APART_MS} * interval '1 millisecond', extra_until) end
+    update schedules set
+      extra_at = case when extra_until > now() + ${SAME_MS} * interval '1 millisecond' then now() + ${apart} end,
+      extra_until = greatest(extra_until, now())
     where name in (select name from schedules where name = any(${schedules}::text[]) and extra_at <= now() order by name for update)
     returning name`.execute(trx);
   return rows.map(({ name }) => name);
