@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createWaits } from '@paddock/db/accounts/waits';
 import { metricSum } from '@paddock/testing/metric-sum';
 import { startService } from '@paddock/testing/processes';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -99,6 +100,17 @@ describe('an outage is over when it is over (C11)', () => {
     expect(await failures()).toBe(0);
     const probes = await probesOf(scheduler);
     expect(probes).toBeGreaterThanOrEqual(2);
+  });
+
+  test('GitHub is probed although it has asked the account that waits to make no calls', async () => {
+    await startScheduler();
+    await world.gitHub.failNext({ path: '', status: 502, times: 1_000_000 });
+    await queueJobs();
+    await isOpen();
+    const waits = createWaits(world.db, () => undefined);
+    await waits.note({ entityId: world.entityId }, { ms: Number(HOUR_MS), message: 'slow down' });
+    await world.gitHub.clearFaults();
+    expect(await waitFor('an answer', async () => (await breaker())?.answered_at ?? undefined)).toBeInstanceOf(Date);
   });
 
   test('only the registration fails: trials follow one another with growing pauses until it works', async () => {

@@ -58,10 +58,17 @@ async function probe(parts: Probing, subject: Probed, signal: AbortSignal): Prom
   parts.events.probed(subject, { answered, isFirst });
 }
 
-/** As an installation that waits for a worker; else as an App, to which GitHub answers something in any case. */
+/**
+ * As an installation that waits for a worker; else as an App, to which GitHub answers something in any case. Undefined: GitHub has asked all of
+ * them to make no calls.
+ */
 async function probeGitHub({ db, github }: Probing, signal: AbortSignal): Promise<boolean | undefined> {
   const place = await findProbePlace(db, github.appIds);
-  if (place !== undefined) return gitHubAnswers(github.asInstallation(place, { signal }));
-  const [appId] = github.appIds;
-  return appId === undefined ? undefined : gitHubAnswers(github.asApp(appId, { signal }));
+  const answered = place && (await gitHubAnswers(github.asInstallation(place, { signal })));
+  if (answered !== undefined) return answered;
+  for (const appId of github.appIds) {
+    const answeredApp = await gitHubAnswers(github.asApp(appId, { signal }));
+    if (answeredApp !== undefined) return answeredApp;
+  }
+  return undefined;
 }

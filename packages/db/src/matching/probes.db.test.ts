@@ -3,7 +3,8 @@ import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { githubBreaker, noteFailure, noteSuccess, passBreakers, poolBreaker } from './breakers.ts';
+import { createWaits } from '../accounts/waits.ts';
+import { appBreaker, githubBreaker, installationBreaker, noteFailure, noteSuccess, passBreakers, poolBreaker } from './breakers.ts';
 import { findProbed, findProbePlace, noteAnswer, noteSilence, type Probed } from './probes.ts';
 
 let database: TestDatabase;
@@ -136,4 +137,15 @@ describe('probes of what passes by itself (C11)', () => {
     expect(await findProbePlace(database.db, [1])).toEqual({ appId: 1, installationId: 11, entityId: 9 });
     expect(await findProbePlace(database.db, [3])).toBeUndefined();
   });
+
+  test.each([installationBreaker(9), appBreaker(1)])(
+    'and as none that GitHub has asked to wait, itself or its App: $type',
+    async (subject) => {
+      await putWorker(database.db, { pod_name: 'a', app_id: 1, installation_id: 11, entity_id: 9 });
+      await putWorker(database.db, { pod_name: 'b', app_id: 2, installation_id: 12, entity_id: 8, created_at: new Date(0) });
+      const waits = createWaits(database.db, () => undefined);
+      await waits.note(subject.type === 'app' ? { appId: 1 } : { entityId: 9 }, { ms: 60_000, message: 'slow down' });
+      expect(await findProbePlace(database.db, [1, 2])).toEqual({ appId: 2, installationId: 12, entityId: 8 });
+    },
+  );
 });

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { installationToday } from '../accounts/installation-today.ts';
+import { isWaiting } from '../accounts/waits.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 import type { BreakerSubject } from './breakers.ts';
@@ -74,12 +75,13 @@ export interface ProbePlace {
   readonly entityId: number;
 }
 
-/** An installation that waits for a worker; undefined: none does. */
+/** An installation that waits for a worker and that GitHub has not asked to make no calls; undefined: there is none. */
 export async function findProbePlace(db: Kysely<Database>, appIds: readonly number[]): Promise<ProbePlace | undefined> {
   const { rows } = await sql<ProbePlace>`${prepared}
     select i.app_id as "appId", i.installation_id as "installationId", w.entity_id as "entityId"
     from workers w ${installationToday('w', appIds)}
     where w.status = 'pending' and w.registration_started_at is null and i.app_id is not null
+      and not ${isWaiting({ entityId: 'w.entity_id', appId: 'i.app_id' })}
     order by w.created_at desc limit 1`.execute(db);
   return rows[0];
 }
