@@ -1,4 +1,4 @@
-import { findDueRedeliveries, findProbe, hasDueRedeliveries, hasWaitingRedeliveries, wasAskedFor } from '@paddock/db/deliveries/redelivery';
+import { findDueRedeliveries, findProbe, hasDueBeside, hasWaitingRedeliveries, wasAskedFor } from '@paddock/db/deliveries/redelivery';
 import { wantExtraPasses } from '@paddock/db/turns/extra-passes';
 import { redeliverySchedule } from '@paddock/domain/tasks/redelivery-schedule';
 import type { RedeliverOptions } from './redeliver.ts';
@@ -36,6 +36,7 @@ export async function askAgain(
   if (isFirstOfCycle && asked.accepted > 0 && (await hasWaitingRedeliveries(db, appId))) {
     await wantExtraPasses(db, { schedule: redeliverySchedule(appId), inMs: TOLD_AFTER_MS });
   }
-  const moreDue = asked.accepted + asked.refused >= perMinute && (await hasDueRedeliveries(db, appId));
+  const known = due.map(({ guid }) => guid);
+  const moreDue = asked.retryAfterMs === undefined && (await hasDueBeside(db, appId, known));
   return { ...asked, moreDue };
 }

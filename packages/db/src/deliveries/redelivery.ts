@@ -189,10 +189,11 @@ export async function recordRedeliveryRequest(
     .execute();
 }
 
-/** True while more of the App's deliveries are due than a minute's requests allow. */
-export async function hasDueRedeliveries(db: Kysely<Database>, appId: number): Promise<boolean> {
+/** Whether more of the App's deliveries are due than these. */
+export async function hasDueBeside(db: Kysely<Database>, appId: number, guids: readonly string[]): Promise<boolean> {
   const { rows } = await sql`
-    select from unresolved_deliveries where app_id = ${appId} and resolved_at is null and next_request_at <= now() limit 1`.execute(db);
+    select from unresolved_deliveries
+    where app_id = ${appId} and resolved_at is null and next_request_at <= now() and guid <> all(${guids}::text[]) limit 1`.execute(db);
   return rows.length > 0;
 }
 
