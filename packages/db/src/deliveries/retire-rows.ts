@@ -54,8 +54,8 @@ export async function retireEvents(
 const isOver = (keepDays: number) => sql`
   j.created_at < ${daysAgo(keepDays)} and j.updated_at < ${daysAgo(keepDays)} and j.status in ('completed', 'failed') and not j.wants_worker
   and j.job_id not in (
-    select assigned_job_id from workers where status in ('pending', 'running') and assigned_job_id is not null
-    union all select made_for_job_id from workers where status in ('pending', 'running') and made_for_job_id is not null)
+    select of.id from workers cross join lateral (values (assigned_job_id), (made_for_job_id)) of(id)
+    where status in ('pending', 'running') and of.id is not null)
   and j.run_id not in (select run_id from jobs where status in ('pending', 'running'))`;
 
 /** Removes ended jobs that nothing has changed for `keepDays`, the oldest first, at most `batch`. Fewer than that: none is left (E7). */
