@@ -24,6 +24,8 @@ begin
   )
   select array_agg(distinct kind) into kinds from let_go;
   perform pg_notify(tg_table_schema || '_task_event', kind) from unnest(kinds) kind;
+  -- Where no task waits, the matcher makes the worker that is tried.
+  perform pg_notify(tg_table_schema || '_queue_event', tg_table_name);
   return null;
 end $$;
 create trigger breakers_let_go after delete on breakers for each row execute function let_held_tasks_go();
