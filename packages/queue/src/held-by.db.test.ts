@@ -45,6 +45,9 @@ const waiting: Handler = async ({ subject }) => {
 };
 const kinds = { a: { handler: waiting, slots: 4 } };
 
+/** Snoozes for an hour, whatever the breaker says by then. */
+const waitAnHour: Handler = () => Promise.resolve(snooze(HOUR_MS, 'the cluster is away', { heldBy: 'cluster:x' }));
+
 /** Snoozes for a breaker that closes meanwhile. */
 const late: Handler = async () => {
   await letGo('x');
@@ -134,6 +137,16 @@ describe('a task that a breaker holds', () => {
     await deleting.commit().execute();
     await requeued;
     expect(await tasks()).toMatchObject([{ status: 'queued', minutes: 0 }]);
+  });
+
+  test('waits no longer than the breaker pauses by then, or than for a look at a trial', async () => {
+    await putBreaker('x', 'silent', 600_000);
+    await enqueueNow(database.db, task('a', 'x'));
+    await runDueTasks({ db: database.db, kinds: { a: { handler: waitAnHour, slots: 1 } } });
+    expect(await minutes()).toEqual([10]);
+    await sql`update breakers set paused_until = now(), trial_until = now() + interval '2 minutes'`.execute(database.db);
+    await runDueTasks({ db: database.db, kinds: { a: { handler: waitAnHour, slots: 1 } } });
+    expect(await minutes()).toEqual([0]);
   });
 
   test('is passed over while somebody has it locked: the deletion waits for nobody', async () => {

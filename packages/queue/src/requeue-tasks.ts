@@ -18,6 +18,9 @@ export interface RequeuedTask extends Claim {
 /** How long a task waits at most whose breaker has let go before the task was written back. Not 0: a breaker that never was makes no tight loop. */
 const LET_GO_MS = 1_000;
 
+/** While somebody tries: a trial that fails shortens no pause, so nothing would wake whoever still waits for the pause of before. */
+const TRIED_MS = 5_000;
+
 /**
  * Puts running tasks back to queued. A successor that was queued meanwhile is absorbed: its work is this task's work, due at the earlier
  * of the two instants, and its operation ends well with `{ mergedInto }`. A failure with the reason `crash` counts as a crash.
@@ -53,17 +56,17 @@ export async function requeueTasks(db: Kysely<Database>, tasks: readonly Requeue
         as given(id uuid, fence bigint, holder text, stale_ms double precision, delay_ms double precision, give_back integer, held_by text, reason text, message text)
     ),
     closed as materialized (
-      select subject, greatest(paused_until, trial_until) > now() as pauses
+      select subject, greatest(paused_until, least(trial_until, now() + ${TRIED_MS} * interval '1 millisecond')) as until
       from breakers cross join lateral (select subject_type || ':' || split_part(subject_id, '/', 1)) named(subject)
       where subject in (select held_by from given)
       order by subject_type, subject_id, failure_class for share of breakers
     ),
-    pausing as materialized (select array_agg(subject) filter (where pauses) as subjects from closed),
+    pausing as materialized (select subject, max(until) as until from closed group by subject),
     ours as materialized (
       select tasks.kind, tasks.subject_type, tasks.subject_id, given.*,
-             case when given.held_by = any (pausing.subjects) or given.held_by is null then given.delay_ms
-                  else least(given.delay_ms, ${LET_GO_MS}::double precision) end as wait_ms
-      from pausing cross join tasks join given using (id)
+             case when given.held_by is null then given.delay_ms
+                  else least(given.delay_ms, greatest(${LET_GO_MS}::double precision, extract(epoch from pausing.until - now()) * 1000)) end as wait_ms
+      from tasks join given using (id) left join pausing on pausing.subject = given.held_by
       where ${isStillHeld}
       order by tasks.kind, tasks.subject_type, tasks.subject_id
       for update of tasks
