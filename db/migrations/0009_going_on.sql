@@ -3,9 +3,9 @@
 -- Since when a breaker has been open, and since when a probe has been answered; null while nothing answers.
 alter table breakers add column opened_at timestamptz, add column answered_at timestamptz;
 
--- A breaker that lets go, by whoever's hand, lets its tasks go: they are due when nothing pauses the subject any longer, and their executors
--- hear of it. A task that somebody has locked at this instant is passed over and comes when it is due: waiting for its lock could close a
--- circle. What is named ID/PART, as one of an account's budgets, holds tasks by its ID.
+-- When a breaker's row goes, or its pause ends sooner, its tasks are due at once, unless another row still pauses the subject, and their
+-- executors hear of it. The trigger passes over a task that is locked at this instant, which then comes when it is due: to wait for the lock
+-- could close a circle. What is named ID/PART, as one of an account's budgets, holds tasks by its ID.
 create function let_held_tasks_go() returns trigger language plpgsql as $$
 declare
   whole constant text := split_part(old.subject_id, '/', 1);

@@ -33,7 +33,7 @@ async function queueJobs(count: number): Promise<void> {
 
 const listings = async () => (await system.github.report()).calls['apps/list-webhook-deliveries'] ?? 0;
 
-/** Deliveries that GitHub has sent, and of which no row tells. */
+/** Deliveries that GitHub has sent, and that no row tells of. */
 async function unstored(): Promise<string[]> {
   const sent = (await system.github.truth()).deliveries.map(({ guid }) => guid);
   const rows = await system.database.db.selectFrom('installation_events').select('delivery_guid').where('source', '=', 'webhook').execute();

@@ -94,24 +94,27 @@ describe('a gap (E1)', () => {
     expect(wanted[1]).toEqual({ schedule: 'redeliver:7', forMs: 12_000, restMs: 300_000 });
   });
 
-  test.each(['succeeds', 'fails'])('that comes again while one is told waits for the rest, whether that %s', async (how) => {
-    let told = 0;
-    const { gaps } = start(
-      () => {
-        if (++told < 10) {
-          gaps.refused(7);
-          gaps.stored(7);
-        }
-        return how === 'fails' && told < 10 ? Promise.reject(new Error('away')) : Promise.resolve();
-      },
-      () => new Promise(() => undefined),
-    );
-    gaps.stored(7);
-    await new Promise(setImmediate);
-    expect(told).toBe(1);
-  });
+  test.each(['succeeds', 'fails'])(
+    'that comes again while ingress tells of the first one waits for the pause, whether telling %s',
+    async (how) => {
+      let told = 0;
+      const { gaps } = start(
+        () => {
+          if (++told < 10) {
+            gaps.refused(7);
+            gaps.stored(7);
+          }
+          return how === 'fails' && told < 10 ? Promise.reject(new Error('away')) : Promise.resolve();
+        },
+        () => new Promise(() => undefined),
+      );
+      gaps.stored(7);
+      await new Promise(setImmediate);
+      expect(told).toBe(1);
+    },
+  );
 
-  test('is told again while PostgreSQL cannot be asked, and nothing is lost that came meanwhile', async () => {
+  test('is told again until PostgreSQL takes it, and so are those that came meanwhile', async () => {
     let isAway = true;
     const { gaps, clock, wanted, seen, errors } = start(() => (isAway ? Promise.reject(new Error('away')) : Promise.resolve()));
     gaps.stored(7);

@@ -7,7 +7,7 @@ import { createWake } from '@paddock/runtime/wake';
 /** After what a delivery was the first one that was stored: then others may have failed before it, and only GitHub's log names them. */
 export type Gap = 'start' | 'refusal' | 'turned_away' | 'silence';
 
-/** Of these nobody knows whether they cost a delivery: something else may have been turned away, and nothing may have been sent. */
+/** These may have cost no delivery: ingress may have turned a stranger away, or GitHub sent nothing. */
 const UNSURE: ReadonlySet<Gap> = new Set<Gap>(['turned_away', 'silence']);
 
 export interface Gaps {
@@ -27,14 +27,14 @@ export interface GapsOptions {
   readonly onError: (error: unknown) => void;
   /** In milliseconds. */
   readonly now?: () => number;
-  /** Waits between two looks at what is to be told. */
+  /** The pause after each round of telling. */
   readonly rest?: typeof pause;
 }
 
 /** A busy App is never silent for so long. In a quieter one something before us may have been down. */
 const SILENCE_MS = 60_000;
 
-/** Of gaps that nobody is sure of, one in so long has an App's log looked at: strangers and quiet nights cost as much as our own cadence. */
+/** Unsure gaps ask for an App's log at most once in this time. So strangers and quiet nights cost no more than our own cadence. */
 const UNSURE_APART_MS = 300_000;
 
 /** GitHub waits 10 s for an answer, so what failed at the end of a gap is in its log so much later. */

@@ -164,7 +164,7 @@ describe('receiving a delivery', () => {
     await waitFor('the first part of a slow body', () => budget.heldBytes === 7_000);
     const large = JSON.stringify({ text: 'x'.repeat(6_000) });
     expect(await post(large)).toMatchObject({ status: 503, retryAfter: '10' });
-    // Nobody has looked at its signature.
+    // Its signature has not been checked.
     expect(seen).toEqual(['turned away']);
     expect(await post('{}')).toMatchObject({ status: 200 });
     slow.destroy();

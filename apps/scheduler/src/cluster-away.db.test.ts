@@ -63,7 +63,7 @@ test('an API server that is away is one line, however many pods wait for it and 
   expect(await world.db.selectFrom('operations').selectAll().where('status', '=', 'ERROR').execute()).toEqual([]);
 });
 
-/** A worker whose row ends as told, and of which only this task is left; its Secret is still there. */
+/** A worker whose row has ended as told. Its Secret and this task are still there. */
 async function endWorker(end: 'completed' | 'failed', taskOf: typeof removeSecretTask): Promise<void> {
   await world.reset();
   await world.queueJob();

@@ -8,7 +8,7 @@ type Refused = Pick<
   'appId' | 'installationId' | 'entityId' | 'entityType' | 'login' | 'scopeRepoId' | 'madeForJobId' | 'deliveryGuid'
 >;
 
-/** Keeps what later explains why an installation stopped working (C9). Returns what the refusal speaks of, if nobody asks there now. */
+/** Keeps what later explains why an installation stopped working (C9). Returns what the refusal speaks of, if no service asks there now. */
 export async function noteRefusal(noting: Noting, worker: Refused, refusal: GitHubFailure): Promise<BreakerSubject | undefined> {
   const call = { ...worker, repoId: worker.scopeRepoId, jobId: worker.madeForJobId };
   return recordRefusal(noting, 'scheduler', { call, refusal });

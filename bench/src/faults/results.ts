@@ -22,7 +22,7 @@ export const toResult = (played: Played): object => ({
   struck: snakeCased(played.signs),
 });
 
-/** Null where nothing came back, or nobody waited for it. */
+/** Null where nothing came back, or no job waited for it. */
 const atShare = ({ afterFault }: Played, share: number): number | null =>
   afterFault.length === 0 ? null : toHundredths(quantileOf(afterFault, share));
 

@@ -1,4 +1,4 @@
-/** Of what is removed or stopped when nobody needs it any more: no job waits for it, and a run sees its end. */
+/** Of what removes and stops what is not needed any more: no job waits for it, and a run sees its end. */
 const SHORT_TIDYING = {
   PADDOCK_SURPLUS_AFTER_MS: '3000',
   PADDOCK_STOP_IDLE_APART_MS: '2000',

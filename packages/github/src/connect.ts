@@ -52,7 +52,7 @@ export type GitHubOptions = {
   readonly userAgent?: string;
   /** For the whole of one request, its body included. */
   readonly requestTimeoutMs: number;
-  /** Asked before every call, whoever makes it and for whatever reason. */
+  /** Asked before every call. */
   readonly waits: Waits;
   readonly fetch?: Fetch;
   /** Milliseconds since the epoch. */

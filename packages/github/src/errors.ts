@@ -37,7 +37,7 @@ export class OutdatedCredentialsError extends RequestError {
   }
 }
 
-/** A call that was not made: GitHub has asked whoever would make it to wait. */
+/** A call that was not made: GitHub has asked its caller to wait. */
 export class WaitError extends Error {
   readonly operation: string;
   readonly ms: number;
@@ -83,7 +83,7 @@ export function classifyGitHubError(error: unknown, now: number = Date.now()): G
 }
 
 function classifyThrown(error: unknown): GitHubFailure {
-  // The wrapper itself: whoever classifies it again must not take its cause for GitHub’s failure.
+  // The wrapper itself: another caller may classify it again, and must not take its cause for GitHub’s failure.
   if (error instanceof UnaskedError) throw error;
   if (error instanceof WaitError) {
     const { ms: retryAfterMs, operation } = error;

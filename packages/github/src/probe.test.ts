@@ -42,7 +42,7 @@ describe('a probe of GitHub (C11)', () => {
     expect(await probe()).toBe(false);
   });
 
-  test('is not answered by whoever stays silent until the caller leaves', async () => {
+  test('is not answered by a server that stays silent until the caller leaves', async () => {
     await world.github.failNext({ path: '^/rate_limit$', hang: true });
     expect(await probe(AbortSignal.timeout(50))).toBe(false);
   });

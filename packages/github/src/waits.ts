@@ -40,7 +40,7 @@ export function isRateLimited({ status, headers, data }: AnswerHead): boolean {
 }
 
 /**
- * The waits that an answer names: `Retry-After` and a secondary limit bind all calls of whoever made this one, an hourly budget that is used
+ * The waits that an answer names: `Retry-After` and a secondary limit bind all calls of this caller, an hourly budget that is used
  * up those that count against it. A success that takes the last of a budget names one too. `now`: milliseconds since the epoch.
  */
 export function waitsNamedBy(answer: AnswerHead, now: number): Omit<Wait, 'message'>[] {

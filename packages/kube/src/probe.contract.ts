@@ -5,7 +5,7 @@ import { answersProbe } from './probe.ts';
 /** What every cluster answers to a probe; `stranger` has credentials that it does not know. */
 export function probeContract(clusters: () => { readonly cluster: Cluster; readonly stranger: Cluster }): void {
   describe('a probe', () => {
-    test('is answered to whom the server knows, and to nobody else', async () => {
+    test('is answered only to callers that the server knows', async () => {
       const { cluster, stranger } = clusters();
       const { signal } = new AbortController();
       expect(await answersProbe(cluster, signal)).toBe(true);

@@ -90,7 +90,7 @@ describe('a task that a breaker holds', () => {
     }
   });
 
-  test('is due at once when somebody deletes the row by hand, and its executor is woken; others wait on', async () => {
+  test('is due at once when people delete the row, and its executor is woken; others wait on', async () => {
     await Promise.all(['x', 'y'].map((id) => putBreaker(id, 'silent')));
     executors.start(database, kinds, { pollMs: HOUR_MS });
     await enqueueNow(database.db, task('a', 'x'), task('a', 'y'));
@@ -149,7 +149,7 @@ describe('a task that a breaker holds', () => {
     expect(await minutes()).toEqual([0]);
   });
 
-  test('is passed over while somebody has it locked: the deletion waits for nobody', async () => {
+  test('is passed over while it is locked: the deletion does not wait', async () => {
     await putBreaker('x', 'silent');
     await putBreaker('y', 'silent');
     await hold('x', 'y');

@@ -54,7 +54,7 @@ describe('a task that runs elsewhere', () => {
     expect([before, after]).toEqual([false, true]);
   });
 
-  test('goes by the lease of its holder, not by that of whoever looks', async () => {
+  test('goes by the lease of its holder, not by that of the executor that looks', async () => {
     const slow = leasedTo('holder', 120_000);
     const taken = await withSessions([LOOKER, slow], async () => [await isTaken(slow, 119), await isTaken(slow, 121)]);
     expect(taken).toEqual([false, true]);

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * The rules of a lease, of which the setting gives the length; with 30 s: renewed every 5 s, interrupted after 20 s without a renewal and
+ * The rules of a lease. The setting gives its length; with 30 s: renewed every 5 s, interrupted after 20 s without a renewal and
  * after 10 s without a session, taken over after 30 s and, from a holder whose session is gone, after 12 s.
  *
  * A holder interrupts its runs before anybody may take them: its clock begins when it asks for a renewal, the others' when PostgreSQL writes it.
@@ -33,7 +33,7 @@ export const shareLeft = (ageMs: number, leaseMs: number, hasSession: boolean): 
   Math.max(0, 1 - (ageMs / leaseMs) * (hasSession ? 1 : INTERRUPTED / INTERRUPTED_WITHOUT_SESSION));
 
 /**
- * The name under which tasks are held: the holder's own and the lease it beats for. The row so tells which rule it goes by, whoever looks:
+ * The name under which tasks are held: the holder's own and the lease it beats for. So the row tells every executor which rule it goes by:
  * replicas may have other settings, and an executor of the version before, with no lease in its name, has a lease of five minutes and no
  * session to be seen.
  */
@@ -68,7 +68,7 @@ export const isThere = (holder: RawBuilder<unknown>): RawBuilder<unknown> => sql
     and classid = ${sql.raw(PLACE)}::oid and objid = hashtext(${holder})::oid and objsubid = 2 and granted)`;
 
 /**
- * SQL over a row of tasks: whoever looks may take it over. Its lease has run out; or it has not been renewed for two fifths of the lease, and the
+ * SQL over a row of tasks: another executor may take it over. Its lease has run out; or it has not been renewed for two fifths of the lease, and the
  * holder's session is gone while the looker's is there: a server that lost all sessions tells nothing about holders. In this order, so
  * that the locks are looked at for rows that are late only.
  */

@@ -21,7 +21,7 @@ afterEach(executors.stopAll);
 const queueToBeEmpty = () =>
   waitFor('the queue to be empty', async () => (await database.db.selectFrom('tasks').select('id').execute()).length === 0);
 
-describe('an executor that nobody wakes', () => {
+describe('an executor without notifications', () => {
   test('runs a task when it is due, however long its poll', async () => {
     await enqueueNow(database.db, task('a', 'x', { dueInMs: 500 }), task('a', 'y', { dueInMs: 1_000 }));
     executors.start(database, { a: { handler: () => Promise.resolve(done()), slots: 4 } }, { pollMs: HOUR_MS });

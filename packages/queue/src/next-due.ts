@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely';
 
 /**
  * In how many milliseconds, by PostgreSQL's clock, the next queued task of these kinds is due; undefined if none waits. What is due already
- * is not counted: something else than the clock keeps it from being claimed (its twin runs, somebody has locked it).
+ * is not counted: something else than the clock keeps it from being claimed (its twin runs, or it is locked).
  */
 export async function nextDueInMs(db: Kysely<Database>, kinds: readonly string[]): Promise<number | undefined> {
   const { rows } = await sql<{ ms: number | null }>`${prepared}

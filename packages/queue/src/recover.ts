@@ -41,7 +41,7 @@ interface StuckTask {
 /**
  * Frees tasks whose executor went away and whose kind nobody runs now; where somebody does, his next claim does the same. One SELECT and
  * at most two writes, each guarded by what the SELECT read (E8). What waits for its back-off has no lease and is not seen here. Leases alone
- * count: a task that nobody runs gains nothing by a look at its holder's session.
+ * count: a task of a kind without executors gains nothing by a look at its holder's session.
  */
 export async function recoverTasks(db: Kysely<Database>, { batch, keep }: RecoverOptions): Promise<Recovered> {
   const stuck = await findStuckTasks(db, batch);

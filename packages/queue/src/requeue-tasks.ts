@@ -18,7 +18,7 @@ export interface RequeuedTask extends Claim {
 /** How long a task waits at most whose breaker has let go before the task was written back. Not 0: a breaker that never was makes no tight loop. */
 const LET_GO_MS = 1_000;
 
-/** While somebody tries: a trial that fails shortens no pause, so nothing would wake whoever still waits for the pause of before. */
+/** While a trial is under way. If it fails no pause gets shorter, so nothing would wake a task that slept for the longer pause before it. */
 const TRIED_MS = 5_000;
 
 /**
@@ -47,9 +47,9 @@ export async function requeueTasks(db: Kysely<Database>, tasks: readonly Requeue
     reason: sql`ours.reason`,
     message: sql`ours.message`,
   });
-  // `closed` holds its rows until we commit: a breaker that lets go before that is seen here, and one that does so afterwards sees our row.
-  // It comes before `ours`, as whoever changes a breaker comes to its tasks last. `ours` holds the locks, so that no successor is absorbed by a task that has gone; the sum over `absorbed` is complete before the first
-  // row is updated, so that the successor is out of the unique index by then.
+  // `closed` holds its rows until we commit: it sees a breaker that lets go before that, and one that lets go later sees our row. It comes
+  // before `ours`, for a change of a breaker locks its tasks last. `ours` holds the locks, so that no successor is absorbed by a task that has
+  // gone. The sum over `absorbed` is complete before the first row is updated, so that the successor is out of the unique index by then.
   const { rows } = await sql<{ id: string }>`
     with given as materialized (
       select * from jsonb_to_recordset(${jsonText(given)}::jsonb)

@@ -1,2 +1,2 @@
-/** For clients of GitHub in tests without a database: nobody is ever asked to wait. */
+/** For clients of GitHub in tests without a database: no call has to wait. */
 export const NO_WAITS = { left: () => Promise.resolve(undefined), note: () => Promise.resolve() };

@@ -50,7 +50,7 @@ export function createAskGitHub({ db, github, breakerRules, dryRun, onUnanswered
     } catch (error) {
       if (signal.aborted) return undefined;
       const failure = classifyGitHubError(error);
-      // A wait has been told of once, by whoever GitHub named it to.
+      // The process that GitHub told to wait has logged it.
       if (failure.kind === 'rate_limited') return undefined;
       onUnanswered({ what, installationId }, failure);
       const isRefusal = trouble.note(whom, failure, about) !== undefined;

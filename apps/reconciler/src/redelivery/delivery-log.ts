@@ -47,7 +47,7 @@ export function judgeLog(attempts: readonly DeliveryAttempt[]): LogVerdict {
 }
 
 /**
- * True if a success in the log is newer than one of these failures, none of which our endpoint gave a reason for: it was away, and is back.
+ * True if our endpoint was away and is back: the log has a success that is newer than one of these failures, and our endpoint gave no reason for them.
  * Attempts that began before its return may still be under way.
  */
 export const showsReturn = ({ failed, lastSuccess }: Pick<LogVerdict, 'failed' | 'lastSuccess'>): boolean =>

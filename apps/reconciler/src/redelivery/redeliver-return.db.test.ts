@@ -39,7 +39,7 @@ async function failForTwoHours(): Promise<void> {
   await takeExtraLook();
 }
 
-describe('an endpoint that nobody sends anything to (E1)', () => {
+describe('an endpoint without new deliveries (E1)', () => {
   test('is tried with the newest failed delivery in each cycle in which none is due', async () => {
     await failForTwoHours();
     for (let cycle = 0; cycle < 4; cycle++) {

@@ -32,7 +32,7 @@ async function drain(): Promise<void> {
 const kinds = async () => (await world.db.selectFrom('tasks').select('kind').orderBy('kind').execute()).map(({ kind }) => kind);
 
 describe('a runner that others end (C3, C11)', () => {
-  test('drained with its node, and no job of its is known: evicted, nobody’s fault, and another is made once GitHub has said so', async () => {
+  test('drained with its node, and no job of its is known: evicted, and another is made once GitHub has said that it had none', async () => {
     await startWorkers(3);
     await drain();
     await take(await list());

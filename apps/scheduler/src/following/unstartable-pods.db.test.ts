@@ -235,7 +235,7 @@ describe('a pool whose image cannot be pulled (C11, P4)', () => {
     for (let round = 1; round <= 3; round += 1) {
       await passMinute();
       await stopHopeless();
-      // Two passes in each pause: the trial waits, and nobody else is made.
+      // Two passes in each pause: the trial waits, and no other worker is made.
       await makeWorkers();
       await makeWorkers();
       await world.queueJob({ row: { k8s_pool: 'other' } });

@@ -16,7 +16,7 @@ const LOOK_AT_ONE_MS = 15_000;
  * these only the task waits.
  */
 export function waitingForCluster(parts: Noting & { readonly cluster: Cluster }, handler: Handler): Handler {
-  // Only to spare a statement: whoever makes a pod closes the breaker, too.
+  // Only to spare a statement: each pod that is made closes the breaker, too.
   let hasFailed = false;
   return async (task, signal) => {
     try {

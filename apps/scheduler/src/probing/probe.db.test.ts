@@ -62,12 +62,12 @@ async function startScheduler(): Promise<Program> {
 
 const probesOf = async ({ port }: Program) =>
   metricSum(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text(), 'paddock_probes_total');
-/** Of a prober without a token each begins with the minting of one, which nobody else does while a breaker is open. */
+/** A prober without a token mints one first. While a breaker is open only probers do that. */
 const gitHubProbes = async () => {
   const { calls } = await world.gitHub.truth();
   return (calls['rate-limit/get'] ?? 0) + (calls['apps/create-installation-access-token'] ?? 0);
 };
-/** How often it was somebody's turn to probe. */
+/** How often a scheduler took the turn to probe. */
 const turns = async () => (await world.db.selectFrom('leases').select('fence').where('name', '=', 'probe').executeTakeFirst())?.fence ?? 0;
 const clusterProbes = () => world.kube.report().calls['get version'] ?? 0;
 const probeCalls = async () => [(await world.gitHub.truth()).calls['rate-limit/get'], clusterProbes()];

@@ -19,9 +19,9 @@ export interface Probing extends Noting {
 }
 
 const EVERY_MS = 1_000;
-/** A turn ends before the next is due: its holder comes at the same instant of the next second, and whoever replaces it within two. */
+/** A turn ends before the next is due. Its holder comes at the same instant of the next second, and another scheduler within two. */
 const TURN_MS = 900;
-/** Whoever sees an open breaker rings; this is only to be safe. */
+/** The matcher rings when it sees an open breaker; this is only to be safe. */
 const SLEEP_MS = 3_600_000;
 
 /**

@@ -119,7 +119,7 @@ describe('provisioning', () => {
     expect(await saveRegistration(world.db, worker.podName, { runnerId: 1, labels: [] })).toBe(false);
   });
 
-  test('a registration whose writing down was not answered is written down again, by nobody else (C6)', async () => {
+  test('only the runner that wrote a registration down may write it down again (C6)', async () => {
     await world.queueJob();
     await world.match();
     const podName = (await world.workers())[0]?.pod_name ?? '';

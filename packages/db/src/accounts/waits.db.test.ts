@@ -30,7 +30,7 @@ const setOver = (ago = '1 second') =>
     .execute();
 
 describe('a wait that one process was told of binds all', () => {
-  test('of its account, in all calls, and nobody else', async () => {
+  test('of its account alone, in all calls', async () => {
     expect(await there.left(ACCOUNT, 'core')).toBeUndefined();
     await here.note(ACCOUNT, MINUTE);
     const left = await there.left(ACCOUNT, 'core');

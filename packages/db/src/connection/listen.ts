@@ -20,7 +20,10 @@ const HEARTBEAT_MS = 2_000;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
 
-/** Listens until the signal aborts, reconnecting for ever, and at once when an outage is over. A notification is a hint: whoever uses this must also look by himself at times. */
+/**
+ * Listens until the signal aborts, reconnecting for ever, and at once when an outage is over. A notification is a hint: callers must look by
+ * themselves at times, too.
+ */
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
   let backoffMs = FIRST_BACKOFF_MS;
   const answered = createWake();

@@ -88,7 +88,7 @@ const mayBeAskedAtOnce = sql`(requests <= ${REQUESTS_AT_ONCE} or last_requested_
  */
 const requestsOfLastMinute = sql`case when requests <= ${REQUESTS_AT_ONCE} + 1 then requests else 1 end`;
 
-/** Of an unresolved delivery: its newest attempt failed, and nobody knows why it should not get through later. */
+/** Of an unresolved delivery: its newest attempt failed, and may get through later. */
 const waitsForSuccess = sql`requested_delivery_id is distinct from delivery_id and last_status_code <> 400`;
 
 /** True if any delivery of the App was asked for in the last `ms` milliseconds. */

@@ -84,7 +84,7 @@ export interface Noting {
 export async function noteFailure({ db, breakerRules }: Noting, { subject, failureClass, message }: Failure): Promise<Hold | undefined> {
   const { failures, firstPauseMs, longestPauseMs } = breakerRules;
   const opens = sql`(b.pauses > 0 or b.failures + 1 >= ${failures}::integer)`;
-  // Once it had answered and nobody came to try for a while, a failure is another outage's.
+  // It had answered, and no trial came for a while: this failure begins another outage.
   const openedAt = sql`case when b.answered_at is not null and b.paused_until < now() - interval '1 minute' then now() else coalesce(b.opened_at, now()) end`;
   const pauseMs = sql`case when b.answered_at is null then ${firstPauseMs}::float8 * 2 ^ b.pauses
     else greatest(${SHORTEST_PAUSE_MS}::float8, extract(epoch from now() - ${openedAt}) * 1000 / 8) end`;
@@ -160,7 +160,7 @@ export const UNWATCHED: Passage = { waitMs: 0, message: '', isWatched: false };
 
 /** How long a trial may take before somebody else may try: it may have died. */
 const TRIAL_S = 120;
-/** While somebody else tries: a success ends the wait, and so does the next look where the trial has come to nothing. */
+/** While another worker is the trial: its success ends the wait, and the next look does where it has come to nothing. */
 const TRIED_MS = 5_000;
 
 interface Row extends BreakerSubject {

@@ -34,7 +34,7 @@ const age = (interval: string) =>
 const endPause = () => sql`update breakers set paused_until = now()`.execute(database.db);
 
 describe('probes of what passes by itself (C11)', () => {
-  test('a breaker that opens tells whom it holds for how long; one that only counts holds nobody', async () => {
+  test('a breaker that opens tells whom it holds for how long; one that only counts holds no task', async () => {
     expect(await fail()).toBeUndefined();
     expect(await fail()).toBeUndefined();
     expect(await fail()).toEqual({ waitMs: 30_000, heldBy: 'github:' });
@@ -52,7 +52,7 @@ describe('probes of what passes by itself (C11)', () => {
     expect(await findProbed(database.db)).toEqual([github]);
   });
 
-  test('what has answered is not probed until a trial fails: nobody may come to try', async () => {
+  test('what has answered is not probed until a trial fails, for no job may wait', async () => {
     await open();
     await answer();
     expect(await findProbed(database.db)).toEqual([]);
@@ -73,7 +73,7 @@ describe('probes of what passes by itself (C11)', () => {
     expect(await answer()).toBe(false);
   });
 
-  test('a failure hours after the answer, when nobody had come to try, begins another outage', async () => {
+  test('a failure hours after the answer, without a trial between, begins another outage', async () => {
     await open();
     await answer();
     await age('14 hours');
@@ -86,7 +86,7 @@ describe('probes of what passes by itself (C11)', () => {
     }
   });
 
-  test('a trial that began in the silence keeps nobody from another after the first answer', async () => {
+  test('a trial that began in the silence does not delay another after the first answer', async () => {
     await open();
     await endPause();
     expect(await pass()).toMatchObject({ waitMs: 0 });

@@ -5,13 +5,13 @@ import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 import type { BreakerSubject } from './breakers.ts';
 
-// What passes by itself is probed while its breaker is open, so that nobody waits longer than it lasts:
+// GitHub and the cluster come back by themselves. They are probed while their breaker is open, so that jobs wait no longer than that:
 //
 //   open ──probe unanswered──► silent: the pause goes on ──probe answered──► the pause ends: one trial, at once ──success──► closed
 //     ▲                                                                                            │
 //     └────────────────────── failure: probed anew, for it may be away again ◄─────────────────────┘
 //
-// Once a probe was answered the next word is the trial's: nothing is probed for as long as nobody comes to try.
+// Once a probe was answered the trial decides. There are no probes until one has failed.
 
 /** What is probed: a cheap call says whether it answers. What else breakers guard takes people, or a real attempt. */
 export type Probed = BreakerSubject & { readonly type: 'github' | 'cluster' };
@@ -30,7 +30,7 @@ export async function findProbed(db: Kysely<Database>): Promise<Probed[]> {
 
 /**
  * A probe was answered, or any other call. The first answer after a silence ends the pause, so that the trial is due now; a trial that began
- * in the silence keeps nobody from another. Returns whether this was the first one.
+ * in the silence does not delay it. Returns whether this was the first one.
  */
 export async function noteAnswer(db: Kysely<Database>, subject: Probed): Promise<boolean> {
   const { rows } = await sql<{ wasSilent: boolean }>`
@@ -52,7 +52,7 @@ export async function noteAnswer(db: Kysely<Database>, subject: Probed): Promise
 const SILENCE_MS = 5_000;
 
 /**
- * A probe was not answered: no trial is spent on what is away, as long as somebody probes. But after the longest pause one is, for the probe
+ * A probe was not answered: no trial is spent on what is away, as long as it is probed. But after the longest pause one is, for the probe
  * alone may be what fails.
  */
 export async function noteSilence(db: Kysely<Database>, subject: Probed, longestPauseMs: number): Promise<void> {

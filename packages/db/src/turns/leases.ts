@@ -4,7 +4,7 @@ import type { Database } from '../schema/tables.ts';
 // A session lock would stay with a hung holder for hours; a lease row ends by itself (A12).
 
 /**
- * Takes the lease if nobody holds it or its holder's time is over. A holder that could not give its own back, because PostgreSQL was away,
+ * Takes the lease if it is free or its holder's time is over. A holder that could not give its own back, because PostgreSQL was away,
  * takes it again at once. Returns the new fence, or undefined while another holds it.
  */
 export async function takeLease(db: Kysely<Database>, name: string, holder: string, leaseMs: number): Promise<number | undefined> {

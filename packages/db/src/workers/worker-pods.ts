@@ -40,7 +40,7 @@ export interface PodTransition {
   pool: string;
   was: Status;
   status: Status;
-  /** It ended well, no delivery has told of its job, and we were not stopping it: whoever ended it may have waited for its job (C3). */
+  /** It ended well, no delivery has told of its job, and we were not stopping it: it may have been ended only after its job (C3). */
   unexplained: boolean;
   /** We stopped it, and its runner ended well then: its end is ours, and says nothing of its pod or its pool. */
   wasStopped: boolean;
