@@ -21,15 +21,17 @@ const DAILY: Schedule = { name: 'sweep', everySeconds: 86_400, task: { kind: 'sw
 
 interface Seen {
   taken: string[];
+  ticks: number[];
   missed: number;
   errors: unknown[];
 }
 
 function replica(holder: string, schedules: readonly Schedule[] = [DAILY], looks: { lookMs?: number } = {}) {
-  const seen: Seen = { taken: [], missed: 0, errors: [] };
+  const seen: Seen = { taken: [], ticks: [], missed: 0, errors: [] };
   const events = {
-    tickTaken: (name: string, _tickAt: Date, missed: number) => {
+    tickTaken: (name: string, tickAt: Date, missed: number) => {
       seen.taken.push(name);
+      seen.ticks.push(tickAt.getTime());
       seen.missed += missed;
     },
     scheduleFailed: (error: unknown) => void seen.errors.push(error),
@@ -126,8 +128,10 @@ describe('schedules (E9, D10)', () => {
     });
     stop.abort();
     await Promise.all(running);
-    const taken = replicas.flatMap(({ seen }) => seen.taken).length;
-    expect(taken).toBe((await operations()).length + (await tasks()).length);
+    // On a busy machine two ticks may find the same waiting task, and make one run.
+    const ticks = replicas.flatMap(({ seen }) => seen.ticks);
+    expect(ticks.length).toBeGreaterThanOrEqual((await operations()).length + (await tasks()).length);
+    expect(ticks).toHaveLength(new Set(ticks).size);
     expect(replicas.flatMap(({ seen }) => seen.errors)).toEqual([]);
   });
 
@@ -183,6 +187,6 @@ describe('schedules (E9, D10)', () => {
     await waitFor('the extra pass', async () => (await tasks()).length === 1);
     stop.abort();
     await running;
-    expect(one.seen).toEqual({ taken: ['sweep'], missed: 0, errors: [] });
+    expect(one.seen).toMatchObject({ taken: ['sweep'], missed: 0, errors: [] });
   });
 });
