@@ -11,16 +11,18 @@ const project = (displayName, testMatch, extra = {}) => ({
   ...extra,
 });
 
+/** PostgreSQL, which all projects that name it share. */
+const withDatabase = { globalSetup: '<rootDir>/tools/jest-setup.mjs', globalTeardown: '<rootDir>/tools/jest-teardown.mjs' };
+
 export default {
   // Most tests spend their time waiting for processes and databases: even two cores are enough for two of them.
   maxWorkers: Math.max(2, availableParallelism() - 1),
   projects: [
-    project('unit', ['<rootDir>/{apps/*,packages/*,test}/src/**/!(*.db|*.contract).test.ts']),
+    project('unit', ['<rootDir>/{apps/*,packages/*,test}/src/**/!(*.db|*.attack|*.contract).test.ts']),
     project('contract', ['<rootDir>/{apps/*,packages/*,test}/src/**/*.contract.test.ts']),
-    project('database', ['<rootDir>/{apps/*,packages/*,test}/src/**/*.db.test.ts'], {
-      globalSetup: '<rootDir>/tools/jest-setup.mjs',
-      globalTeardown: '<rootDir>/tools/jest-teardown.mjs',
-    }),
+    project('database', ['<rootDir>/{apps/*,packages/*,test}/src/**/*.db.test.ts'], withDatabase),
+    // What somebody would try who writes a workflow, installs the App or reaches the webhook.
+    project('attacks', ['<rootDir>/{apps/*,packages/*,test}/src/**/*.attack.test.ts'], withDatabase),
   ],
   // Tests wait for facts: this is a net for a hung test on a busy machine, not an expectation. Longer than a program may take to start.
   testTimeout: 150_000,

@@ -1,0 +1,1 @@
+-- What services need so that nobody gets further than their own jobs. Additive: services of the version before go on beside it.

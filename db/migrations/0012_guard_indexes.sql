@@ -1,0 +1,1 @@
+-- Indexes only: services work without them, slower.
