@@ -11,8 +11,8 @@ export function remarksOn({ pools, entities }: ConfigFile, written: unknown): st
   return [
     ...(Object.keys(entities).length === 0 ? ["entities is empty, so nobody's jobs are served: name accounts, or '*' for everybody."] : []),
     ...Object.keys(entities)
-      .filter((login) => !LOGIN.test(login))
-      .map((login) => `entities has ${login}, which is no account's login: it stands for nobody.`),
+      .filter((key) => !ENTITY.test(key))
+      .map((key) => `entities has ${key}, which is no account's login: it stands for nobody.`),
     ...pools.flatMap((pool, index) => [
       ...ofLabels(pool),
       ...ofImage(pool, writtenPools[index]?.['image']),
@@ -24,7 +24,8 @@ export function remarksOn({ pools, entities }: ConfigFile, written: unknown): st
   ];
 }
 
-const LOGIN = /^(?:\*|[A-Za-z0-9][A-Za-z0-9_-]*)$/;
+/** '*', an account's id, or what can be a login. */
+const ENTITY = /^(?:\*|id:\d+|[A-Za-z0-9][A-Za-z0-9_-]*)$/;
 
 /** GitHub's own programs take a list with commas for several labels, and drop spaces around each. */
 const ofLabels = ({ name, labels }: Pool): string[] =>

@@ -37,7 +37,8 @@ export const sharedState = sql<Sample<SharedGauge>>`
       from registration_budgets b
       left join lateral (
         select lower(entity) as entity from installations i cross join document cross join jsonb_object_keys(content -> 'entities') entity
-        where i.installation_id = b.installation_id and lower(entity) = lower(i.login) limit 1
+        where i.installation_id = b.installation_id and lower(entity) in (lower(i.login), 'id:' || i.entity_id)
+        order by lower(entity) = lower(i.login) limit 1
       ) named on true
       where reset_at > now() or paused_until > now()
     )

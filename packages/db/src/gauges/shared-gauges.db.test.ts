@@ -98,7 +98,7 @@ describe('gauges of what all services share (H5)', () => {
     const logins = ['acme', 'globex', 'initech'];
     await db()
       .insertInto('installations')
-      .values(logins.map((login, index) => Object.assign({ login, entity_id: index, installation_id: index }, installation)))
+      .values(logins.map((login, index) => Object.assign({ login, entity_id: index + 1, installation_id: index }, installation)))
       .execute();
     const later = minutesAgo(-30);
     const budgets = [
@@ -110,6 +110,8 @@ describe('gauges of what all services share (H5)', () => {
     await db().insertInto('registration_budgets').values(budgets).execute();
     expect(await read('paddock_registration_budget_remaining')).toEqual({ acme: 40, '*': 20 });
     expect(await read('paddock_registrations_paused')).toEqual({ '*': 1 });
+    await putPools(db(), examplePools({ pools: [], entities: { acme: {}, 'id:1': {}, 'id:3': {} } }));
+    expect(await read('paddock_registration_budget_remaining')).toEqual({ 'id:1': 40, '*': 30, 'id:3': 20 });
   });
 
   test('the gauge shows an older schema, also where its tables cannot be read', async () => {

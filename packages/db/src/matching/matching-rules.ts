@@ -128,8 +128,8 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
       coalesce((select unserved from unserved), '{}') as unserved`.execute(db);
   const [row] = rows;
   if (row === undefined) throw new Error('PostgreSQL answered a select of one row with none.');
-  const entities = Object.entries(row.entities).map(([login, { maxWorkers, weight }]) => {
-    return [login.toLowerCase(), { cap: maxWorkers === undefined ? USUAL_CAP : maxWorkers, weight: weight ?? 1 }] as const;
+  const entities = Object.entries(row.entities).map(([key, { maxWorkers, weight }]) => {
+    return [key.toLowerCase(), { cap: maxWorkers === undefined ? USUAL_CAP : maxWorkers, weight: weight ?? 1 }] as const;
   });
   return {
     pools: new Map(row.pools.map((pool) => [pool.name, pool])),

@@ -1,3 +1,4 @@
+import { ruleAmong } from '../pools/entities.ts';
 import { NO_POOL } from '../pools/place-job.ts';
 import type { WaitReason } from './wait-reasons.ts';
 
@@ -38,7 +39,7 @@ export interface Breakers {
 /** Everything that can keep a waiting job without a worker, as it stands at one instant. */
 export interface MatchingRules {
   readonly pools: ReadonlyMap<string, PoolRule>;
-  /** By lower-cased login; '*' stands for everybody else. */
+  /** By lower-cased key of `entities`: `id:` with an account's number, a login, or '*' for everybody else. */
   readonly entities: ReadonlyMap<string, EntityRule>;
   readonly environmentStopped: boolean;
   readonly stoppedEntities: ReadonlySet<number>;
@@ -62,16 +63,17 @@ export interface Place {
   readonly pool: string;
 }
 
-/** The rule of an account by its login, without regard to case; undefined: it may not have workers. */
-export const entityRuleOf = ({ entities }: MatchingRules, login: string): EntityRule | undefined =>
-  entities.get(login.toLowerCase()) ?? entities.get('*');
+/** The rule of an account, by its id before its login; undefined: it may not have workers. */
+export const entityRuleOf = ({ entities }: MatchingRules, { entityId, login }: Pick<Place, 'entityId' | 'login'>): EntityRule | undefined =>
+  ruleAmong(entities, { id: entityId, login });
 
 /** Why no worker at all may be made here, whatever the caps say; undefined if some may. */
-export function blockedBy(rules: MatchingRules, { entityId, login, pool }: Place): WaitReason | undefined {
+export function blockedBy(rules: MatchingRules, place: Place): WaitReason | undefined {
+  const { entityId, pool } = place;
   const rule = rules.pools.get(pool);
   if (rule === undefined) return pool === NO_POOL ? 'no_pool_fits' : 'pool_unknown';
   if (rule.paused) return 'pool_paused';
-  if (entityRuleOf(rules, login) === undefined) return 'entity_not_allowed';
+  if (entityRuleOf(rules, place) === undefined) return 'entity_not_allowed';
   if (rules.environmentStopped || rule.stopped || rules.stoppedEntities.has(entityId)) return 'making_stopped';
   return rules.barred.get(entityId);
 }

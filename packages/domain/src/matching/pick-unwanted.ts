@@ -51,7 +51,7 @@ export function pickUnwanted<W extends Unregistered>(
       isBeyond(spare, 0) ||
       blockedBy(rules, worker) !== undefined ||
       isHeldBack(worker) ||
-      isBeyond(`entity ${worker.entityId}`, entityRuleOf(rules, worker.login)?.cap) ||
+      isBeyond(`entity ${worker.entityId}`, entityRuleOf(rules, worker)?.cap) ||
       isBeyond(`pool ${worker.pool}`, pool?.cap) ||
       (worker.scopeRepoId !== 0 && isBeyond(`key ${worker.demandKey}`, pool?.repositoryCap));
     if (!isUnwanted) return false;

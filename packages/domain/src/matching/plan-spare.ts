@@ -82,10 +82,11 @@ function countNeeded({ keys, live, stopping, heldBack, rules }: SpareWorkers): M
     }
   }
   const sizes = new Map<string, number>();
-  for (const { entityId, login, pool, demandKey, scopeRepoId } of keys) {
+  for (const key of keys) {
+    const { entityId, pool, demandKey, scopeRepoId } = key;
     const rule = rules.pools.get(pool);
     const write = (cap: string, size: number | null | undefined) => void sizes.set(cap, size ?? Infinity);
-    write(`entity ${entityId}`, entityRuleOf(rules, login)?.cap);
+    write(`entity ${entityId}`, entityRuleOf(rules, key)?.cap);
     write(`pool ${pool}`, rule?.cap);
     write(`key ${demandKey}`, scopeRepoId === 0 ? null : rule?.repositoryCap);
   }

@@ -41,7 +41,7 @@ export function capsOf(demand: readonly KeyDemand[], live: readonly LiveWorkers[
   const blocks = new Map(demand.map((key) => [key.demandKey, blockedBy(rules, key) ?? failureBlock(rules) ?? budgetBlock(key, rules)]));
   const open = demand.filter(({ demandKey, lacking }) => lacking > 0 && blocks.get(demandKey) === undefined);
   const logins = new Map(demand.map(({ entityId, login }) => [entityId, login]));
-  const entityRule = (entityId: number) => entityRuleOf(rules, logins.get(entityId) ?? '');
+  const entityRule = (entityId: number) => entityRuleOf(rules, { entityId, login: logins.get(entityId) ?? '' });
   const budgets = new Map<number, number>();
   for (const { entityId, installationId } of open) {
     budgets.set(entityId, Math.min(budgets.get(entityId) ?? Infinity, rules.budgets.get(installationId) ?? rules.usualBudget));

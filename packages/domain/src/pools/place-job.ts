@@ -16,7 +16,7 @@ export function placeJob(
   document: PoolsDocument,
   job: Pick<JobStatement, 'account' | 'labels' | 'isPublic' | 'repoId'>,
 ): PlacedJob | IgnoredJob {
-  if (entityRule(document, job.account.login) === undefined) return { ignored: 'ignored_entity' };
+  if (entityRule(document, job.account) === undefined) return { ignored: 'ignored_entity' };
   const pool = poolFor(document.pools, job.labels);
   if (pool === undefined) return { ignored: 'ignored_no_label' };
   if (job.isPublic && !pool.publicRepositories) return { ignored: 'ignored_public_repository' };

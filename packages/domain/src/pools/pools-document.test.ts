@@ -68,6 +68,12 @@ describe('label sets that fit several pools (B4)', () => {
   });
 });
 
+/** The cap of the account acme with the id 11. */
+function capOf(caps: Record<string, number>): number | null | undefined {
+  const entities = Object.fromEntries(Object.entries(caps).map(([key, maxWorkers]) => [key, { maxWorkers }]));
+  return entityRule(poolsDocument.parse({ pools: [], entities }), { id: 11, login: 'acme' })?.maxWorkers;
+}
+
 describe('the pools document', () => {
   test('two pools with one label set are refused, whatever their order and case', () => {
     expect(problemsOf({ pools: [pool('a', ['x', 'Y']), pool('b', ['y', 'X'])], entities: {} })).toEqual([
@@ -125,8 +131,19 @@ describe('the pools document', () => {
 
   test('an account needs a rule of its own or the star, which must be written out', () => {
     const document = poolsDocument.parse({ pools: [], entities: { Acme: { maxWorkers: null }, '*': {} } });
-    expect(entityRule(document, 'aCME')).toEqual({ maxWorkers: null, weight: 1 });
-    expect(entityRule(document, 'else')).toEqual({ maxWorkers: 20, weight: 1 });
-    expect(entityRule(poolsDocument.parse({ pools: [], entities: { Acme: {} } }), 'else')).toBeUndefined();
+    expect(entityRule(document, { id: 1, login: 'aCME' })).toEqual({ maxWorkers: null, weight: 1 });
+    expect(entityRule(document, { id: 2, login: 'else' })).toEqual({ maxWorkers: 20, weight: 1 });
+    expect(entityRule(poolsDocument.parse({ pools: [], entities: { Acme: {} } }), { id: 2, login: 'else' })).toBeUndefined();
+  });
+
+  test("an account's id wins over its login, its login over the star", () => {
+    expect(capOf({ '*': 1, acme: 2, 'id:11': 3 })).toBe(3);
+    expect(capOf({ '*': 1, Acme: 2, 'id:12': 3 })).toBe(2);
+    expect(capOf({ '*': 1, 'id:1': 3, 'id:111': 4 })).toBe(1);
+    expect(capOf({ 'id:12': 3 })).toBeUndefined();
+  });
+
+  test.each(['id:', 'id:0', 'id:007', 'id:acme', 'ID:12', 'id: 12', 'id:99999999999999999'])('%s is no key of an account', (key) => {
+    expect(problemsOf({ pools: [], entities: { [key]: {} } })?.join()).toContain("must be id: and the account's number");
   });
 });

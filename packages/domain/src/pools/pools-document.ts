@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { deadlines } from './deadlines.ts';
+import { isWrongId, type NamedAccount, ruleAmong } from './entities.ts';
 import { foreignToPools } from './foreign-keys.ts';
 import { MOST_LABEL_BYTES, normaliseLabels, storableLabels } from './labels.ts';
 import { OFFICIAL_IMAGE } from './official-image.ts';
@@ -86,7 +87,9 @@ export const poolsSections = {
   pools: z.array(pool).describe('Classes of workers.'),
   entities: z
     .record(z.string().min(1), entity)
-    .describe("Who may use them, by login, without regard to case; '*' stands for everybody else and must be written out."),
+    .describe(
+      "Who may use them: by login, without regard to case, or by the account's id as id:123; '*' stands for everybody else and must be written out.",
+    ),
 };
 
 /** The pools and who may use them, as loaded from the configuration file and kept in the database. */
@@ -122,11 +125,9 @@ export function sharedLabels(pools: readonly Pool[]): { labels: readonly string[
 const byPreference = (a: Pool, b: Pool): number =>
   a.labels.length - b.labels.length || b.priority - a.priority || (a.name < b.name ? -1 : 1);
 
-/** What the configuration says of an account, or undefined if it may not use Paddock. */
-export function entityRule(document: PoolsDocument, login: string): PoolsDocument['entities'][string] | undefined {
-  const wanted = login.toLowerCase();
-  const own = Object.entries(document.entities).find(([name]) => name.toLowerCase() === wanted);
-  return own?.[1] ?? document.entities['*'];
+/** What the configuration says of an account, by its id before its login, or undefined if it may not use Paddock. */
+export function entityRule(document: PoolsDocument, account: NamedAccount): PoolsDocument['entities'][string] | undefined {
+  return ruleAmong(new Map(Object.entries(document.entities).map(([key, rule]) => [key.toLowerCase(), rule])), account);
 }
 
 /** Adds what no single pool can know. It is told beside whatever else is wrong, so that a file is corrected once. */
@@ -169,6 +170,9 @@ function checkTogether(content: unknown, context: z.RefinementCtx): void {
         'a cap per repository needs registration: repository, because GitHub gives any job of an organisation any of its runners',
       );
     }
+  }
+  for (const key of Object.keys(entities).filter(isWrongId)) {
+    report(['entities', key], "must be id: and the account's number, as in id:9919");
   }
   const logins = Object.keys(entities).map((login) => login.toLowerCase());
   if (new Set(logins).size !== logins.length) report(['entities'], 'the same login is listed twice');
