@@ -9,6 +9,7 @@ import { createIngressEvents } from '../apps/ingress/src/events.ts';
 import { createEvents as createReconcilerEvents } from '../apps/reconciler/src/events.ts';
 import { declareReconcilerGauges } from '../apps/reconciler/src/reconciler-gauges.ts';
 import { createEvents as createSchedulerEvents } from '../apps/scheduler/src/events.ts';
+import { createPoolsEvents } from '../apps/scheduler/src/pools/pools-events.ts';
 import { declareSchedulerGauges } from '../apps/scheduler/src/scheduler-gauges.ts';
 
 /** As the registry has it; its own type lacks the names of the labels. */
@@ -41,6 +42,7 @@ function declareAll(): Record<'ingress' | 'scheduler' | 'reconciler', Metrics> {
     ingress: declare((metrics) => void createIngressEvents({ log, metrics, held: { heldBytes: 0, requests: 0 } })),
     scheduler: declare((metrics) => {
       createSchedulerEvents(log, metrics);
+      createPoolsEvents(log, metrics);
       queueAndCluster(metrics);
       declareSchedulerGauges(metrics, db, []);
     }),

@@ -10,6 +10,7 @@ import { type GitHubSimulator, startGitHubSimulator } from '@paddock/simulators/
 import type { PlayRunner } from '@paddock/simulators/kube/kubelet';
 import { type KubeSimulator, startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { startService } from '@paddock/testing/processes';
 
 export type ServiceName = 'ingress' | 'scheduler' | 'reconciler';
@@ -27,6 +28,14 @@ export interface TestSystem {
 const APP_ID = 4711;
 export const WEBHOOK_SECRET = 'a secret for tests';
 export const NAMESPACE = 'runners';
+
+const POOLS = {
+  pools: [
+    { name: 'linux', labels: ['self-hosted', 'linux'], image: 'runner:1', namespace: NAMESPACE },
+    { name: 'gpu', labels: ['self-hosted', 'gpu'], image: 'runner:1', namespace: NAMESPACE, maxWorkers: 2 },
+  ],
+  entities: { '*': { maxWorkers: 5 } },
+};
 
 /** Short, so that a test need not wait long; nothing depends on them. */
 const SHORT_TIMES = {
@@ -65,7 +74,9 @@ export async function startSystem({
   const config = join(folder, 'paddock.yaml');
   const kubeconfig = join(folder, 'kubeconfig');
   await writeFile(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
-  await writeFile(config, JSON.stringify(configuration(github.url)));
+  await writeFile(config, JSON.stringify({ github: githubSection(github.url), ...POOLS }));
+  // Ingress needs it, also in tests that start no scheduler.
+  await putPools(database.db, examplePools(POOLS));
   await furnish(github);
 
   const running: Program[] = [];
@@ -122,13 +133,9 @@ async function shareDatabase({ url }: TestDatabase, schema: string): Promise<Tes
   return { url, schema, db, drop: close };
 }
 
-const configuration = (apiUrl: string) => ({
-  github: { apiUrl, apps: [{ id: APP_ID, webhookSecret: { env: 'WEBHOOK_SECRET' }, privateKey: { env: 'APP_KEY' } }] },
-  pools: [
-    { name: 'linux', labels: ['self-hosted', 'linux'], image: 'runner:1', namespace: NAMESPACE },
-    { name: 'gpu', labels: ['self-hosted', 'gpu'], image: 'runner:1', namespace: NAMESPACE, maxWorkers: 2 },
-  ],
-  entities: { '*': { maxWorkers: 5 } },
+const githubSection = (apiUrl: string) => ({
+  apiUrl,
+  apps: [{ id: APP_ID, webhookSecret: { env: 'WEBHOOK_SECRET' }, privateKey: { env: 'APP_KEY' } }],
 });
 
 async function furnish(github: GitHubSimulator): Promise<void> {

@@ -4,6 +4,7 @@ import { connectDatabase } from '@paddock/db/connection/connect';
 import { findInstance } from '@paddock/db/instance';
 import { migrate } from '@paddock/db/migrate';
 import { type Program, startProgram } from '@paddock/processes/start-program';
+import { untilReady } from '@paddock/processes/until-ready';
 import { connectGitHubSimulator } from '@paddock/simulators/github/control-client';
 import type { GitHubControl } from '@paddock/simulators/github/control';
 import { TEMPLATE } from './broken-nodes.ts';
@@ -85,6 +86,7 @@ export async function startSystem({ folder, databaseUrl, schema, kubeconfigFile,
       onLine: (line) => log.push(line),
     });
     started.unshift({ name, program: running });
+    await untilReady(running.healthPort);
     if (running.healthPort !== running.port) addresses[`health of ${name}`] = `http://127.0.0.1:${running.healthPort}`;
     return `http://127.0.0.1:${running.port}`;
   };
@@ -123,7 +125,8 @@ export async function startSystem({ folder, databaseUrl, schema, kubeconfigFile,
     ...(played === undefined ? {} : TIMES_OF_FAILURES),
     ...folder.secrets,
   };
-  for (const service of ['ingress', 'scheduler', 'reconciler'])
+  // Ingress takes no delivery before the scheduler has loaded the pools.
+  for (const service of ['scheduler', 'reconciler', 'ingress'])
     addresses[service] = await start(service, join(APPS, service, 'src/main.ts'), [], env);
   for (const { appId } of folder.apps) await github.setApp(appId, { webhookUrl: `${addresses['ingress']}/webhooks/github` });
 

@@ -1,5 +1,5 @@
+import { poolsSettings } from '@paddock/db/jobs/pools-settings';
 import { configFile, type ConfigFile } from '@paddock/domain/pools/config-file';
-import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { readConfig } from '@paddock/runtime/read-config';
 import { readSecret } from '@paddock/runtime/read-secret';
 import type { Secret } from '@paddock/runtime/secret';
@@ -75,20 +75,7 @@ export const settings = {
     min: 1,
     max: 50,
   }),
-  poolsRefreshMs: integer({
-    env: 'PADDOCK_POOLS_REFRESH_MS',
-    doc: 'How often the configuration file is looked at for other pools, and the pools document in force read from the database',
-    default: 15_000,
-    min: 100,
-    max: 600_000,
-  }),
-  reconsiderHours: integer({
-    env: 'PADDOCK_RECONSIDER_HOURS',
-    doc: 'How far back queued jobs that no pool served are looked at again when the pools have changed',
-    default: 48,
-    min: 0,
-    max: 720,
-  }),
+  ...poolsSettings,
   ignoredJobPayload: choice({
     env: 'PADDOCK_IGNORED_JOB_PAYLOAD',
     doc: 'What is stored of the payload of a job that no pool serves',
@@ -109,7 +96,7 @@ export interface AppSecrets {
   readonly secrets: readonly Secret[];
 }
 
-export type IngressConfig = SettingsOf<typeof settings> & { readonly apps: readonly AppSecrets[]; readonly pools: PoolsDocument };
+export type IngressConfig = SettingsOf<typeof settings> & { readonly apps: readonly AppSecrets[] };
 
 /** Reads the settings, the file they name and the webhook secrets. Throws one ConfigError that names every problem. */
 export function readIngressConfig(environment: Environment): IngressConfig {
@@ -126,7 +113,7 @@ export function readIngressConfig(environment: Environment): IngressConfig {
     const { value, problems: inFile } = readYamlFile(configPath, configFile);
     problems.push(...inFile);
     if (value === undefined) return undefined;
-    return { apps: readApps(value, environment, problems), pools: { pools: value.pools, entities: value.entities } };
+    return { apps: readApps(value, environment, problems) };
   });
 }
 

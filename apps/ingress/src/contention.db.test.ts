@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import type { TestDatabase } from '@paddock/testing/database';
 import { fc } from '@paddock/testing/random-cases';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { type Ingress, PATIENT, signed, startIngress } from './ingress.scene.ts';
+import { createIngressDatabase, type Ingress, PATIENT, signed, startIngress } from './ingress.scene.ts';
 
 const CONNECTIONS = 8;
 const JOBS = 64;
@@ -16,7 +16,7 @@ describe('eight connections that send the same jobs', () => {
   const replicas: Ingress[] = [];
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createIngressDatabase();
     for (let replica = 0; replica < 2; replica++) {
       const ingress = await startIngress({ url: database.url, schema: database.schema, env: PATIENT });
       replicas.push(ingress);

@@ -5,10 +5,11 @@ import { createRequire } from 'node:module';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import type { TestDatabase } from '@paddock/testing/database';
 import { startService } from '@paddock/testing/processes';
 import { examplePayload, post, type SignedDelivery, signedDelivery } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
+import { createIngressDatabase } from './ingress.scene.ts';
 
 const require = createRequire(import.meta.url);
 const definitions = require('@octokit/webhooks-examples') as readonly {
@@ -50,7 +51,7 @@ describe('deliveries over HTTP', () => {
   let health: string;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createIngressDatabase(CONFIG);
     folder = mkdtempSync(join(tmpdir(), 'paddock-ingress-'));
     writeFileSync(join(folder, 'paddock.yaml'), CONFIG);
     ingress = await startService({

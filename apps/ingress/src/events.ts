@@ -37,11 +37,7 @@ export interface IngressEvents {
   gapSeen(appId: number, gap: Gap): void;
   gapNotTold(error: unknown): void;
   connectionsCut(reason: string): void;
-  /** The configuration file has changed into something that cannot be used. */
-  poolsFileRefused(problems: readonly string[]): void;
-  poolsFileAccepted(): void;
   poolsInForce(version: number): void;
-  jobsReconsidered(version: number, jobs: number): void;
   poolsUnavailable(error: unknown): void;
   /** The database cannot be used at the start; told once of each reason. */
   notReady(reason: string): void;
@@ -97,13 +93,7 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
     'paddock_database_connections_cut_total',
     'Times that connections to PostgreSQL were given up because it had gone silent',
   );
-  const reconsidered = metrics.counter(
-    'paddock_jobs_reconsidered_total',
-    'Jobs that no pool served and that have one since the pools changed',
-  );
   const poolsVersion = metrics.gauge('paddock_pools_version', 'Version of the pools document in force here');
-
-  const fileRefused = metrics.gauge('paddock_pools_file_refused', '1 while the configuration file is one that cannot be used');
 
   return {
     verified: (appId) => newest.set({ app: String(appId) }, Date.now() / 1000),
@@ -137,23 +127,11 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
       cuts.inc();
       log.warn('connections to PostgreSQL given up', { reason });
     },
-    poolsFileRefused: (problems) => {
-      fileRefused.set(1);
-      log.error('configuration file refused, the pools loaded before stay in force', { problems });
-    },
-    poolsFileAccepted: () => {
-      fileRefused.set(0);
-      log.info('configuration file read');
-    },
     poolsInForce: (version) => {
       poolsVersion.set(version);
       log.info('pools document in force', { version });
     },
-    jobsReconsidered: (version, jobs) => {
-      reconsidered.inc(jobs);
-      if (jobs > 0) log.info('jobs that no pool served have one now', { version, jobs });
-    },
-    poolsUnavailable: (error) => log.warn('pools document could not be loaded or read', { error }),
+    poolsUnavailable: (error) => log.warn('pools document could not be read', { error }),
     notReady: (reason) => log.warn('not ready', { reason }),
   };
 }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createRequire } from 'node:module';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { type Ingress, PATIENT, signed, startIngress } from './ingress.scene.ts';
+import type { TestDatabase } from '@paddock/testing/database';
+import { createIngressDatabase, type Ingress, PATIENT, signed, startIngress } from './ingress.scene.ts';
 
 interface Example {
   readonly action?: string;
@@ -45,7 +45,7 @@ describe('the published examples of GitHub’s events', () => {
   let ingress: Ingress;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createIngressDatabase(CONFIG);
     ingress = await startIngress({ url: database.url, schema: database.schema, config: CONFIG, env: PATIENT });
     await ingress.untilReady();
   });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import type { TestDatabase } from '@paddock/testing/database';
 import { fc, seedsAnd } from '@paddock/testing/random-cases';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { hostileRequest, type HostileRequest, intactJob, OWNER, WORKER } from './hostile.scene.ts';
-import { type Ingress, jobDelivery, PATIENT, signed, startIngress } from './ingress.scene.ts';
+import { createIngressDatabase, type Ingress, jobDelivery, PATIENT, signed, startIngress } from './ingress.scene.ts';
 import { sendRaw } from './raw-request.scene.ts';
 
 /** How often each property is tried. */
@@ -33,7 +33,7 @@ describe.each(seedsAnd(1_116_340))('hostile requests, seed %i', (seed) => {
   let ingress: Ingress;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createIngressDatabase(CONFIG);
     const env = {
       ...PATIENT,
       PADDOCK_MAX_BODY_BYTES: String(MAX_BODY_BYTES),

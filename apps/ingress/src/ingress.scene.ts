@@ -1,6 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { configFile } from '@paddock/domain/pools/config-file';
+import { parseYaml } from '@paddock/runtime/yaml-file';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { putPools } from '@paddock/testing/demand-rows';
 import { metricSum } from '@paddock/testing/metric-sum';
 import { startService } from '@paddock/testing/processes';
 import { examplePayload, type JsonObject, post, type SignedDelivery, signedDelivery } from '@paddock/testing/signed-delivery';
@@ -44,6 +48,20 @@ export interface Ingress extends Service {
   untilReady(): Promise<unknown>;
   /** The sum of a metric over all its labels; `name` may go on with some of them. */
   metric(name: string): Promise<number>;
+}
+
+/** A database in which the pools of a configuration file are in force, as the scheduler puts them there. */
+export async function createIngressDatabase(config = CONFIG): Promise<TestDatabase> {
+  const database = await createTestDatabase();
+  await putPoolsOf(database, config);
+  return database;
+}
+
+/** Puts the pools of a configuration file in force. */
+export async function putPoolsOf({ db }: TestDatabase, config: string): Promise<void> {
+  const { value, problems } = parseYaml('paddock.yaml', config, configFile);
+  if (value === undefined) throw new Error(problems.join('\n'));
+  await putPools(db, { pools: value.pools, entities: value.entities });
 }
 
 /** The real service as a process, with a configuration file of its own. It listens, and need not be ready yet. */

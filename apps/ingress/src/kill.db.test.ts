@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import type { TestDatabase } from '@paddock/testing/database';
 import { fc } from '@paddock/testing/random-cases';
-import { type Ingress, jobDelivery, startIngress } from './ingress.scene.ts';
+import { createIngressDatabase, type Ingress, jobDelivery, startIngress } from './ingress.scene.ts';
 
 const SENDERS = 16;
 const ACTIONS = ['queued', 'in_progress', 'completed'] as const;
@@ -29,7 +29,7 @@ describe('a service that is killed outright under load', () => {
   let database: TestDatabase;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createIngressDatabase();
   });
   afterAll(() => database.drop());
 

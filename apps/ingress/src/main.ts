@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { isBadData, saysAway } from '@paddock/db/connection/errors';
 import { limitHolding } from '@paddock/db/connection/limit-holding';
@@ -20,7 +19,6 @@ import { createIngressEvents } from './events.ts';
 import { createGaps } from './gaps.ts';
 import { createListener } from './http.ts';
 import { createPools } from './pools.ts';
-import { createPoolsFile } from './pools-file.ts';
 import { createReadiness } from './readiness.ts';
 import { createReceiveDelivery } from './receive-delivery.ts';
 import { createWriteDeliveries } from './write-deliveries.ts';
@@ -69,20 +67,10 @@ await main(async () => {
     limitHolding(pool, writeTimeoutMs, () => events.connectionsCut(`one was in use for more than ${writeTimeoutMs} ms`));
   }
 
-  const poolsFile = createPoolsFile({
-    path: config.configPath,
-    onRefused: events.poolsFileRefused,
-    onAccepted: events.poolsFileAccepted,
-  });
   const pools = createPools({
     db: reading.db,
-    content: config.pools,
-    file: poolsFile,
     refreshMs: config.poolsRefreshMs,
-    reconsiderHours: config.reconsiderHours,
-    loadedBy: `ingress on ${hostname()}`,
     onChange: events.poolsInForce,
-    onReconsidered: events.jobsReconsidered,
     onError: events.poolsUnavailable,
   });
   const writes = createWriteHealth();
@@ -125,10 +113,6 @@ await main(async () => {
   const health = createHealthApp({
     registry: metrics.registry,
     whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady()),
-    remark: () => {
-      const refusal = poolsFile.whyRefused();
-      return refusal === undefined ? undefined : `the configuration file is refused, the pools loaded before stay in force: ${refusal}`;
-    },
   });
   const host = config.httpHost;
   const healthServer = await listenHttp(health, { port: config.healthPort, host });

@@ -1,225 +1,70 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { connectDatabase } from '@paddock/db/connection/connect';
-import type { CurrentPools } from '@paddock/db/jobs/pools-documents';
-import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
-import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
-import { configFile } from '@paddock/domain/pools/config-file';
-import { readYamlFile } from '@paddock/runtime/yaml-file';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { examplePayload } from '@paddock/testing/signed-delivery';
-import { sql } from 'kysely';
-import { createPools } from './pools.ts';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { startTunnel } from '@paddock/testing/tunnel';
-import { createPoolsFile } from './pools-file.ts';
+import { createPools } from './pools.ts';
 
-const yaml = (label: string) => `
-github: { apps: [{ id: 7, webhookSecret: { env: HOOK_SECRET } }] }
-pools: [{ name: small, labels: [self-hosted, ${label}], image: runner:1, namespace: runners }]
-entities: { '*': {} }
-`;
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(() => database.db.deleteFrom('pools_documents').execute());
 
-const withKeys = (keys: string) => yaml('linux').replace('namespace: runners', `namespace: runners, ${keys}`);
+const load = (label: string) => putPools(database.db, examplePools({ pools: [{ labels: [label] }] }));
 
-describe('the pools of the configuration file', () => {
-  let database: TestDatabase;
-  let folder: string;
-
-  beforeAll(async () => {
-    database = await createTestDatabase();
+function createReplica(db = database.db) {
+  const versions: number[] = [];
+  const pools = createPools({
+    db,
+    refreshMs: 1_000,
+    onChange: (version) => versions.push(version),
+    onError: (error) => {
+      throw error;
+    },
   });
-  afterAll(() => database.drop());
-  beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'paddock-pools-'));
-    for (const table of ['pools_documents', 'installation_events', 'jobs'] as const) await database.db.deleteFrom(table).execute();
-  });
-  afterEach(() => rmSync(folder, { recursive: true }));
+  return { pools, versions, labels: () => pools.current()?.document.pools.map((pool) => pool.labels.join()) };
+}
 
-  const write = (name: string, content: string): string => {
-    writeFileSync(join(folder, name), content);
-    return join(folder, name);
-  };
-
-  /** A replica that has read its file and put it in force. */
-  async function startReplica(path: string, db = database.db) {
-    const refused: string[] = [];
-    const reconsidered: number[] = [];
-    const content = readYamlFile(path, configFile).value;
-    if (content === undefined) throw new Error(`${path} has to be usable at the start.`);
-    const file = createPoolsFile({ path, onRefused: (problems) => refused.push(problems.join('; ')), onAccepted: () => undefined });
-    const pools = createPools({
-      db,
-      content: { pools: content.pools, entities: content.entities },
-      file,
-      loadedBy: 'test',
-      refreshMs: 1_000,
-      reconsiderHours: 48,
-      onChange: () => undefined,
-      onReconsidered: (_version, jobs) => reconsidered.push(jobs),
-      onError: (error) => {
-        throw error;
-      },
-    });
+describe('the pools that ingress judges by (B4)', () => {
+  test('are none until a document is loaded, then the newest; each is told of once', async () => {
+    const { pools, versions, labels } = createReplica();
     await pools.once();
-    const labels = () => pools.current()?.document.pools.map((pool) => pool.labels.join());
-    return { pools, file, refused, reconsidered, labels };
-  }
-
-  /** Stores a queued job of the label "windows" as a replica that judges by these pools does. */
-  async function record(jobId: number, pools: CurrentPools | undefined) {
-    const body = examplePayload('workflow_job', 'queued', {
-      workflow_job: { id: jobId, labels: ['windows'] },
-      repository: { private: true },
-    });
-    const parsed = parseDelivery('workflow_job', body);
-    if (parsed.kind === 'malformed' || pools === undefined) throw new Error('There has to be a delivery and a document.');
-    return recordDeliveries(
-      database.db,
-      [{ guid: `guid-${jobId}`, appId: 7, parsed, payload: JSON.stringify(body), payloadRepaired: false }],
-      pools,
-    );
-  }
-  const jobIds = async () => (await database.db.selectFrom('jobs').select('job_id').orderBy('job_id').execute()).map((row) => row.job_id);
-
-  const versions = async () => (await database.db.selectFrom('pools_documents').select('version').execute()).length;
-
-  test('a changed file comes into force, and jobs that fit now are demand (B4)', async () => {
-    const path = write('paddock.yaml', yaml('linux'));
-    const { pools, labels, reconsidered } = await startReplica(path);
-    expect(await record(900, pools.current())).toEqual(['ignored_no_label']);
-
-    write('paddock.yaml', yaml('windows'));
+    expect(pools.current()).toBeUndefined();
+    await load('linux');
     await pools.once();
-    expect(labels()).toEqual(['self-hosted,windows']);
-    expect(reconsidered).toEqual([0, 1]);
-    expect(await database.db.selectFrom('jobs').select(['job_id', 'wants_worker']).execute()).toEqual([
-      { job_id: 900, wants_worker: true },
-    ]);
     await pools.once();
-    expect(await versions()).toBe(2);
+    expect(labels()).toEqual(['linux']);
+    await load('windows');
+    await pools.once();
+    expect(labels()).toEqual(['windows']);
+    expect(versions).toHaveLength(2);
   });
 
-  test('a job that a replica of the old pools took after the change is demand two looks later (B4)', async () => {
-    const old = await startReplica(write('old.yaml', yaml('linux')));
-    const next = await startReplica(write('new.yaml', yaml('windows')));
-    await next.pools.once();
-    // The old replica has not looked since, and what it judges last is committed after our next look.
-    expect(await record(901, old.pools.current())).toEqual(['ignored_no_label']);
-    await next.pools.once();
-    expect(await jobIds()).toEqual([901]);
-    for (let look = 0; look < 3; look++) await next.pools.once();
-    expect(next.reconsidered).toEqual([0, 1]);
+  test('stay while a newer document cannot be read', async () => {
+    const { pools, labels } = createReplica();
+    await load('linux');
+    await pools.once();
+    await database.db.insertInto('pools_documents').values({ digest: 'x', content: '{"future":1}', loaded_by: 'test' }).execute();
+    await expect(pools.once()).rejects.toThrow('upgrade it');
+    expect(labels()).toEqual(['linux']);
   });
 
-  test('a look that failed over it is made up for (B4)', async () => {
-    const old = await startReplica(write('old.yaml', yaml('linux')));
-    await old.pools.once();
-    await sql`alter table installation_events rename to events_away`.execute(database.db);
-    await expect(old.pools.once()).rejects.toMatchObject({ code: '42P01' });
-    await sql`alter table events_away rename to installation_events`.execute(database.db);
-    await old.pools.once();
-    await old.pools.once();
-    expect(old.reconsidered).toEqual([0, 0]);
-  });
-
-  test.each([
-    ['no YAML in it', 'pools: ['],
-    ['two pools with one label set', yaml('linux').replace(/\[\{ name: small(.*)\]\n/, '[{ name: small$1, { name: twin$1]\n')],
-    ['an unknown key', `${yaml('linux')}\npool: []\n`],
-    ['nothing in it', ''],
-    ['a device that is not asked for whole', withKeys('resources: { requests: { nvidia.com/gpu: 1 } }')],
-  ])('a file with %s is refused and told of once, and what was in force stays (B4)', async (_what, content) => {
-    const path = write('paddock.yaml', yaml('linux'));
-    const { pools, file, labels, refused } = await startReplica(path);
-    write('paddock.yaml', content);
-    await pools.once();
-    await pools.once();
-    expect(refused).toHaveLength(1);
-    expect(file.whyRefused()).toBe(refused[0]);
-    expect(refused[0]).toContain(path);
-    expect(labels()).toEqual(['linux,self-hosted']);
-    expect(await versions()).toBe(1);
-
-    write('paddock.yaml', yaml('macos'));
-    await pools.once();
-    expect(file.whyRefused()).toBeUndefined();
-    expect(labels()).toEqual(['macos,self-hosted']);
-  });
-
-  test('what a changed file says of pods comes into force like the rest (B4, H3)', async () => {
-    const path = write('paddock.yaml', yaml('linux'));
-    const { pools } = await startReplica(path);
-    write('paddock.yaml', withKeys('resources: { limits: { nvidia.com/gpu: 1 } }, tolerations: [{ key: gpu, operator: Exists }]'));
-    await pools.once();
-    expect(pools.current()?.document.pools).toEqual([
-      expect.objectContaining({ resources: { limits: { 'nvidia.com/gpu': 1 } }, tolerations: [{ key: 'gpu', operator: 'Exists' }] }),
-    ]);
-    write('paddock.yaml', yaml('linux'));
-    await pools.once();
-    expect(pools.current()?.document.pools[0]).not.toHaveProperty('resources');
-    expect(await versions()).toBe(3);
-  });
-
-  test('a file that has gone is refused, and is none the worse when it is back as it was (B4)', async () => {
-    const path = write('paddock.yaml', yaml('linux'));
-    const { pools, file, refused } = await startReplica(path);
-    unlinkSync(path);
-    await pools.once();
-    expect(refused).toEqual([expect.stringContaining('cannot be read')]);
-    write('paddock.yaml', yaml('linux'));
-    await pools.once();
-    expect(file.whyRefused()).toBeUndefined();
-    expect(await versions()).toBe(1);
-  });
-
-  test('a file that changes while PostgreSQL is away comes into force afterwards (B4, B5)', async () => {
+  test('stay while PostgreSQL is away, and follow when it is back (B5)', async () => {
     const tunnel = await startTunnel(database.url);
     const { db, close } = connectDatabase({ url: tunnel.url, schema: database.schema, poolSize: 1, applicationName: 'pools' });
-    const { pools, labels } = await startReplica(write('paddock.yaml', yaml('linux')), db);
+    const { pools, labels } = createReplica(db);
+    await load('linux');
+    await pools.once();
     await tunnel.cut();
-    write('paddock.yaml', yaml('windows'));
+    await load('windows');
     await expect(pools.once()).rejects.toMatchObject({ message: expect.any(String) });
-    expect(labels()).toEqual(['linux,self-hosted']);
+    expect(labels()).toEqual(['linux']);
     await tunnel.mend();
     await pools.once();
-    expect(labels()).toEqual(['self-hosted,windows']);
+    expect(labels()).toEqual(['windows']);
     await close();
     await tunnel.cut();
-  });
-
-  test('the link of a mounted ConfigMap that turns to another folder is followed (B4)', async () => {
-    for (const [revision, label] of [
-      ['..1', 'linux'],
-      ['..2', 'windows'],
-    ] as const) {
-      mkdirSync(join(folder, revision));
-      write(join(revision, 'paddock.yaml'), yaml(label));
-    }
-    symlinkSync('..1', join(folder, '..data'));
-    symlinkSync(join('..data', 'paddock.yaml'), join(folder, 'paddock.yaml'));
-    const { pools, labels } = await startReplica(join(folder, 'paddock.yaml'));
-    expect(labels()).toEqual(['linux,self-hosted']);
-    symlinkSync('..2', join(folder, '..data_tmp'));
-    renameSync(join(folder, '..data_tmp'), join(folder, '..data'));
-    await pools.once();
-    expect(labels()).toEqual(['self-hosted,windows']);
-  });
-
-  test('two replicas with different files do not contend: the file that was loaded last counts for both (B4)', async () => {
-    const one = await startReplica(write('one.yaml', yaml('linux')));
-    const two = await startReplica(write('two.yaml', yaml('windows')));
-    for (let round = 0; round < 3; round++) {
-      await one.pools.once();
-      await two.pools.once();
-    }
-    expect([one.labels(), two.labels()]).toEqual([['self-hosted,windows'], ['self-hosted,windows']]);
-    expect(await versions()).toBe(2);
-    write('one.yaml', yaml('macos'));
-    await one.pools.once();
-    await two.pools.once();
-    expect([one.labels(), two.labels()]).toEqual([['macos,self-hosted'], ['macos,self-hosted']]);
-    expect(await versions()).toBe(3);
   });
 });

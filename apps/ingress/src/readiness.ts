@@ -18,7 +18,8 @@ export function createReadiness({ whyNotReady, pools, writes }: ReadinessOptions
       writes.forget();
       return unfit;
     }
-    if (pools.current() === undefined) return 'the pools document has not been stored in the database yet';
+    if (pools.current() === undefined)
+      return 'there is no pools document in the database yet: the scheduler loads it from its configuration file';
     return writes.whyNot();
   };
 }

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { rmSync, writeFileSync } from 'node:fs';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { CONFIG, type Ingress, jobDelivery, SECRET, startIngress } from './ingress.scene.ts';
+import { CONFIG, createIngressDatabase, type Ingress, jobDelivery, putPoolsOf, SECRET, startIngress } from './ingress.scene.ts';
 
 const deliver = async (ingress: Ingress, jobId: number) => ingress.deliver(await jobDelivery('queued', jobId));
 
@@ -12,7 +11,7 @@ describe('the ingress as a process', () => {
   const started: Ingress[] = [];
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createIngressDatabase();
   });
   afterEach(async () => {
     for (const ingress of started.splice(0)) await ingress.end('SIGKILL');
@@ -88,32 +87,30 @@ describe('the ingress as a process', () => {
     expect(await database.db.selectFrom('jobs').select('job_id').execute()).toHaveLength(3);
   });
 
-  test('a second replica with another pools document puts it in force for both (B4)', async () => {
-    const first = await start({ env: { PADDOCK_POOLS_REFRESH_MS: '100' } });
-    const second = await start({ config: CONFIG.replace('linux', 'windows') });
-    expect(await deliver(second, 900)).toMatchObject({ text: 'ignored_no_label' });
+  test('judges by the pools that are put in force while it runs, whatever its own file says of pools (B4)', async () => {
+    const ingress = await start({ env: { PADDOCK_POOLS_REFRESH_MS: '100' } });
+    expect(await deliver(ingress, 900)).toMatchObject({ text: 'job_stored' });
+    await putPoolsOf(database, CONFIG.replace('linux', 'windows'));
     // Each look is a job of its own: one that was stored by the older document would be known from then on.
     let jobId = 901;
-    await waitFor('the same judgement by the first replica', async () => (await deliver(first, jobId++)).text === 'ignored_no_label');
+    await waitFor('the judgement by the new pools', async () => (await deliver(ingress, jobId++)).text === 'ignored_no_label');
+    await putPoolsOf(database, CONFIG);
   });
 
-  test('the pools of its file change while it runs; a file that cannot be used is told of, and changes nothing (B4, H1)', async () => {
-    const ingress = await start({ config: CONFIG.replace('linux', 'windows'), env: { PADDOCK_POOLS_REFRESH_MS: '100' } });
-    expect(await deliver(ingress, 900)).toMatchObject({ text: 'ignored_no_label' });
-    writeFileSync(ingress.configPath, CONFIG);
-    await waitFor('the job in its pool', async () => (await database.db.selectFrom('jobs').select('job_id').execute()).length === 1);
-    await waitFor('it to be counted', async () => (await ingress.metric('paddock_jobs_reconsidered_total')) === 1);
-    const version = await ingress.metric('paddock_pools_version');
-
-    rmSync(ingress.configPath);
-    await waitFor('the remark', async () => (await ingress.ask('/readyz')).text.includes('the configuration file is refused'));
-    expect(await ingress.ask('/readyz')).toMatchObject({ status: 200, text: expect.stringMatching(/^ready; .* cannot be read: ENOENT/) });
-    expect(await ingress.metric('paddock_pools_file_refused')).toBe(1);
-    expect(await deliver(ingress, 901)).toMatchObject({ text: 'job_stored' });
-
-    writeFileSync(ingress.configPath, CONFIG);
-    await waitFor('the end of the remark', async () => (await ingress.ask('/readyz')).text === 'ready');
-    expect(await ingress.metric('paddock_pools_version')).toBe(version);
-    expect(ingress.lines().filter((line) => line.includes('configuration file refused'))).toHaveLength(1);
+  test('is not ready, and says why, until the scheduler has loaded the pools (B4, H1)', async () => {
+    const empty = await createTestDatabase();
+    const ingress = await startIngress({ url: empty.url, schema: empty.schema, env: { PADDOCK_POOLS_REFRESH_MS: '100' } });
+    started.push(ingress);
+    const reason = await waitFor('the reason', async () => {
+      const { status, text } = await ingress.ask('/readyz');
+      return status === 503 && text.includes('pools document') ? text : undefined;
+    });
+    expect(reason).toBe('there is no pools document in the database yet: the scheduler loads it from its configuration file');
+    expect(await deliver(ingress, 900)).toMatchObject({ status: 503 });
+    await putPoolsOf(empty, CONFIG);
+    await ingress.untilReady();
+    expect(await deliver(ingress, 900)).toMatchObject({ status: 200, text: 'job_stored' });
+    await ingress.end('SIGTERM');
+    await empty.drop();
   });
 });

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { createEmptyDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { type Ingress, jobDelivery, startIngress } from './ingress.scene.ts';
+import { createIngressDatabase, type Ingress, jobDelivery, startIngress } from './ingress.scene.ts';
 import { startTunnel } from '@paddock/testing/tunnel';
 
 type Tunnel = Awaited<ReturnType<typeof startTunnel>>;
@@ -30,7 +30,7 @@ describe('ingress while PostgreSQL is in trouble', () => {
   const started: Ingress[] = [];
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createIngressDatabase();
   });
   afterEach(async () => {
     for (const ingress of started.splice(0)) await ingress.end('SIGKILL');

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { connect, type Socket } from 'node:net';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import type { TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type Ingress, jobDelivery, PATIENT, startIngress } from './ingress.scene.ts';
+import { createIngressDatabase, type Ingress, jobDelivery, PATIENT, startIngress } from './ingress.scene.ts';
 
 const KB = 1_024;
 const MB = 1_024 * KB;
@@ -19,7 +19,7 @@ describe('unsigned bodies that never end', () => {
   let sockets: Socket[] = [];
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createIngressDatabase();
   });
   beforeEach(async () => {
     ingress = await startIngress({ url: database.url, schema: database.schema, env: { ...PATIENT, ...ENDLESS } });

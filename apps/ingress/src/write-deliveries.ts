@@ -15,7 +15,10 @@ export class NotReady extends Error {
 export function createWriteDeliveries(db: Kysely<Database>, pools: Pools, onTimes: (times: JobTimes) => void) {
   return async function writeDeliveries(batch: readonly DeliveryToRecord[]): Promise<readonly Outcome[]> {
     const current = pools.current();
-    if (current === undefined) throw new NotReady('No pools document is loaded yet: PostgreSQL has not been reached since the start.');
+    if (current === undefined)
+      throw new NotReady(
+        'No pools document is known yet: the scheduler has loaded none, or PostgreSQL has not been reached since the start.',
+      );
     const outcomes = await recordDeliveries(db, batch, current);
     for (const [index, outcome] of outcomes.entries()) {
       const delivery = batch[index];

@@ -1,3 +1,4 @@
+import { poolsSettings } from '@paddock/db/jobs/pools-settings';
 import { breakerSettings } from '@paddock/db/matching/breaker-settings';
 import type { MatchingSettings } from '@paddock/db/matching/matching-rules';
 import { githubSettings } from '@paddock/github/github-settings';
@@ -174,6 +175,14 @@ export const settings = {
     default: 3_600_000,
     min: 0,
     max: 86_400_000,
+  }),
+  ...poolsSettings,
+  reconsiderHours: integer({
+    env: 'PADDOCK_RECONSIDER_HOURS',
+    doc: 'How far back queued jobs that no pool served are looked at again when the pools have changed',
+    default: 48,
+    min: 0,
+    max: 720,
   }),
   ...executorSettings,
 };

@@ -2,8 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { currentPoolsDocument } from '@paddock/db/jobs/pools-documents';
 import { createEmptyDatabase } from '@paddock/testing/database';
-import { examplePools } from '@paddock/testing/demand-rows';
+import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import { startService } from '@paddock/testing/processes';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -57,6 +58,48 @@ describe('the scheduler as a process', () => {
     expect(scheduler.lines().join('\n')).not.toMatch(/BEGIN RSA|[A-Za-z0-9+/]{120,}/);
   });
 
+  test('the pools of its file change while it runs; a file that cannot be used is told of, and changes nothing (B4, H1)', async () => {
+    await world.reset();
+    const path = join(folder, 'changing.yaml');
+    const file = async (labels: readonly string[]) => {
+      const github = { apiUrl: world.gitHub.url, apps: [{ id: 1001, privateKey: { env: 'APP_KEY' } }] };
+      await writeFile(path, JSON.stringify(Object.assign({ github }, examplePools({ pools: [{ labels: [...labels] }] }))));
+    };
+    await file(['linux', 'old']);
+    const scheduler = await startService({
+      app: 'scheduler',
+      env: { ...env, PADDOCK_CONFIG: path, PADDOCK_POOLS_REFRESH_MS: '100', PADDOCK_LOG_LEVEL: 'info' },
+    });
+    const newest = async () => (await currentPoolsDocument(world.db))?.document.pools[0]?.labels;
+    await waitFor('the pools of the file in force', async () => (await newest())?.includes('old'));
+    await putJob(world.db, { k8s_pool: 'gone' });
+    await file(['linux', 'new']);
+    await waitFor('the changed pools in force', async () => (await newest())?.includes('new'));
+    await waitFor(
+      'the job in its pool',
+      async () => (await world.db.selectFrom('jobs').select('k8s_pool').execute())[0]?.k8s_pool === 'linux',
+    );
+    await waitFor('it to be counted', async () =>
+      (await get(scheduler.port, '/metrics')).text.includes('\npaddock_jobs_reconsidered_total 1\n'),
+    );
+
+    await rm(path);
+    await waitFor('the remark', async () => (await get(scheduler.port, '/readyz')).text.includes('the configuration file is refused'));
+    expect(await get(scheduler.port, '/readyz')).toMatchObject({
+      status: 200,
+      text: expect.stringMatching(/^ready; .* cannot be read: ENOENT/),
+    });
+    expect((await get(scheduler.port, '/metrics')).text).toContain('\npaddock_pools_file_refused 1\n');
+    expect(await newest()).toEqual(['linux', 'new']);
+
+    await file(['linux', 'new']);
+    await waitFor('the end of the remark', async () => (await get(scheduler.port, '/readyz')).text === 'ready\n');
+    expect(scheduler.lines().filter((line) => line.includes('configuration file refused'))).toHaveLength(1);
+    scheduler.kill('SIGTERM');
+    expect(await scheduler.exited).toMatchObject({ code: 0 });
+    await world.reset();
+  });
+
   test('tells of scopes that are to be kept warm and are not known, by gauge and once in the log (P5, C10)', async () => {
     const scheduler = await startService({ app: 'scheduler', env: { ...env, PADDOCK_MATCH_TICK_MS: '100' } });
     const passes = async () => {
@@ -67,6 +110,7 @@ describe('the scheduler as a process', () => {
       waitFor(`${count} unknown scopes`, async () => (await passes()).text.includes(`\npaddock_warm_scopes_unknown ${count}\n`));
     const logged = (message: string) => scheduler.lines().filter((line) => line.includes(message));
 
+    await waitFor('the pools of its file', () => logged('pools document in force').length > 0);
     await world.putPools(examplePools({ pools: [{ warm: [{ scope: 'nobody/one', workers: 1 }] }] }));
     await unknownToBe(1);
     const { count: before } = await passes();

@@ -29,6 +29,9 @@ import { declareSchedulerGauges } from './scheduler-gauges.ts';
 import { schedulerKinds } from './kinds.ts';
 import { createRunLooks } from './stopping/run-looks.ts';
 import { runMatching } from './matching/match-loop.ts';
+import { createPoolsLoader } from './pools/load-pools.ts';
+import { createPoolsEvents } from './pools/pools-events.ts';
+import { createPoolsFile } from './pools/pools-file.ts';
 import { runProbing } from './probing/probe.ts';
 
 /** Below the longest wait for a lock, so that whoever waits for a scheduler that stands still gets it and does not fail. */
@@ -41,6 +44,7 @@ await main(async () => {
   const { outage, log } = watchOutages(createLogger('scheduler', config.logLevel));
   const metrics = createMetrics(log);
   const events = createEvents(log, metrics);
+  const poolsEvents = createPoolsEvents(log, metrics);
   const holder = `scheduler/${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
 
   const { schema } = config;
@@ -69,12 +73,27 @@ await main(async () => {
   const runnerGroups = createRunnerGroups({ lifetimeMs: config.runnerGroupLifetimeMs, onRefused: events.runnerGroupRefused });
   const cluster = connectConfiguredCluster(config, clusterEvents(metrics, log));
 
+  const poolsFile = createPoolsFile({
+    path: config.configPath,
+    onRefused: poolsEvents.fileRefused,
+    onAccepted: poolsEvents.fileAccepted,
+  });
+  const poolsLoader = createPoolsLoader({
+    db,
+    file: poolsFile,
+    loadedBy: `scheduler on ${hostname()}`,
+    refreshMs: config.poolsRefreshMs,
+    reconsiderHours: config.reconsiderHours,
+    events: poolsEvents,
+  });
+
   const ownConfig = clientConfig(databaseOptions);
   const whyNotReady = createFitness({ db, schema, config: ownConfig });
   let isStopping = false;
   const health = createHealthApp({
     registry: metrics.registry,
     whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady()),
+    remark: poolsFile.remark,
   });
   const http = await listenHttp(health, { port: config.httpPort, host: config.httpHost });
 
@@ -118,6 +137,7 @@ await main(async () => {
     await run(
       {
         http: serveUntilStopped(http, log),
+        pools: onceFit(poolsLoader.run),
         matching: onceFit((signal) => runMatching(matching, signal)),
         executor: onceFit(executor.run),
         probing: onceFit((signal) => runProbing(probing, probe, signal)),

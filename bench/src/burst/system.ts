@@ -12,7 +12,7 @@ import { connectKubeControl } from '@paddock/simulators/kube/control-client';
 import type { RemoteKubeControl } from '@paddock/simulators/kube/kube-control';
 import { APP_ID } from '../app-id.ts';
 import { appProgram, simulatorProgram } from '../programs.ts';
-import { untilReady } from '../until-ready.ts';
+import { untilReady } from '@paddock/processes/until-ready';
 
 export const LABELS = ['self-hosted', 'linux', 'x64'];
 export const SCHEMA = 'paddock';

@@ -1,5 +1,5 @@
 import { type Program, startProgram } from '@paddock/processes/start-program';
-import { untilReadiness, untilReady } from '../until-ready.ts';
+import { untilReadiness, untilReady } from '@paddock/processes/until-ready';
 
 /** A process that may be killed and started again at any time. */
 export interface Service {

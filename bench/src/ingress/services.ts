@@ -1,7 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { connectDatabase } from '@paddock/db/connection/connect';
+import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { type ProgramStart, startProgram } from '@paddock/processes/start-program';
-import { untilReady } from '../until-ready.ts';
+import { untilReady } from '@paddock/processes/until-ready';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import type { Contender } from './contender.ts';
 import { cpuSecondsOf, postgresCpuSeconds } from './cpu-time.ts';
 import { APP_ID, POOL, WEBHOOK_SECRET } from './deliveries.ts';
@@ -38,22 +41,33 @@ export async function startIngress(place: Place, generator: LoadGenerator): Prom
   return startService('paddock', { program: INGRESS, env: await environmentOf(place) }, place, generator);
 }
 
-const environmentOf = async (place: Place) => ({
-  DATABASE_URL: place.url,
-  PADDOCK_SCHEMA: place.schema,
-  PADDOCK_CONFIG: await writeConfig(place.folder),
-  PADDOCK_INGRESS_HTTP_PORT: '0',
-  PADDOCK_INGRESS_HEALTH_PORT: '0',
-  PADDOCK_HTTP_HOST: '127.0.0.1',
-  NODE_ENV: 'production',
-  WEBHOOK_SECRET,
-});
+async function environmentOf(place: Place) {
+  const document = examplePools({ pools: [POOL], entities: { '*': {} } });
+  await loadPools(place, document);
+  return {
+    DATABASE_URL: place.url,
+    PADDOCK_SCHEMA: place.schema,
+    PADDOCK_CONFIG: await writeConfig(place.folder, document),
+    PADDOCK_INGRESS_HTTP_PORT: '0',
+    PADDOCK_INGRESS_HEALTH_PORT: '0',
+    PADDOCK_HTTP_HOST: '127.0.0.1',
+    NODE_ENV: 'production',
+    WEBHOOK_SECRET,
+  };
+}
+
+/** In the scheduler's place, which is not there. */
+async function loadPools({ url, schema }: Place, document: PoolsDocument): Promise<void> {
+  const { db, close } = connectDatabase({ url, schema, poolSize: 1, applicationName: 'bench-ingress' });
+  await putPools(db, document);
+  await close();
+}
 
 /** JSON is YAML. */
-async function writeConfig(folder: string): Promise<string> {
+async function writeConfig(folder: string, document: PoolsDocument): Promise<string> {
   const file = join(folder, 'paddock.yaml');
   const apps = [{ id: APP_ID, webhookSecret: { env: 'WEBHOOK_SECRET' } }];
-  await writeFile(file, JSON.stringify({ github: { apps }, pools: [{ ...POOL, namespace: 'runners' }], entities: { '*': {} } }));
+  await writeFile(file, JSON.stringify({ github: { apps }, ...document }));
   return file;
 }
 

@@ -14,7 +14,7 @@ import { connectAsAdmin } from '@paddock/testing/admin-api';
 import { startRealCluster } from '@paddock/testing/real-cluster';
 import type { Kysely } from 'kysely';
 import { appProgram, simulatorProgram } from '../programs.ts';
-import { untilReady } from '../until-ready.ts';
+import { untilReady } from '@paddock/processes/until-ready';
 
 export const NAMESPACE = 'runners';
 export const POOL = { name: 'bench', labels: ['self-hosted', 'bench'], image: 'runner:1', namespace: NAMESPACE };

@@ -7,8 +7,8 @@ import { parseYaml } from '@paddock/runtime/yaml-file';
 export interface PoolsFile {
   /** The pools of the configuration file if it has changed since the last look and can be used, else undefined. Never rejects. */
   look(): Promise<PoolsDocument | undefined>;
-  /** Why the file as it is now is not used, or undefined. */
-  whyRefused(): string | undefined;
+  /** Why the file as it is now is not used, for people, or undefined. */
+  remark(): string | undefined;
 }
 
 export interface PoolsFileOptions {
@@ -36,7 +36,8 @@ export function createPoolsFile({ path, onRefused, onAccepted }: PoolsFileOption
   }
 
   return {
-    whyRefused: () => refusal,
+    remark: () =>
+      refusal === undefined ? undefined : `the configuration file is refused, the pools loaded before stay in force: ${refusal}`,
     look: async () => {
       const source = await read(path);
       if (source.key === seen) return undefined;

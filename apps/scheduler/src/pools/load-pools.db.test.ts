@@ -1,0 +1,224 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectDatabase } from '@paddock/db/connection/connect';
+import { type CurrentPools, currentPoolsDocument } from '@paddock/db/jobs/pools-documents';
+import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
+import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePayload } from '@paddock/testing/signed-delivery';
+import { sql } from 'kysely';
+import { startTunnel } from '@paddock/testing/tunnel';
+import { createPoolsLoader } from './load-pools.ts';
+import { createPoolsFile } from './pools-file.ts';
+
+const yaml = (label: string) => `
+github: { apps: [{ id: 7, webhookSecret: { env: HOOK_SECRET } }] }
+pools: [{ name: small, labels: [self-hosted, ${label}], image: runner:1, namespace: runners }]
+entities: { '*': {} }
+`;
+
+const withKeys = (keys: string) => yaml('linux').replace('namespace: runners', `namespace: runners, ${keys}`);
+
+describe('the pools of the configuration file, as schedulers load them', () => {
+  let database: TestDatabase;
+  let folder: string;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'paddock-pools-'));
+    for (const table of ['pools_documents', 'installation_events', 'jobs'] as const) await database.db.deleteFrom(table).execute();
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const write = (name: string, content: string): string => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+
+  /** A replica that has read its file and put it in force. */
+  async function startReplica(path: string, db = database.db) {
+    const refused: string[] = [];
+    const reconsidered: number[] = [];
+    const file = createPoolsFile({ path, onRefused: (problems) => refused.push(problems.join('; ')), onAccepted: () => undefined });
+    const pools = createPoolsLoader({
+      db,
+      file,
+      loadedBy: 'test',
+      refreshMs: 1_000,
+      reconsiderHours: 48,
+      events: {
+        inForce: () => undefined,
+        jobsReconsidered: (_version, jobs) => void reconsidered.push(jobs),
+        notLoaded: (error) => {
+          throw error;
+        },
+      },
+    });
+    await pools.once();
+    return { pools, file, refused, reconsidered };
+  }
+  const inForce = () => currentPoolsDocument(database.db);
+  const labels = async () => (await inForce())?.document.pools.map((pool) => pool.labels.join());
+
+  /** Stores a queued job of the label "windows" as an ingress that judges by these pools does. */
+  async function record(jobId: number, pools: CurrentPools | undefined) {
+    const body = examplePayload('workflow_job', 'queued', {
+      workflow_job: { id: jobId, labels: ['windows'] },
+      repository: { private: true },
+    });
+    const parsed = parseDelivery('workflow_job', body);
+    if (parsed.kind === 'malformed' || pools === undefined) throw new Error('There has to be a delivery and a document.');
+    return recordDeliveries(
+      database.db,
+      [{ guid: `guid-${jobId}`, appId: 7, parsed, payload: JSON.stringify(body), payloadRepaired: false }],
+      pools,
+    );
+  }
+  const jobIds = async () => (await database.db.selectFrom('jobs').select('job_id').orderBy('job_id').execute()).map((row) => row.job_id);
+
+  const versions = async () => (await database.db.selectFrom('pools_documents').select('version').execute()).length;
+
+  test('a changed file comes into force, and jobs that fit now are demand (B4)', async () => {
+    const path = write('paddock.yaml', yaml('linux'));
+    const { pools, reconsidered } = await startReplica(path);
+    expect(await record(900, await inForce())).toEqual(['ignored_no_label']);
+
+    write('paddock.yaml', yaml('windows'));
+    await pools.once();
+    expect(await labels()).toEqual(['self-hosted,windows']);
+    expect(reconsidered).toEqual([0, 1]);
+    expect(await database.db.selectFrom('jobs').select(['job_id', 'wants_worker']).execute()).toEqual([
+      { job_id: 900, wants_worker: true },
+    ]);
+    await pools.once();
+    expect(await versions()).toBe(2);
+  });
+
+  test('a job that an ingress judged by the old pools after the change is demand two looks later (B4)', async () => {
+    await startReplica(write('old.yaml', yaml('linux')));
+    const old = await inForce();
+    const next = await startReplica(write('new.yaml', yaml('windows')));
+    await next.pools.once();
+    // Ingress has not looked since, and what it judges last is committed after our next look.
+    expect(await record(901, old)).toEqual(['ignored_no_label']);
+    await next.pools.once();
+    expect(await jobIds()).toEqual([901]);
+    for (let look = 0; look < 3; look++) await next.pools.once();
+    expect(next.reconsidered).toEqual([0, 1]);
+  });
+
+  test('a look that failed over it is made up for (B4)', async () => {
+    const old = await startReplica(write('old.yaml', yaml('linux')));
+    await old.pools.once();
+    await sql`alter table installation_events rename to events_away`.execute(database.db);
+    await expect(old.pools.once()).rejects.toMatchObject({ code: '42P01' });
+    await sql`alter table events_away rename to installation_events`.execute(database.db);
+    await old.pools.once();
+    await old.pools.once();
+    expect(old.reconsidered).toEqual([0, 0]);
+  });
+
+  test.each([
+    ['no YAML in it', 'pools: ['],
+    ['two pools with one label set', yaml('linux').replace(/\[\{ name: small(.*)\]\n/, '[{ name: small$1, { name: twin$1]\n')],
+    ['an unknown key', `${yaml('linux')}\npool: []\n`],
+    ['nothing in it', ''],
+    ['a device that is not asked for whole', withKeys('resources: { requests: { nvidia.com/gpu: 1 } }')],
+  ])('a file with %s is refused and told of once, and what was in force stays (B4)', async (_what, content) => {
+    const path = write('paddock.yaml', yaml('linux'));
+    const { pools, file, refused } = await startReplica(path);
+    write('paddock.yaml', content);
+    await pools.once();
+    await pools.once();
+    expect(refused).toHaveLength(1);
+    expect(file.remark()).toContain(`the pools loaded before stay in force: ${refused[0]}`);
+    expect(refused[0]).toContain(path);
+    expect(await labels()).toEqual(['linux,self-hosted']);
+    expect(await versions()).toBe(1);
+
+    write('paddock.yaml', yaml('macos'));
+    await pools.once();
+    expect(file.remark()).toBeUndefined();
+    expect(await labels()).toEqual(['macos,self-hosted']);
+  });
+
+  test('what a changed file says of pods comes into force like the rest (B4, H3)', async () => {
+    const path = write('paddock.yaml', yaml('linux'));
+    const { pools } = await startReplica(path);
+    write('paddock.yaml', withKeys('resources: { limits: { nvidia.com/gpu: 1 } }, tolerations: [{ key: gpu, operator: Exists }]'));
+    await pools.once();
+    expect((await inForce())?.document.pools).toEqual([
+      expect.objectContaining({ resources: { limits: { 'nvidia.com/gpu': 1 } }, tolerations: [{ key: 'gpu', operator: 'Exists' }] }),
+    ]);
+    write('paddock.yaml', yaml('linux'));
+    await pools.once();
+    expect((await inForce())?.document.pools[0]).not.toHaveProperty('resources');
+    expect(await versions()).toBe(3);
+  });
+
+  test('a file that has gone is refused, and is none the worse when it is back as it was (B4)', async () => {
+    const path = write('paddock.yaml', yaml('linux'));
+    const { pools, file, refused } = await startReplica(path);
+    unlinkSync(path);
+    await pools.once();
+    expect(refused).toEqual([expect.stringContaining('cannot be read')]);
+    write('paddock.yaml', yaml('linux'));
+    await pools.once();
+    expect(file.remark()).toBeUndefined();
+    expect(await versions()).toBe(1);
+  });
+
+  test('a file that changes while PostgreSQL is away comes into force afterwards (B4, B5)', async () => {
+    const tunnel = await startTunnel(database.url);
+    const { db, close } = connectDatabase({ url: tunnel.url, schema: database.schema, poolSize: 1, applicationName: 'pools' });
+    const { pools } = await startReplica(write('paddock.yaml', yaml('linux')), db);
+    await tunnel.cut();
+    write('paddock.yaml', yaml('windows'));
+    await expect(pools.once()).rejects.toMatchObject({ message: expect.any(String) });
+    expect(await labels()).toEqual(['linux,self-hosted']);
+    await tunnel.mend();
+    await pools.once();
+    expect(await labels()).toEqual(['self-hosted,windows']);
+    await close();
+    await tunnel.cut();
+  });
+
+  test('the link of a mounted ConfigMap that turns to another folder is followed (B4)', async () => {
+    for (const [revision, label] of [
+      ['..1', 'linux'],
+      ['..2', 'windows'],
+    ] as const) {
+      mkdirSync(join(folder, revision));
+      write(join(revision, 'paddock.yaml'), yaml(label));
+    }
+    symlinkSync('..1', join(folder, '..data'));
+    symlinkSync(join('..data', 'paddock.yaml'), join(folder, 'paddock.yaml'));
+    const { pools } = await startReplica(join(folder, 'paddock.yaml'));
+    expect(await labels()).toEqual(['linux,self-hosted']);
+    symlinkSync('..2', join(folder, '..data_tmp'));
+    renameSync(join(folder, '..data_tmp'), join(folder, '..data'));
+    await pools.once();
+    expect(await labels()).toEqual(['self-hosted,windows']);
+  });
+
+  test('two replicas with different files do not contend: the file that was loaded last counts for both (B4)', async () => {
+    const one = await startReplica(write('one.yaml', yaml('linux')));
+    const two = await startReplica(write('two.yaml', yaml('windows')));
+    for (let round = 0; round < 3; round++) {
+      await one.pools.once();
+      await two.pools.once();
+    }
+    expect(await labels()).toEqual(['self-hosted,windows']);
+    expect(await versions()).toBe(2);
+    write('one.yaml', yaml('macos'));
+    await one.pools.once();
+    await two.pools.once();
+    expect(await labels()).toEqual(['macos,self-hosted']);
+    expect(await versions()).toBe(3);
+  });
+});
