@@ -2,7 +2,9 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pipeline, Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { waitFor } from '@paddock/testing/wait-for';
 import { callJson, callText } from './call.ts';
 import { connectCluster, type Cluster } from './connect.ts';
 import { classifyKubeError } from './errors.ts';
@@ -89,6 +91,29 @@ describe('a call', () => {
     answer = (request) => void request.socket.destroy();
     expect(await log()).toMatchObject({ kind: 'network' });
     expect(noted).toEqual(['network']);
+  });
+
+  test('an answer that is too long, as of a node that heeds no limit, is read no further', async () => {
+    const chunk = Buffer.alloc(16 * 1024 * 1024, ' ');
+    let sentBytes = 0;
+    answer = ({ socket }, response) => {
+      socket.once('close', () => (sentBytes = socket.bytesWritten));
+      pipeline(
+        Readable.from(
+          Array.from({ length: 64 }, () => chunk),
+          { objectMode: false },
+        ),
+        response,
+        () => undefined,
+      );
+    };
+    const read = callText({ ...cluster, requestTimeoutMs: 30_000 }, { method: 'GET', path: '/log' });
+    expect(await read.then(() => undefined, classifyKubeError)).toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('GET /log: the answer is longer'),
+    });
+    await waitFor('the connection to be closed', () => sentBytes > 0);
+    expect(sentBytes).toBeLessThan(13 * chunk.length);
   });
 
   test('a connection that breaks, or cannot be made, is a network failure', async () => {

@@ -1,4 +1,5 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import { StringDecoder } from 'node:string_decoder';
 import { repairJsonText, storable } from '@paddock/domain/text/storable';
 import type { Cluster } from './connect.ts';
 import { KubeError, kindOf, readStatus, wordsWithoutContent, type KubeFailure } from './errors.ts';
@@ -38,7 +39,7 @@ export const readJson = (text: string): unknown => JSON.parse(repairJsonText(tex
 export async function callText(cluster: Cluster, call: Call): Promise<string> {
   return limited(cluster, call, async (signal) => {
     const answer = await send(cluster, call, signal);
-    return readText(answer);
+    return readText(call, answer);
   });
 }
 
@@ -120,7 +121,7 @@ async function send(cluster: Cluster, call: Call, signal: AbortSignal): Promise<
     call.onWarnings?.(warningsIn(answer.headersDistinct['warning'] ?? []));
     return answer;
   }
-  throw new KubeError(answeredFailure(call, status, answer.headers['retry-after'], await readText(answer)));
+  throw new KubeError(answeredFailure(call, status, answer.headers['retry-after'], await readText(call, answer)));
 }
 
 /** The API server's own warnings have the code 299 and a quoted text: `299 - "unknown field \"spec.image\""`. */
@@ -153,11 +154,21 @@ function parsed(body: string): unknown {
   }
 }
 
-async function readText(answer: IncomingMessage): Promise<string> {
-  answer.setEncoding('utf8');
+/** A page of 500 pods has some 10 MB. Logs are asked for with a limit, which a node that jobs have taken over need not heed. */
+const LONGEST_ANSWER_BYTES = 128 * 1024 * 1024;
+
+async function readText(call: Call, answer: IncomingMessage): Promise<string> {
+  const decoder = new StringDecoder();
+  let bytes = 0;
   let text = '';
-  for await (const chunk of answer) text += chunk;
-  return storable(text);
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > LONGEST_ANSWER_BYTES) {
+      throw new KubeError({ kind: 'unavailable', message: `${describe(call)}: the answer is longer than ${LONGEST_ANSWER_BYTES} bytes` });
+    }
+    text += decoder.write(chunk);
+  }
+  return storable(text + decoder.end());
 }
 
 function queryOf({ query = {} }: Call): string {
