@@ -1,4 +1,5 @@
 import { RequestError } from '@octokit/request-error';
+import { UnusableAnswerError } from './unusable-answer.ts';
 import { isRateLimited, type Wait, waitsNamedBy } from './waits.ts';
 
 export type GitHubFailureKind =
@@ -10,6 +11,8 @@ export type GitHubFailureKind =
   | 'rate_limited'
   | 'conflict'
   | 'invalid'
+  /** An answer came that is too long, or sends us elsewhere: it speaks against what was asked for. */
+  | 'unusable'
   | 'unavailable'
   | 'timeout'
   | 'network'
@@ -67,7 +70,7 @@ export function classifyGitHubError(error: unknown, now: number = Date.now()): G
   const operation = describeOperation(error.request);
   // Octokit reports a call without an answer as status 500 without a response.
   if (error.response === undefined) {
-    const kind = isTimeout(error) ? 'timeout' : 'network';
+    const kind = kindWithoutAnswer(error);
     return { kind, message: redact(error.message), operation, ...(hasCode(error, NEVER_SENT_CODES) ? { neverSent: true } : {}) };
   }
   const { headers, data } = error.response;
@@ -82,6 +85,11 @@ export function classifyGitHubError(error: unknown, now: number = Date.now()): G
   return { ...base, kind, ...wait };
 }
 
+function kindWithoutAnswer(error: RequestError): GitHubFailureKind {
+  if (error.cause instanceof UnusableAnswerError) return 'unusable';
+  return isTimeout(error) ? 'timeout' : 'network';
+}
+
 function classifyThrown(error: unknown): GitHubFailure {
   // The wrapper itself: another caller may classify it again, and must not take its cause for GitHub’s failure.
   if (error instanceof UnaskedError) throw error;
@@ -90,6 +98,7 @@ function classifyThrown(error: unknown): GitHubFailure {
     return { kind: 'rate_limited', retryAfterMs, neverSent: true, message: redact(error.message), operation };
   }
   const message = redact(error instanceof Error ? error.message : String(error));
+  if (error instanceof UnusableAnswerError) return { kind: 'unusable', message, operation: 'reading a list' };
   return { kind: isTimeout(error) ? 'timeout' : 'unknown', message, operation: 'unknown' };
 }
 

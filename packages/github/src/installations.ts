@@ -29,11 +29,10 @@ export async function findInstallation({ octokit }: AppClient, query: Installati
 
 /** All installations of the App, suspended ones included. */
 export async function listInstallations({ octokit }: AppClient): Promise<GitHubInstallation[]> {
-  const installations = await readPages(async (page) => {
+  return readPages(async (page) => {
     const { data, headers } = await octokit.rest.apps.listInstallations({ per_page: PER_PAGE, page });
-    return { items: data, link: headers.link };
+    return { items: data.map(parseInstallation), link: headers.link };
   });
-  return installations.map(parseInstallation);
 }
 
 export type GitHubAppFacts = {

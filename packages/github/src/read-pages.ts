@@ -1,4 +1,5 @@
 import { classifyGitHubError } from './errors.ts';
+import { UnusableAnswerError } from './unusable-answer.ts';
 
 /** What a list's page is read from. */
 export interface ListAnswer<T> {
@@ -19,22 +20,26 @@ export interface ReadingPages {
 /** The most that GitHub puts into a page, and what is asked for. */
 export const PER_PAGE = 100;
 
+/** Ten times what GitHub allows of anything that we list. */
+const MOST_PAGES = 1_000;
+
 /**
  * All items of a list that is read page by page, counted from 1. Some servers before an Enterprise Server take the Link header away: without
  * it, the total tells whether there is more, and without that a full page does. A page without anything new ends the list, whatever was
- * promised. An item that moves from one page to the next meanwhile counts once.
+ * promised. An item that moves from one page to the next meanwhile counts once. A list without an end throws an UnusableAnswerError.
  */
 export async function readPages<T extends { readonly id: number }>(
   fetchPage: (page: number) => Promise<ListAnswer<T>>,
   { most = Infinity }: ReadingPages = {},
 ): Promise<T[]> {
   const found = new Map<number, T>();
-  for (let page = 1; ; page += 1) {
+  for (let page = 1; page <= MOST_PAGES; page += 1) {
     const answer = await fetchPage(page);
     const before = found.size;
     for (const item of answer.items) found.set(item.id, item);
     if (found.size === before || found.size >= most || !hasMore(answer, found.size)) return [...found.values()];
   }
+  throw new UnusableAnswerError(`GitHub's list goes on after ${MOST_PAGES} pages.`);
 }
 
 /** A list that is read again: as it was on every page, or as it is now. */

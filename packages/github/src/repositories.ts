@@ -35,11 +35,10 @@ export async function findRepositoryByName(
 
 /** All repositories that the installation may see. */
 export async function listRepositories({ octokit }: InstallationClient): Promise<GitHubRepository[]> {
-  const repositories = await readPages(async (page) => {
+  return readPages(async (page) => {
     const { data, headers } = await octokit.rest.apps.listReposAccessibleToInstallation({ per_page: PER_PAGE, page });
-    return { items: data.repositories, total: data.total_count, link: headers.link };
+    return { items: data.repositories.map(parseRepository), total: data.total_count, link: headers.link };
   });
-  return repositories.map(parseRepository);
 }
 
 const parseRepository = ({ id, owner, name, private: isPrivate, pushed_at: pushedAt, ...state }: RepositoryFields): GitHubRepository => ({

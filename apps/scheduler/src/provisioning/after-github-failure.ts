@@ -57,6 +57,7 @@ export async function afterGitHubFailure(
     case 'invalid':
       runnerGroups.forget(worker.login);
       throw new Error(`GitHub refused to register the runner ${worker.podName}: ${failure.message}`);
+    case 'unusable':
     case 'unavailable':
     case 'timeout':
     case 'network':
@@ -72,7 +73,7 @@ export async function afterGitHubFailure(
 /** Only the call for the JIT config registers anything, and only when it was not refused. */
 function mayHaveRegistered({ kind, operation, neverSent = false }: GitHubFailure): boolean {
   if (neverSent || (!operation.endsWith('/generate-jitconfig') && operation !== 'unknown')) return false;
-  return kind === 'unavailable' || kind === 'timeout' || kind === 'network' || kind === 'unknown';
+  return kind === 'unusable' || kind === 'unavailable' || kind === 'timeout' || kind === 'network' || kind === 'unknown';
 }
 
 /** Whom a refusal speaks against is not in it: an account that works well does not wait for one of its repositories. */
@@ -107,6 +108,7 @@ function faultOf({ kind }: GitHubFailure, { pool, entityId, scopeRepoId }: Worke
       return poolBreaker(pool);
     // One is a name that is taken, which ours never are twice; when every registration conflicts, where they are made is at fault.
     case 'conflict':
+    case 'unusable':
       return scopeRepoId === 0 ? installationBreaker(entityId) : repositoryBreaker(scopeRepoId);
     case 'unavailable':
     case 'timeout':

@@ -10,7 +10,7 @@ export const WAIT_REASONS = {
   making_stopped: 'somebody has stopped the making of workers for the environment, the pool or the account',
   github_unavailable: 'GitHub has failed time and again; one worker stands ready to try again',
   cluster_unavailable: 'the cluster has failed time and again; one worker stands ready to try again',
-  installation_refused: 'GitHub refuses what the App asks for the account; one worker stands ready to try again',
+  installation_refused: 'GitHub refuses what the App asks for the account, or gives no usable answer; one worker stands ready to try again',
   registration_conflict: 'GitHub answers every registration at the account with 409 Conflict; one worker stands ready to try again',
   installation_suspended: 'GitHub has said that the App is suspended on the account',
   app_not_configured: 'no App that is configured here is installed on the account',

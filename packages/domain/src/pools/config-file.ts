@@ -15,15 +15,30 @@ const githubApp = z.strictObject({
   privateKey: secretSource.optional().describe('A PEM file; needed by the scheduler and the reconciler.'),
 });
 
-const github = z.strictObject({
+/** An address of this machine: what goes there passes no network. */
+const isLoopback = ({ hostname }: URL): boolean => /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
+
+const githubKeys = z.strictObject({
   apiUrl: z
     .url('must be an address such as https://github.example.com/api/v3')
     .default('https://api.github.com')
     .describe('The REST API; on GitHub Enterprise Server https://HOST/api/v3.'),
+  allowPlainHttp: z
+    .boolean()
+    .optional()
+    .describe('Whether apiUrl may begin with http://, so that tokens cross the network unencrypted. On this machine itself it always may.'),
   apps: z
     .array(githubApp)
     .min(1, 'needs at least one GitHub App')
     .refine((apps) => new Set(apps.map((app) => app.id)).size === apps.length, 'the same App is listed twice'),
+});
+
+const github = githubKeys.superRefine(({ apiUrl, allowPlainHttp = false }, context) => {
+  const url = new URL(apiUrl);
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && (allowPlainHttp || isLoopback(url)))) return;
+  const message =
+    'must begin with https://, for tokens are sent there; `allowPlainHttp: true` beside it lets them cross the network unencrypted';
+  context.addIssue({ code: 'custom', path: ['apiUrl'], message });
 });
 
 /** The one configuration file, shared by all services; each reads the sections that it needs. */
