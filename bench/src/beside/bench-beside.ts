@@ -95,7 +95,7 @@ function measureOn(db: Kysely<Database>, service: Contender) {
   let firstJobId = 1;
   return async (connections: number, deliveries: number): Promise<Measured> => {
     await sql`truncate jobs, installation_events, workers, tasks, demand_keys`.execute(db);
-    const sample = await service.measure(connections, firstJobId, deliveries);
+    const sample = await service.measure({ mix: 'queued', connections, firstJobId, count: deliveries });
     firstJobId += deliveries;
     return { rate: rateOf(sample), refused: deliveries - sample.acceptedJobIds.length };
   };

@@ -2,8 +2,6 @@ import type { GitHubControl } from '@paddock/simulators/github/control';
 import { APP_ID } from '../app-id.ts';
 import { LABELS } from './system.ts';
 
-/** Jobs of one organisation in one run; a few fewer than may be registered for one installation in a minute. */
-const JOBS_PER_ORGANISATION = 150;
 /** Long enough that none ends while it is measured. */
 const JOB_MS = 600_000;
 /** As many at a time as keep the simulated GitHub busy and let none wait for its turn there. */
@@ -19,9 +17,8 @@ export interface Demand {
   readonly queue: (count: number) => Promise<QueuedJob[]>;
 }
 
-/** Organisations for so many jobs in a minute, whose turns are equal. */
-export async function createDemand(github: GitHubControl, jobs: number): Promise<Demand> {
-  const organisations = Array.from({ length: Math.max(2, Math.ceil(jobs / JOBS_PER_ORGANISATION)) }, (_, index) => `org-${index}`);
+/** Makes organisations, whose turns to queue a job are equal. GitHub bounds the registrations of each. */
+export async function createDemand(github: GitHubControl, organisations: readonly string[]): Promise<Demand> {
   for (const login of organisations) {
     await github.addOrganization({ login });
     await github.addRepository({ owner: login, name: 'shop', private: true });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuSecondsOf, postgresCpuSeconds } from '../ingress/cpu-time.ts';
-import { createDemand, type QueuedJob } from './jobs.ts';
+import { createDemand, type Demand, type QueuedJob } from './jobs.ts';
 import { openParts } from './parts.ts';
 import type { System } from './system.ts';
 import type { Watcher } from './watch.ts';
@@ -11,8 +11,13 @@ const IDLE_JOBS = 40;
 /** Between two jobs, so that nothing of the one is left to do when the other comes. */
 const IDLE_PAUSE_MS = 100;
 
-export interface Measured {
+/** How many jobs come at once, and of how many organisations. */
+export interface Load {
+  readonly organizations: number;
   readonly jobs: number;
+}
+
+export interface Measured extends Load {
   /** From the first job's queueing to the last one's pod. */
   readonly seconds: number;
   /** From GitHub being told to queue a job to its pod's creation in the cluster, in milliseconds, for each job of the burst. */
@@ -29,10 +34,20 @@ export interface Measured {
 }
 
 /** Single jobs first, then so many at once. No runner ever ends, so each job needs a worker of its own and one more is one too many. */
-export async function measure(system: System, watcher: Watcher, jobs: number, say: (line: string) => void): Promise<Measured> {
-  const demand = await createDemand(system.github, WARM_UP_JOBS + IDLE_JOBS + jobs);
+export async function measure(
+  system: System,
+  watcher: Watcher,
+  { organizations, jobs }: Load,
+  say: (line: string) => void,
+): Promise<Measured> {
+  // What comes before the burst is another organisation's: it must not use up what GitHub lets those of the burst register in a minute.
+  const before = await createDemand(system.github, ['before']);
+  const burst = await createDemand(
+    system.github,
+    Array.from({ length: organizations }, (_, index) => `org-${index}`),
+  );
   let queued = 0;
-  const queue = async (count: number): Promise<QueuedJob[]> => {
+  const queue = async (count: number, demand: Demand = before): Promise<QueuedJob[]> => {
     const batch = await demand.queue(count);
     queued += count;
     await watcher.untilPods(queued);
@@ -53,10 +68,10 @@ export async function measure(system: System, watcher: Watcher, jobs: number, sa
   }
   parts.close();
 
-  say(`${jobs} jobs at once`);
+  say(`${jobs} jobs of ${organizations} organisations at once`);
   await watcher.resetStatements();
   const cpuBefore = await cpuSeconds(system);
-  const together = await queue(jobs);
+  const together = await queue(jobs, burst);
   const cpuAfter = await cpuSeconds(system);
   const statements = await watcher.countStatements();
 
@@ -65,6 +80,7 @@ export async function measure(system: System, watcher: Watcher, jobs: number, sa
   const latencyOf = (job: QueuedJob): number => podOf(job) - job.queuedAt;
   const { calls, registrations } = await system.github.report();
   return {
+    organizations,
     jobs,
     seconds: (Math.max(...together.map(podOf)) - Math.min(...together.map(({ queuedAt }) => queuedAt))) / 1_000,
     latencies: together.map(latencyOf),

@@ -9,6 +9,7 @@ const quantiles = (latencies: readonly number[]) => ({
 /** The result by the names of the JSON object. */
 export function toResult(measured: Measured): object {
   return {
+    organizations: measured.organizations,
     jobs: measured.jobs,
     seconds: toHundredths(measured.seconds),
     webhook_to_pod_ms: quantiles(measured.latencies),
@@ -27,7 +28,7 @@ const latencyRow = (name: string, latencies: readonly number[]): string[] => [
 
 /** The table for people. */
 export function tableOf(measured: Measured): string {
-  const { jobs, seconds, githubCallsPerJob, statementsPerJob, excessWorkers } = measured;
+  const { organizations, jobs, seconds, githubCallsPerJob, statementsPerJob, excessWorkers } = measured;
   return [
     alignColumns([
       ['webhook to pod', 'p50 ms', 'p99 ms'],
@@ -36,7 +37,7 @@ export function tableOf(measured: Measured): string {
       latencyRow('burst', measured.latencies),
     ]),
     '',
-    `${jobs} jobs at once: all pods after ${seconds.toFixed(2)} s (${Math.round(jobs / seconds)} pods/s)`,
+    `${jobs} jobs of ${organizations} ${organizations === 1 ? 'organisation' : 'organisations'} at once: all pods after ${seconds.toFixed(2)} s (${Math.round(jobs / seconds)} pods/s)`,
     `GitHub calls per job ${githubCallsPerJob.toFixed(2)}, statements per job ${statementsPerJob.toFixed(2)}, excess workers ${excessWorkers}`,
     `CPU ms per job: ${Object.entries(measured.cpuPerJob)
       .map(([name, ms]) => `${name} ${ms.toFixed(1)}`)

@@ -20,7 +20,8 @@ export interface Watcher {
 
 const JOBS_WITH_PODS = 'select count(distinct made_for_job_id)::integer as count from workers where pod_uid is not null';
 
-const LIMIT_MS = 120_000;
+/** GitHub lets one organisation register 180 runners a minute: 5 000 jobs of eight need four minutes. */
+const LIMIT_MS = 360_000;
 /** Often, for the next single job waits for it; seldom, for a look at thousands of rows costs more than many jobs do. */
 const lookEveryMs = (missing: number): number => (missing > 1 ? 250 : 5);
 

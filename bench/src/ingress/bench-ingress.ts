@@ -4,16 +4,18 @@ import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import { makeTemporaryFolder, removeFolder } from '@paddock/embedded-postgres/temporary-folder';
 import type { Bench } from '../bench.ts';
 import type { Contender } from './contender.ts';
+import { deliveriesOf, MIXES } from './deliveries.ts';
 import { openLimit } from './limit.ts';
 import { startLoadGenerator } from './load-generator.ts';
+import type { Load } from './load-thread.ts';
 import { openRows, type Rows } from './missing-rows.ts';
 import { type CountedSample, rateOf, type Run, tableOf, toRun } from './results.ts';
 import { type Place, startServices } from './services.ts';
-import { CONNECTIONS, VARIANTS } from './variants.ts';
+import { VARIANTS } from './variants.ts';
 
 const ROUNDS = 5;
 /** No further round is begun after this; a median of fewer is still one. */
-const ENOUGH_MS = 150_000;
+const ENOUGH_MS = 270_000;
 /** Until then the services' code is still being compiled: that for many deliveries at a time, and that for one. */
 const WARM_UPS = [
   { connections: 16, deliveries: 5_000 },
@@ -23,7 +25,7 @@ const WARM_UPS = [
 type Say = (line: string) => void;
 
 export const ingress: Bench = {
-  about: 'deliveries per second, latency and CPU time of the service, beside a plain handler and the limit',
+  about: 'deliveries per second of all kinds and of new jobs, latency and CPU time, beside a plain handler and the limit',
   size: { flag: 'deliveries', usual: 3_000, least: 100, most: 100_000 },
   async run(deliveries, say) {
     const runs = await benchIngress(deliveries, say);
@@ -51,43 +53,49 @@ async function benchIngress(deliveries: number, say: Say): Promise<Run[]> {
 }
 
 /**
- * One round after the other, each contender once in every round at every number of connections, so that whatever else the machine does
- * falls on all of them.
+ * One round after the other, each contender once in every round with every mix at every number of connections, so that whatever else the
+ * machine does falls on all of them. The order turns from round to round.
  */
 async function measureAll(contenders: readonly Contender[], rows: Rows, deliveries: number, say: Say): Promise<Run[]> {
-  const samples = new Map<string, CountedSample[]>();
   let firstJobId = 1_000_000;
-  const measure = async (contender: Contender, connections: number, count: number): Promise<CountedSample> => {
-    await rows.clear();
-    const sample = await contender.measure(connections, firstJobId, count);
-    firstJobId += count;
-    return { ...sample, missingRows: await rows.countMissing(sample.acceptedJobIds) };
+  const measure = async (contender: Contender, what: Omit<Load, 'port' | 'firstJobId'>): Promise<CountedSample> => {
+    const load = { ...what, firstJobId };
+    firstJobId += what.count;
+    await rows.prepare(load);
+    const sample = await contender.measure(load);
+    const accepted = sample.acceptedJobIds.length;
+    const sent = deliveriesOf(load.mix, load.count);
+    if (accepted < sent) throw new Error(`${contender.variant} refused ${sent - accepted} of ${sent} deliveries (${load.mix}).`);
+    return { ...sample, missingRows: await rows.countMissing(what.mix, sample.acceptedJobIds) };
   };
 
   say('warming up');
-  for (const { connections, deliveries: count } of WARM_UPS) {
-    for (const contender of contenders) await measure(contender, connections, count);
-  }
-  const deadline = performance.now() + ENOUGH_MS;
-  for (let round = 1; round <= ROUNDS && (round === 1 || performance.now() < deadline); round++) {
-    for (const connections of CONNECTIONS) {
-      for (const contender of contenders.filter((each) => each.connections.includes(connections))) {
-        const sample = await measure(contender, connections, countAt(connections, deliveries));
-        const key = keyOf(contender.variant, connections);
-        samples.set(key, [...(samples.get(key) ?? []), sample]);
-        say(`round ${round} of ${ROUNDS}: ${contender.variant} at ${connections}: ${Math.round(rateOf(sample))} deliveries/s`);
-      }
+  for (const mix of MIXES) {
+    for (const { connections, deliveries: count } of WARM_UPS) {
+      for (const contender of contenders.filter(({ mixes }) => mixes.includes(mix))) await measure(contender, { mix, connections, count });
     }
   }
-  return VARIANTS.flatMap((variant) =>
-    CONNECTIONS.flatMap((connections) => {
-      const measured = samples.get(keyOf(variant, connections));
-      return measured === undefined ? [] : [toRun(variant, connections, measured)];
-    }),
+  const measured = MIXES.flatMap((mix) =>
+    VARIANTS.flatMap((variant) =>
+      contenders
+        .filter((contender) => contender.variant === variant && contender.mixes.includes(mix))
+        .flatMap((contender) =>
+          contender.connections.map((connections) => ({ contender, mix, variant, connections, samples: [] as CountedSample[] })),
+        ),
+    ),
   );
+  // All contenders follow each other at one number of connections, so that the machine is the same for them.
+  const inTurn = measured.toSorted((a, b) => MIXES.indexOf(a.mix) - MIXES.indexOf(b.mix) || a.connections - b.connections);
+  const deadline = performance.now() + ENOUGH_MS;
+  for (let round = 1; round <= ROUNDS && (round === 1 || performance.now() < deadline); round++) {
+    for (const { contender, mix, variant, connections, samples } of round % 2 === 1 ? inTurn : inTurn.toReversed()) {
+      const sample = await measure(contender, { mix, connections, count: countAt(connections, deliveries) });
+      samples.push(sample);
+      say(`round ${round} of ${ROUNDS}: ${variant}, ${mix} at ${connections}: ${Math.round(rateOf(sample))} deliveries/s`);
+    }
+  }
+  return measured.map(({ samples, ...of }) => toRun(of, samples));
 }
-
-const keyOf = (variant: string, connections: number): string => `${variant} at ${connections}`;
 
 /** One connection takes several times as long for each, and has nothing to share. */
 const countAt = (connections: number, deliveries: number): number => (connections === 1 ? Math.ceil(deliveries / 4) : deliveries);

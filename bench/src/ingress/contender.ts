@@ -1,4 +1,5 @@
-import type { LoadResult } from './load-thread.ts';
+import type { Load, LoadResult } from './load-thread.ts';
+import type { Mix } from './deliveries.ts';
 import type { Variant } from './variants.ts';
 
 /** One measurement. Latencies are a delivery's, for the limit a statement's, in milliseconds. */
@@ -11,7 +12,8 @@ export interface Contender {
   readonly variant: Variant;
   /** How many connections it is measured at. */
   readonly connections: readonly number[];
-  /** Writes the deliveries of `count` new jobs, numbered from `firstJobId` on. */
-  measure(connections: number, firstJobId: number, count: number): Promise<Sample>;
+  /** What it is measured with. */
+  readonly mixes: readonly Mix[];
+  measure(load: Omit<Load, 'port'>): Promise<Sample>;
   close(): Promise<void>;
 }

@@ -17,7 +17,13 @@ export interface JobPayload {
     readonly workflow_name: string | null;
     readonly html_url: string;
     readonly labels: readonly string[];
+    readonly status: string;
+    readonly conclusion: string | null;
+    readonly runner_id: number | null;
+    readonly runner_name: string | null;
     readonly created_at: string;
+    readonly started_at: string | null;
+    readonly completed_at: string | null;
   };
   readonly repository: {
     readonly id: number;
@@ -33,14 +39,43 @@ export interface Delivery {
   readonly body: string;
 }
 
-/** Deliveries of queued jobs, each of a job of its own, from `firstJobId` on. Bodies have about 7 KB. */
-export function makeDeliveries(firstJobId: number, count: number): Delivery[] {
+/** What is delivered: the three deliveries that most jobs have, of all of them in equal parts; or only those that tell of new jobs. */
+export const MIXES = ['mixed', 'queued'] as const;
+export type Mix = (typeof MIXES)[number];
+
+/** In a mix, so many jobs are queued, and then as many run, before the first of them is told to run or to have ended. */
+const JOBS_BETWEEN = 100;
+
+/** About `count` deliveries of jobs from `firstJobId` on, of which none shares its body with another. Bodies have about 7 KB. */
+export function makeDeliveries(mix: Mix, firstJobId: number, count: number): Delivery[] {
   const example = queuedExample();
-  return Array.from({ length: count }, (_, index) => {
-    const jobId = firstJobId + index;
-    return { jobId, guid: randomUUID(), body: JSON.stringify(payloadOf(example, jobId)) };
+  const make = (action: Action, jobId: number): Delivery => ({
+    jobId,
+    guid: randomUUID(),
+    body: JSON.stringify(payloadOf(example, action, jobId)),
   });
+  if (mix === 'queued') return Array.from({ length: count }, (_, index) => make('queued', firstJobId + index));
+  const jobs = jobsOf(mix, count);
+  const steps = Array.from({ length: jobs + 2 * JOBS_BETWEEN }, (_, step) => step);
+  return steps.flatMap((step) =>
+    ACTIONS.flatMap((action, nth) => {
+      const job = step - nth * JOBS_BETWEEN;
+      return job >= 0 && job < jobs ? [make(action, firstJobId + job)] : [];
+    }),
+  );
 }
+
+/** How many jobs the deliveries are about. */
+export const jobsOf = (mix: Mix, count: number): number => (mix === 'queued' ? count : Math.ceil(count / ACTIONS.length));
+
+/** How many deliveries there are: of a mix all of each job's. */
+export const deliveriesOf = (mix: Mix, count: number): number => (mix === 'queued' ? count : jobsOf(mix, count) * ACTIONS.length);
+
+/** The worker that runs a job of the mix. */
+export const workerOf = (jobId: number | string): string => `pdk-bench-${jobId}`;
+
+const ACTIONS = ['queued', 'in_progress', 'completed'] as const;
+type Action = (typeof ACTIONS)[number];
 
 /** The delivery as one HTTP request, as it goes over the wire. */
 export function toRequest({ guid, body }: Delivery, host: string): Buffer {
@@ -61,16 +96,36 @@ export function toRequest({ guid, body }: Delivery, host: string): Buffer {
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-function payloadOf(example: JobPayload, jobId: number): JobPayload {
+function payloadOf(example: JobPayload, action: Action, jobId: number): JobPayload {
   const { workflow_job: job, repository } = example;
   const url = `https://github.com/${repository.full_name}/actions/runs/${jobId}/job/${jobId}`;
+  const now = new Date().toISOString();
+  const hasBegun = action !== 'queued';
   return {
     ...example,
-    workflow_job: { ...job, id: jobId, run_id: jobId, name: `build (${jobId % 256})`, html_url: url, labels: POOL.labels },
+    action,
+    workflow_job: {
+      ...job,
+      id: jobId,
+      run_id: jobId,
+      name: `build (${jobId % 256})`,
+      html_url: url,
+      labels: POOL.labels,
+      status: action,
+      conclusion: action === 'completed' ? 'success' : null,
+      runner_id: hasBegun ? jobId : null,
+      runner_name: hasBegun ? workerOf(jobId) : null,
+      created_at: now,
+      started_at: now,
+      completed_at: action === 'completed' ? now : null,
+    },
     repository: { ...repository, private: true } as JobPayload['repository'],
     installation: { id: 31 },
   };
 }
+
+/** Whose jobs they are. */
+export const accountOfJobs = (): JobPayload['repository']['owner'] => queuedExample().repository.owner;
 
 function queuedExample(): JobPayload {
   const require = createRequire(import.meta.url);

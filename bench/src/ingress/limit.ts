@@ -37,7 +37,8 @@ export async function openLimit({ url, schema, dataDir }: Place): Promise<Conten
   return {
     variant: 'limit',
     connections: [MOST_CONNECTIONS],
-    async measure(_connections, firstJobId, count) {
+    mixes: ['queued'],
+    async measure({ firstJobId, count }) {
       const batches = batchesOf(firstJobId, count);
       const latencies: number[] = [];
       const acceptedJobIds: number[] = [];
@@ -66,7 +67,7 @@ export async function openLimit({ url, schema, dataDir }: Place): Promise<Conten
 function batchesOf(firstJobId: number, count: number) {
   const starts = Array.from({ length: Math.ceil(count / BATCH) }, (_, index) => index * BATCH);
   return starts.map((start) => {
-    const deliveries = makeDeliveries(firstJobId + start, Math.min(BATCH, count - start));
+    const deliveries = makeDeliveries('queued', firstJobId + start, Math.min(BATCH, count - start));
     const payloads = `[${deliveries.map(({ body }) => body).join(',')}]`;
     return { jobIds: deliveries.map(({ jobId }) => jobId), values: [payloads, deliveries.map(({ guid }) => guid)] };
   });

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { parentPort } from 'node:worker_threads';
-import { makeDeliveries, toRequest } from './deliveries.ts';
+import { makeDeliveries, type Mix, toRequest } from './deliveries.ts';
 import { openDeliverer } from './deliverer.ts';
 
 /** What to deliver, and where. */
 export interface Load {
   readonly port: number;
+  readonly mix: Mix;
   readonly connections: number;
   readonly firstJobId: number;
   readonly count: number;
@@ -15,6 +16,7 @@ export interface Load {
 export interface LoadResult {
   readonly seconds: number;
   readonly latencies: Float64Array;
+  /** Of each delivery that was accepted its job. */
   readonly acceptedJobIds: readonly number[];
 }
 
@@ -31,21 +33,22 @@ for (;;) {
   bench.postMessage(result, []);
 }
 
-async function prepare({ port, connections, firstJobId, count }: Load): Promise<() => Promise<LoadResult>> {
-  const requests = makeDeliveries(firstJobId, count).map((delivery) => toRequest(delivery, `127.0.0.1:${port}`));
+async function prepare({ port, mix, connections, firstJobId, count }: Load): Promise<() => Promise<LoadResult>> {
+  const deliveries = makeDeliveries(mix, firstJobId, count);
+  const requests = deliveries.map((delivery) => ({ jobId: delivery.jobId, request: toRequest(delivery, `127.0.0.1:${port}`) }));
   const deliverers = await Promise.all(Array.from({ length: connections }, () => openDeliverer(port)));
-  const latencies = new Float64Array(count);
+  const latencies = new Float64Array(requests.length);
   const acceptedJobIds: number[] = [];
   return async () => {
     const unsent = requests.entries();
     const begun = performance.now();
     await Promise.all(
       deliverers.map(async ({ deliver, close }) => {
-        for (const [index, request] of unsent) {
+        for (const [index, { jobId, request }] of unsent) {
           const sent = performance.now();
           const status = await deliver(request);
           latencies[index] = performance.now() - sent;
-          if (status >= 200 && status < 300) acceptedJobIds.push(firstJobId + index);
+          if (status >= 200 && status < 300) acceptedJobIds.push(jobId);
         }
         close();
       }),

@@ -1,28 +1,57 @@
 import pg from 'pg';
+import { accountOfJobs, APP_ID, jobsOf, type Mix, POOL, workerOf } from './deliveries.ts';
+import type { Load } from './load-thread.ts';
 import type { Place } from './services.ts';
 
 /** Looks into the tables that the contenders write to. */
 export interface Rows {
-  /** How many of the rows of these jobs are not there: each has one of its own, and its delivery another. */
-  countMissing(jobIds: readonly number[]): Promise<number>;
-  /** Removes what was written, so that every measurement begins with empty tables. */
-  clear(): Promise<void>;
+  /**
+   * How many rows are not as they have to be: each job has one, which has completed if all of a mix' deliveries were accepted, and each
+   * delivery one of its own.
+   */
+  countMissing(mix: Mix, acceptedJobIds: readonly number[]): Promise<number>;
+  /** Removes what was written, so that every measurement begins with the same tables; a mix has workers that will run its jobs. */
+  prepare(load: Pick<Load, 'mix' | 'firstJobId' | 'count'>): Promise<void>;
   close(): Promise<void>;
 }
 
 export function openRows({ url, schema }: Place): Rows {
   const pool = new pg.Pool({ connectionString: url, options: `-c search_path=${schema}`, max: 1 });
   return {
-    async countMissing(jobIds) {
+    async countMissing(mix, acceptedJobIds) {
       const { rows } = await pool.query<{ missing: number }>(
-        `select (count(*) filter (where j.job_id is null) + count(*) filter (where e.job_id is null))::integer as missing
-         from unnest($1::bigint[]) as accepted(job_id) left join jobs j using (job_id)
-         left join (select distinct job_id from installation_events) e using (job_id)`,
-        [jobIds],
+        `with accepted as (select job_id, count(*) as deliveries from unnest($1::bigint[]) as accepted(job_id) group by job_id),
+         stored as (select job_id, count(*) as deliveries from installation_events group by job_id)
+         select coalesce(sum(
+           case when j.job_id is null or ($2 = 'mixed' and a.deliveries = 3 and j.status <> 'completed') then 1 else 0 end
+           + greatest(0, a.deliveries - coalesce(s.deliveries, 0))), 0)::integer as missing
+         from accepted a left join jobs j using (job_id) left join stored s using (job_id)`,
+        [acceptedJobIds, mix],
       );
       return rows[0]?.missing ?? Number.NaN;
     },
-    clear: async () => void (await pool.query('truncate jobs, installation_events')),
+    async prepare({ mix, firstJobId, count }) {
+      await pool.query('truncate jobs, installation_events, workers');
+      if (mix === 'queued') return;
+      const { id, login, type } = accountOfJobs();
+      await pool.query(
+        `insert into workers (pod_name, status, entity_id, entity_name, entity_type, app_id, installation_id, scope_repo_id, job_labels, k8s_pool,
+           k8s_image, pools_version, namespace, pod_uid, running_at, runner_id)
+         select $1 || n, 'running', $2, $3, $4, $5, 31, 0, $6, $7, $8, 1, 'runners', n, now(), n from generate_series($9::bigint, $10::bigint) n`,
+        [
+          workerOf(''),
+          id,
+          login,
+          type,
+          APP_ID,
+          JSON.stringify(POOL.labels),
+          POOL.name,
+          POOL.image,
+          firstJobId,
+          firstJobId + jobsOf(mix, count) - 1,
+        ],
+      );
+    },
     close: () => pool.end(),
   };
 }

@@ -6,8 +6,9 @@ import pg from 'pg';
 import { APP_ID, type JobPayload, POOL, WEBHOOK_SECRET } from './deliveries.ts';
 
 /**
- * The webhook handler that most people would write: Express, Kysely, and one transaction with two inserts for each delivery. It keeps the
- * same rows in the same tables, and does only the part that is measured.
+ * The webhook handler that most people would write: Express, Kysely, and for each delivery one transaction with two inserts, of which one
+ * updates the job that is there already, and the worker that runs it. It keeps the same rows in the same tables, and does only the part that
+ * is measured.
  */
 const [, , connectionString, schema] = process.argv;
 const pool = new pg.Pool({ connectionString, options: `-c search_path=${schema}`, max: 10 });
@@ -32,9 +33,25 @@ function isSigned(raw: Buffer, signature: string): boolean {
   return expected.length === given.length && timingSafeEqual(expected, given);
 }
 
+const STATUS = { queued: 'pending', in_progress: 'running', completed: 'completed' } as const;
+/** What a status may be written over: deliveries come in any order. */
+const BEFORE = { pending: ['pending'], running: ['pending'], completed: ['pending', 'running'] } as const;
+
 async function store(body: JobPayload, payload: string, guid: string, event: string): Promise<void> {
   const { workflow_job: job, repository, installation } = body;
   const owner = repository.owner;
+  const status = STATUS[body.action as keyof typeof STATUS];
+  const stated = {
+    status,
+    wants_worker: status === 'pending',
+    conclusion: job.conclusion,
+    runner_name: job.runner_name,
+    runner_id: job.runner_id,
+    k8s_pod: job.runner_name,
+    started_at: status === 'pending' || job.started_at === null ? null : new Date(job.started_at),
+    completed_at: job.completed_at === null ? null : new Date(job.completed_at),
+    delivery_guid: guid,
+  };
   const entityType = owner.type === 'User' ? 'User' : 'Organization';
   await db.transaction().execute(async (trx) => {
     await trx
@@ -58,7 +75,7 @@ async function store(body: JobPayload, payload: string, guid: string, event: str
       .insertInto('jobs')
       .values({
         job_id: job.id,
-        wants_worker: true,
+        ...stated,
         entity_id: owner.id,
         entity_name: owner.login,
         entity_type: entityType,
@@ -77,9 +94,15 @@ async function store(body: JobPayload, payload: string, guid: string, event: str
         workflow_name: job.workflow_name,
         html_url: job.html_url,
         queued_at: new Date(job.created_at),
-        delivery_guid: guid,
       })
-      .onConflict((conflict) => conflict.column('job_id').doUpdateSet({ delivery_guid: guid }).where('jobs.status', '=', 'pending'))
+      .onConflict((conflict) => conflict.column('job_id').doUpdateSet(stated).where('jobs.status', 'in', BEFORE[status]))
+      .execute();
+    if (job.runner_name === null) return;
+    await trx
+      .updateTable('workers')
+      .set({ assigned_job_id: job.id, assigned_at: new Date() })
+      .where('pod_name', '=', job.runner_name)
+      .where('assigned_job_id', 'is', null)
       .execute();
   });
 }

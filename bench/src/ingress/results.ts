@@ -1,9 +1,11 @@
 import { alignColumns, medianOf, quantileOf, toHundredths } from '../figures.ts';
 import type { Sample } from './contender.ts';
+import type { Mix } from './deliveries.ts';
 import type { Variant } from './variants.ts';
 
-/** What is printed of one variant at one number of connections, by the names of the JSON object. */
+/** What is printed of one variant with one mix at one number of connections, by the names of the JSON object. */
 export interface Run {
+  readonly mix: Mix;
   readonly variant: Variant;
   readonly connections: number;
   readonly per_second: number;
@@ -19,13 +21,14 @@ export interface CountedSample extends Sample {
 }
 
 /** Medians of the rounds; what is missing is added up. */
-export function toRun(variant: Variant, connections: number, samples: readonly CountedSample[]): Run {
+export function toRun({ mix, variant, connections }: Pick<Run, 'mix' | 'variant' | 'connections'>, samples: readonly CountedSample[]): Run {
   const median = (of: (sample: CountedSample) => number): number => medianOf(samples.map(of));
   const cpu = (of: (used: Sample['cpuSeconds']) => number): number | null => {
     const perThousand = median((sample) => (of(sample.cpuSeconds) / sample.acceptedJobIds.length) * 1_000);
     return Number.isNaN(perThousand) ? null : Math.round(perThousand * 1_000) / 1_000;
   };
   return {
+    mix,
     variant,
     connections,
     per_second: Math.round(median(rateOf)),
@@ -41,15 +44,27 @@ export const rateOf = ({ acceptedJobIds, seconds }: Sample): number => acceptedJ
 
 /** The table for people. */
 export function tableOf(runs: readonly Run[]): string {
-  const plainAt = (connections: number): number =>
-    runs.find((run) => run.variant === 'plain' && run.connections === connections)?.per_second ?? Number.NaN;
+  const ofPlain = ({ mix, connections, per_second: rate }: Run): number =>
+    rate / (runs.find((run) => run.variant === 'plain' && run.mix === mix && run.connections === connections)?.per_second ?? Number.NaN);
   return alignColumns([
-    ['variant', 'connections', 'deliveries/s', 'of plain', 'p50 ms', 'p99 ms', 'its CPU s/1000', 'PG CPU s/1000', 'missing rows'],
+    [
+      'deliveries',
+      'variant',
+      'connections',
+      'deliveries/s',
+      'of plain',
+      'p50 ms',
+      'p99 ms',
+      'its CPU s/1000',
+      'PG CPU s/1000',
+      'missing rows',
+    ],
     ...runs.map((run) => [
+      run.mix,
       run.variant,
       String(run.connections),
       String(run.per_second),
-      (run.per_second / plainAt(run.connections)).toFixed(2),
+      ofPlain(run).toFixed(2),
       run.p50_ms.toFixed(2),
       run.p99_ms.toFixed(2),
       run.cpu_s_per_1000.service?.toFixed(3) ?? 'no /proc',

@@ -7,7 +7,7 @@ import { untilReady } from '@paddock/processes/until-ready';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import type { Contender } from './contender.ts';
 import { cpuSecondsOf, postgresCpuSeconds } from './cpu-time.ts';
-import { APP_ID, POOL, WEBHOOK_SECRET } from './deliveries.ts';
+import { APP_ID, MIXES, POOL, WEBHOOK_SECRET } from './deliveries.ts';
 import type { LoadGenerator } from './load-generator.ts';
 import { CONNECTIONS, type Variant } from './variants.ts';
 
@@ -80,9 +80,10 @@ async function startService(variant: Variant, start: ProgramStart, { dataDir }: 
   return {
     variant,
     connections: CONNECTIONS,
-    async measure(connections, firstJobId, count) {
+    mixes: MIXES,
+    async measure(load) {
       let before = await cpu();
-      const result = await generator.run({ port, connections, firstJobId, count }, async () => {
+      const result = await generator.run({ ...load, port }, async () => {
         before = await cpu();
       });
       const after = await cpu();

@@ -2,9 +2,8 @@ import { connectDatabase, type DatabaseConnection } from '@paddock/db/connection
 import { migrate } from '@paddock/db/migrate';
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import type { Bench } from '../bench.ts';
-import { medianOf, toHundredths } from '../figures.ts';
-import { matchAndTakeBack, matchOneByOne, timeDeficits, timeOf } from './passes.ts';
-import { type ChangedRun, noTimes, type Run, tableOf, type Times, toRun } from './results.ts';
+import { matchAndTakeBack, matchOneByOne, timeDemand, timeOf } from './passes.ts';
+import { type ChangedRun, noTimes, type Run, tableOf, type Times, toChangedRun, toRun } from './results.ts';
 import { changeStatuses, putAccounts, putActive, putHistory, removeActive } from './rows.ts';
 
 const WAITING = [100, 1_000, 10_000, 100_000] as const;
@@ -70,7 +69,7 @@ async function measure(environments: readonly Environment[], waiting: number, sa
   };
   say(`measuring with ${waiting} waiting jobs`);
   for (const { connection } of environments) await putActive(connection.db, waiting);
-  await inTurn(({ connection: { db } }, to) => addDeficits(db, to));
+  await inTurn(({ connection: { db } }, to) => addDemand(db, to));
   // In rounds of their own: whoever reads first after a pass that was taken back clears the dead rows away.
   await inTurn(async ({ connection: { db }, history }, to) => {
     to.pass.push(await timeOf(() => matchAndTakeBack(db)));
@@ -83,10 +82,11 @@ async function measure(environments: readonly Environment[], waiting: number, sa
   return environments.map(({ history }, index) => toRun(waiting, history, times[index] ?? noTimes()));
 }
 
-async function addDeficits(db: DatabaseConnection['db'], times: Times): Promise<void> {
-  const { floor, deficits } = await timeDeficits(db);
+async function addDemand(db: DatabaseConnection['db'], times: Times): Promise<void> {
+  const { floor, deficits, perKey } = await timeDemand(db);
   times.floor.push(floor);
   times.deficits.push(deficits);
+  times.perKey.push(perKey);
 }
 
 /** Adds nothing when it took too long: then the figure is unknown, and a guess would be none. */
@@ -104,12 +104,7 @@ async function measureChanged({ connection: { db } }: Environment, waiting: numb
   await putActive(db, waiting);
   await changeStatuses(db, STATUS_CHANGES);
   const times = noTimes();
-  for (let round = 0; round < ROUNDS; round += 1) await addDeficits(db, times);
+  for (let round = 0; round < ROUNDS; round += 1) await addDemand(db, times);
   await removeActive(db);
-  return {
-    waiting,
-    deficits_ms: toHundredths(medianOf(times.deficits)),
-    floor_ms: toHundredths(medianOf(times.floor)),
-    status_changes: STATUS_CHANGES,
-  };
+  return toChangedRun(waiting, STATUS_CHANGES, times);
 }

@@ -1,4 +1,4 @@
-import { sumUpDemand } from '@paddock/db/matching/demand';
+import { findDemand, sumUpDemand } from '@paddock/db/matching/demand';
 import { matchDemand } from '@paddock/db/matching/match-demand';
 import { lockMatching } from '@paddock/db/matching/matching-lock';
 import type { MatchingSettings } from '@paddock/db/matching/matching-rules';
@@ -26,14 +26,15 @@ export async function timeOf(run: () => Promise<unknown>): Promise<number> {
 }
 
 /**
- * Milliseconds of the matcher's first statement, which sums up what every key lacks, and of the least that can tell anything of demand: the
- * waiting jobs, counted in their index. Both as in a pass, after its lock.
+ * Milliseconds of the statements that a pass asks for demand, after its lock: the first, which sums up what all keys lack, and the second,
+ * which tells of each key. And of the least that can tell anything of demand: the waiting jobs, counted in their index.
  */
-export async function timeDeficits(db: Kysely<Database>): Promise<{ floor: number; deficits: number }> {
+export async function timeDemand(db: Kysely<Database>): Promise<{ floor: number; deficits: number; perKey: number }> {
   return db.transaction().execute(async (trx) => {
     await lockMatching(trx, LIMITS);
     const floor = await timeOf(() => sql`/* prepared */ select count(*) from jobs where wants_worker`.execute(trx));
-    return { floor, deficits: await timeOf(() => sumUpDemand(trx)) };
+    const deficits = await timeOf(() => sumUpDemand(trx));
+    return { floor, deficits, perKey: await timeOf(() => findDemand(trx, GATE.appIds)) };
   });
 }
 

@@ -3,6 +3,7 @@ import { alignColumns, medianOf, toHundredths } from '../figures.ts';
 /** Milliseconds of each kind of pass, of all rounds. */
 export interface Times {
   readonly deficits: number[];
+  readonly perKey: number[];
   readonly floor: number[];
   /** Infinity: it was given up. */
   readonly predecessor: number[];
@@ -10,17 +11,20 @@ export interface Times {
   readonly idle: number[];
 }
 
-export const noTimes = (): Times => ({ deficits: [], floor: [], predecessor: [], pass: [], idle: [] });
+export const noTimes = (): Times => ({ deficits: [], perKey: [], floor: [], predecessor: [], pass: [], idle: [] });
 
 /** What is printed of one number of waiting jobs over one history, by the names of the JSON object: medians in milliseconds. */
 export interface Run {
   readonly waiting: number;
+  /** A whole pass, and one that finds nothing to do: what an operator has. */
+  readonly pass_ms: number;
+  readonly idle_pass_ms: number;
+  /** Of the pass: the statement that tells what each key lacks, and the one before it, which only sums that up. */
+  readonly per_key_ms: number;
   readonly deficits_ms: number;
   readonly floor_ms: number;
   /** Null: not measured over this history, or longer than its limit. */
   readonly predecessor_ms: number | null;
-  readonly pass_ms: number;
-  readonly idle_pass_ms: number;
   readonly history_rows: number;
 }
 
@@ -28,48 +32,49 @@ export function toRun(waiting: number, historyRows: number, times: Times): Run {
   const predecessor = medianOf(times.predecessor);
   return {
     waiting,
-    deficits_ms: toHundredths(medianOf(times.deficits)),
-    floor_ms: toHundredths(medianOf(times.floor)),
-    predecessor_ms: Number.isFinite(predecessor) ? toHundredths(predecessor) : null,
     pass_ms: toHundredths(medianOf(times.pass)),
     idle_pass_ms: toHundredths(medianOf(times.idle)),
+    ...ofDemand(times),
+    predecessor_ms: Number.isFinite(predecessor) ? toHundredths(predecessor) : null,
     history_rows: historyRows,
   };
 }
 
+const ofDemand = ({ perKey, deficits, floor }: Times) => ({
+  per_key_ms: toHundredths(medianOf(perKey)),
+  deficits_ms: toHundredths(medianOf(deficits)),
+  floor_ms: toHundredths(medianOf(floor)),
+});
+
 /** The same after many changes of status and a vacuum. */
-export interface ChangedRun {
-  readonly waiting: number;
-  readonly deficits_ms: number;
-  readonly floor_ms: number;
+export interface ChangedRun extends Pick<Run, 'waiting' | 'per_key_ms' | 'deficits_ms' | 'floor_ms'> {
   readonly status_changes: number;
 }
 
+export const toChangedRun = (waiting: number, statusChanges: number, times: Times): ChangedRun => ({
+  waiting,
+  ...ofDemand(times),
+  status_changes: statusChanges,
+});
+
 const figure = (value: number | null): string => (value === null ? '-' : value.toFixed(2));
 
-/** The table for people. */
+/** The table for people: first what a pass takes. */
 export function tableOf(runs: readonly Run[], changed: readonly ChangedRun[]): string {
+  const rowOf = (name: string, history: number, run: ChangedRun | Run): string[] => [
+    name,
+    String(history),
+    ...('pass_ms' in run ? [figure(run.pass_ms), figure(run.idle_pass_ms)] : ['-', '-']),
+    figure(run.per_key_ms),
+    figure(run.per_key_ms / run.floor_ms),
+    figure(run.deficits_ms),
+    figure(run.deficits_ms / run.floor_ms),
+    figure(run.floor_ms),
+    figure('predecessor_ms' in run ? run.predecessor_ms : null),
+  ];
   return alignColumns([
-    ['waiting', 'history', 'deficits ms', 'floor ms', 'of floor', 'one by one ms', 'pass ms', 'idle pass ms'],
-    ...runs.map((run) => [
-      String(run.waiting),
-      String(run.history_rows),
-      figure(run.deficits_ms),
-      figure(run.floor_ms),
-      figure(run.deficits_ms / run.floor_ms),
-      figure(run.predecessor_ms),
-      figure(run.pass_ms),
-      figure(run.idle_pass_ms),
-    ]),
-    ...changed.map((run) => [
-      `${run.waiting} changed`,
-      String(run.status_changes),
-      figure(run.deficits_ms),
-      figure(run.floor_ms),
-      figure(run.deficits_ms / run.floor_ms),
-      '-',
-      '-',
-      '-',
-    ]),
+    ['waiting', 'history', 'pass ms', 'idle pass ms', 'per key ms', 'of floor', 'sum ms', 'of floor', 'floor ms', 'one by one ms'],
+    ...runs.map((run) => rowOf(String(run.waiting), run.history_rows, run)),
+    ...changed.map((run) => rowOf(`${run.waiting} changed`, run.status_changes, run)),
   ]);
 }

@@ -1,5 +1,5 @@
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
-import { type Contender, VARIANTS } from './contender.ts';
+import { type Contender, SLOTS } from './contender.ts';
 import { createGraphile } from './graphile.ts';
 import { measureStarts, measureThroughput } from './measure.ts';
 import { createPaddock } from './paddock.ts';
@@ -9,17 +9,17 @@ import type { Bench } from '../bench.ts';
 import { type Run, tableOf, toRun } from './results.ts';
 
 const ROUNDS = 5;
-const STARTS_PER_ROUND = 60;
+const STARTS_PER_ROUND = 20;
 /** Fewer for whoever takes each task by itself, so that all of them measure for about as long. */
 const ONE_BY_ONE_SHARE = 0.2;
 const WARM_UP_TASKS = 5_000;
 /** No further round is begun after this; a median of fewer is still one. */
-const ENOUGH_MS = 110_000;
+const ENOUGH_MS = 240_000;
 
 type Say = (line: string) => void;
 
 export const queue: Bench = {
-  about: 'no-op tasks per second and enqueue-to-start latency, beside graphile-worker and pg-boss',
+  about: 'no-op tasks per second and enqueue-to-start latency with 16, 64 and 500 slots, beside graphile-worker and pg-boss',
   size: { flag: 'tasks', usual: 20_000, least: 1_000, most: 100_000 },
   async run(tasks, say) {
     const runs = await benchQueue(tasks, say);
@@ -29,7 +29,7 @@ export const queue: Bench = {
 
 /**
  * Measures all variants on one PostgreSQL with default durability that is started for this and removed afterwards: one round after the
- * other, each variant once in every round, so that whatever else the machine does falls on all of them.
+ * other, each variant once with each number of slots in every round, so that whatever else the machine does falls on all of them.
  */
 async function benchQueue(tasks: number, say: Say): Promise<Run[]> {
   const postgres = await startPostgres({ durable: true });
@@ -47,22 +47,23 @@ async function benchQueue(tasks: number, say: Say): Promise<Run[]> {
 }
 
 async function measureAll(contenders: readonly Contender[], tasks: number, say: Say): Promise<Run[]> {
-  const rates = new Map(VARIANTS.map((variant) => [variant, [] as number[]]));
-  const starts = new Map(VARIANTS.map((variant) => [variant, [] as number[]]));
+  const measured = SLOTS.flatMap((slots) =>
+    contenders.map((contender) => ({ contender, slots, rates: [] as number[], starts: [] as number[] })),
+  );
   say('warming up');
-  for (const contender of contenders) await measureThroughput(contender, WARM_UP_TASKS);
+  for (const { contender, slots } of measured) await measureThroughput(contender, slots, WARM_UP_TASKS);
   const deadline = performance.now() + ENOUGH_MS;
   for (let round = 1; round <= ROUNDS && (round === 1 || performance.now() < deadline); round++) {
-    for (const contender of contenders) {
+    // The order turns from round to round: what one leaves behind, a checkpoint or full caches, falls on another the next time.
+    for (const { contender, slots, rates, starts } of round % 2 === 1 ? measured : measured.toReversed()) {
       const count = contender.variant === 'graphile-default' ? Math.ceil(tasks * ONE_BY_ONE_SHARE) : tasks;
-      const rate = await measureThroughput(contender, count);
-      const latencies = await measureStarts(contender, STARTS_PER_ROUND);
-      rates.get(contender.variant)?.push(rate);
-      starts.get(contender.variant)?.push(...latencies);
-      say(
-        `round ${round} of ${ROUNDS}: ${contender.variant} ${Math.round(rate)} tasks/s, start after ${medianOf(latencies).toFixed(2)} ms`,
-      );
+      const rate = await measureThroughput(contender, slots, count);
+      const latencies = await measureStarts(contender, slots, STARTS_PER_ROUND);
+      rates.push(rate);
+      starts.push(...latencies);
+      const start = medianOf(latencies).toFixed(2);
+      say(`round ${round} of ${ROUNDS}: ${contender.variant}, ${slots} slots: ${Math.round(rate)} tasks/s, start after ${start} ms`);
     }
   }
-  return VARIANTS.map((variant) => toRun(variant, rates.get(variant) ?? [], starts.get(variant) ?? []));
+  return measured.map(({ contender: { variant }, slots, rates, starts }) => toRun({ variant, slots }, rates, starts));
 }

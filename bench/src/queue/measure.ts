@@ -11,10 +11,10 @@ const IDLE_MS = 5;
 const SETTLED_MS = 200;
 
 /** Tasks per second from the first call that enqueues some of `count`, with the workers up and idle, until the last is settled. */
-export async function measureThroughput(contender: Contender, count: number): Promise<number> {
+export async function measureThroughput(contender: Contender, slots: number, count: number): Promise<number> {
   const all = Promise.withResolvers<void>();
   let started = 0;
-  const stop = await contender.start(() => {
+  const stop = await contender.start(slots, () => {
     started += 1;
     if (started === count) all.resolve();
   });
@@ -30,9 +30,9 @@ export async function measureThroughput(contender: Contender, count: number): Pr
 }
 
 /** Milliseconds from the call that enqueues one task, its commit included, to the start of its handler, with nothing else to do. */
-export async function measureStarts(contender: Contender, count: number): Promise<number[]> {
+export async function measureStarts(contender: Contender, slots: number, count: number): Promise<number[]> {
   let onStart: (() => void) | undefined;
-  const stop = await contender.start(() => onStart?.());
+  const stop = await contender.start(slots, () => onStart?.());
   const starts: number[] = [];
   for (let i = 0; i < WARM_UPS + count; i++) {
     const started = Promise.withResolvers<number>();

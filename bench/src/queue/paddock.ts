@@ -13,7 +13,6 @@ import { batchSizes, type Contender } from './contender.ts';
 
 const SCHEMA = 'paddock';
 const KIND = 'no-op';
-const SLOTS = 500;
 
 /** Our queue, wired as the services wire it: all columns, history, counts, triggers, log and metrics, with the settings' defaults. */
 export async function createPaddock(url: string): Promise<Contender> {
@@ -35,7 +34,7 @@ export async function createPaddock(url: string): Promise<Contender> {
         await enqueueAlone(db, tasks);
       }
     },
-    start(onStart) {
+    start(slots, onStart) {
       const handler = () => {
         onStart();
         return Promise.resolve(done());
@@ -44,7 +43,7 @@ export async function createPaddock(url: string): Promise<Contender> {
         connection,
         config: clientConfig(databaseOptions),
         schema: SCHEMA,
-        kinds: { [KIND]: { handler, slots: SLOTS } },
+        kinds: { [KIND]: { handler, slots } },
         holder: `bench/${++starts}`,
         events,
         ...executorRules(config),

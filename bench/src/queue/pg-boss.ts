@@ -3,7 +3,6 @@ import { PgBoss } from 'pg-boss';
 import { batchSizes, type Contender } from './contender.ts';
 
 const QUEUE = 'no-op';
-const BATCH = 500;
 const SCHEMA = 'pgboss';
 
 /** pg-boss in batches, woken by its notifications. What it completes stays in its table for a week, so it too keeps history. */
@@ -27,8 +26,8 @@ export async function createPgBoss(url: string): Promise<Contender> {
         );
       }
     },
-    async start(onStart) {
-      await boss.work(QUEUE, { batchSize: BATCH, burstWhenBatchFull: true }, (jobs) => {
+    async start(slots, onStart) {
+      await boss.work(QUEUE, { batchSize: slots, burstWhenBatchFull: true }, (jobs) => {
         for (let started = 0; started < jobs.length; started++) onStart();
         return Promise.resolve();
       });
@@ -38,7 +37,7 @@ export async function createPgBoss(url: string): Promise<Contender> {
       const { rows } = await pool.query<{ some: boolean }>(`select exists (select from ${SCHEMA}.job where state < 'completed') as some`);
       return rows[0]?.some === true;
     },
-    clear: () => boss.deleteAllJobs(QUEUE),
+    clear: async () => void (await pool.query(`truncate ${SCHEMA}.job`)),
     async close() {
       await boss.stop();
       await pool.end();

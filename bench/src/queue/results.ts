@@ -4,14 +4,16 @@ import type { Variant } from './contender.ts';
 /** What is printed of one variant, by the names of the JSON object. */
 export interface Run {
   readonly variant: Variant;
+  /** How many tasks ran at one time at most. */
+  readonly slots: number;
   readonly tasks_per_second: number;
   readonly start_p50_ms: number;
   readonly start_p99_ms: number;
 }
 
 /** The median of the rounds' rates, and the quantiles of all rounds' latencies together. */
-export const toRun = (variant: Variant, rates: readonly number[], starts: readonly number[]): Run => ({
-  variant,
+export const toRun = (of: Pick<Run, 'variant' | 'slots'>, rates: readonly number[], starts: readonly number[]): Run => ({
+  ...of,
   tasks_per_second: Math.round(medianOf(rates)),
   start_p50_ms: toHundredths(medianOf(starts)),
   start_p99_ms: toHundredths(quantileOf(starts, 0.99)),
@@ -19,13 +21,15 @@ export const toRun = (variant: Variant, rates: readonly number[], starts: readon
 
 /** The table for people. */
 export function tableOf(runs: readonly Run[]): string {
-  const tuned = runs.find(({ variant }) => variant === 'graphile-tuned')?.tasks_per_second ?? Number.NaN;
+  const tunedWith = (slots: number): number =>
+    runs.find((run) => run.variant === 'graphile-tuned' && run.slots === slots)?.tasks_per_second ?? Number.NaN;
   return alignColumns([
-    ['variant', 'tasks/s', 'of tuned', 'start p50 ms', 'start p99 ms'],
+    ['slots', 'variant', 'tasks/s', 'of tuned', 'start p50 ms', 'start p99 ms'],
     ...runs.map((run) => [
+      String(run.slots),
       run.variant,
       String(run.tasks_per_second),
-      (run.tasks_per_second / tuned).toFixed(2),
+      (run.tasks_per_second / tunedWith(run.slots)).toFixed(2),
       run.start_p50_ms.toFixed(2),
       run.start_p99_ms.toFixed(2),
     ]),
