@@ -111,6 +111,35 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION pin_known_logins()
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into login_pins (login, entity_id)
+  select lower(login), min(entity_id) from installations
+  where deleted_at is null and lower(login) in (
+    select lower(key) from (select content from pools_documents order by version desc limit 1) document, jsonb_object_keys(content -> 'entities') key)
+  group by lower(login) having count(distinct entity_id) = 1
+  order by lower(login)
+  on conflict do nothing
+$function$;
+
+CREATE OR REPLACE FUNCTION pin_login(named text, account bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+declare
+  owner bigint;
+begin
+  loop
+    select entity_id into owner from login_pins where login = named;
+    if found then
+      return owner;
+    end if;
+    insert into login_pins (login, entity_id) values (named, account) on conflict do nothing;
+  end loop;
+end $function$;
+
 CREATE OR REPLACE FUNCTION touch_row()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -260,6 +289,14 @@ create table leases (
   fence bigint not null,
   expires_at timestamp with time zone not null,
   constraint leases_pkey PRIMARY KEY (name)
+);
+
+create table login_pins (
+  login text not null,
+  entity_id bigint not null,
+  pinned_at timestamp with time zone default now() not null,
+  constraint login_pins_login_check CHECK ((login = lower(login))),
+  constraint login_pins_pkey PRIMARY KEY (login)
 );
 
 create table operations (
@@ -621,6 +658,8 @@ CREATE TRIGGER jobs_inserted AFTER INSERT ON jobs REFERENCING NEW TABLE AS new_r
 CREATE TRIGGER jobs_touch BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION touch_row();
 
 CREATE TRIGGER jobs_updated AFTER UPDATE ON jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION notify_demand_changed();
+
+CREATE TRIGGER login_pins_changed AFTER DELETE OR UPDATE ON login_pins FOR EACH STATEMENT EXECUTE FUNCTION notify_queue_event();
 
 CREATE TRIGGER pools_documents_inserted AFTER INSERT ON pools_documents FOR EACH STATEMENT EXECUTE FUNCTION notify_queue_event();
 

@@ -1,1 +1,40 @@
 -- What services need so that nobody gets further than their own jobs. Additive: services of the version before go on beside it.
+
+-- Which account bore a login of `entities` first (names are no identities): another one under that login is refused until a person changes the
+-- row. Paddock adds rows and never changes or deletes one, so a pin outlives the account's jobs and its installation.
+create table login_pins (
+  login text primary key check (login = lower(login)),
+  entity_id bigint not null,
+  pinned_at timestamptz not null default now()
+);
+
+-- A person has decided anew: matchers read it at once.
+create trigger login_pins_changed after update or delete on login_pins for each statement execute function notify_queue_event();
+
+-- The account to which a login in lower case is pinned; to none yet, it is pinned to this one. Each query here sees what was committed before
+-- it began, so that of two accounts at one instant both are told the same one.
+create function pin_login(named text, account bigint) returns bigint language plpgsql as $$
+declare
+  owner bigint;
+begin
+  loop
+    select entity_id into owner from login_pins where login = named;
+    if found then
+      return owner;
+    end if;
+    insert into login_pins (login, entity_id) values (named, account) on conflict do nothing;
+  end loop;
+end $$;
+
+-- Pins the logins of the pools document in force to the only account of which it is known that it bears them.
+create function pin_known_logins() returns void language sql as $$
+  insert into login_pins (login, entity_id)
+  select lower(login), min(entity_id) from installations
+  where deleted_at is null and lower(login) in (
+    select lower(key) from (select content from pools_documents order by version desc limit 1) document, jsonb_object_keys(content -> 'entities') key)
+  group by lower(login) having count(distinct entity_id) = 1
+  order by lower(login)
+  on conflict do nothing
+$$;
+
+select pin_known_logins();

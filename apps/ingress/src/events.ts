@@ -1,4 +1,5 @@
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
+import type { Account } from '@paddock/domain/deliveries/payload-fields';
 import { HANDLED_EVENTS } from '@paddock/domain/deliveries/parse-delivery';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
@@ -26,7 +27,15 @@ export type Refusal =
 export interface IngressEvents {
   /** A signature was right, whatever becomes of the delivery. */
   verified(appId: number): void;
-  stored(delivery: { guid: string; event: string; outcome: Outcome; appId: number; jobId: number | null; ms: number }): void;
+  stored(delivery: {
+    guid: string;
+    event: string;
+    outcome: Outcome;
+    appId: number;
+    account: Account | null;
+    jobId: number | null;
+    ms: number;
+  }): void;
   /** `event` as the header says it; it is not to be trusted where there is no `appId`, for then the signature was not checked. */
   refused(refusal: Refusal, details: { guid?: string; event?: string; appId?: number; reason: string; error?: unknown }): void;
   /** A stored delivery has told how long its job waited, or ran. */
@@ -53,6 +62,9 @@ const QUIET: ReadonlySet<Refusal> = new Set<Refusal>([
   'cut_off',
   'aborted',
 ]);
+
+/** Accounts of which a process tells in its log that they were refused, each once. */
+const MOST_TOLD = 1_000;
 
 /** One function per business event: the metric and the log line together. `held` is what deliveries occupy now. */
 export function createIngressEvents({ log, metrics, held }: { log: Logger; metrics: Metrics; held: Held }): IngressEvents {
@@ -95,12 +107,21 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
   );
   const poolsVersion = metrics.gauge('paddock_pools_version', 'Version of the pools document in force here');
 
+  // The metric counts each; a stranger may send any number.
+  const told = new Set<number>();
+  const tellRefused = ({ id, login }: Account, guid: string): void => {
+    if (told.has(id) || told.size >= MOST_TOLD) return;
+    told.add(id);
+    log.warn('account refused, its login is pinned to another one: a person decides in login_pins', { accountId: id, login, guid });
+  };
+
   return {
     verified: (appId) => newest.set({ app: String(appId) }, Date.now() / 1000),
-    stored: ({ guid, event, outcome, appId, jobId, ms }) => {
+    stored: ({ guid, event, outcome, appId, account, jobId, ms }) => {
       const name = event.split('.', 1)[0] ?? event;
       deliveries.inc({ event: KNOWN.has(name) ? name : 'other', outcome });
       seconds.observe(ms / 1000);
+      if (outcome === 'refused_account' && account !== null) tellRefused(account, guid);
       // The event's row says the same, and stays.
       log.debug('delivery stored', { guid, event, outcome, appId, ...(jobId === null ? {} : { jobId }) });
     },

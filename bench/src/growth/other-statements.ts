@@ -15,6 +15,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'storeInstallations',
     'lockInstallations',
     'noteInstallations',
+    'pinLogins',
     'repairInstallations',
     'rememberFailedDeliveries',
     'askForMissingDeliveries',

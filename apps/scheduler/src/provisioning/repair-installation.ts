@@ -1,3 +1,4 @@
+import { pinLogins } from '@paddock/db/accounts/login-pins';
 import { storeInstallations } from '@paddock/db/accounts/installations';
 import type { Database } from '@paddock/db/schema/tables';
 import type { WorkerToProvision } from '@paddock/db/workers/workers';
@@ -20,8 +21,13 @@ export async function repairInstallation(db: Kysely<Database>, github: GitHub, w
   const account = { id: worker.entityId, login: found.login, type: worker.entityType };
   const { id: installationId, selection: repositorySelection, suspendedAt } = found;
   const stated = { appId: worker.appId, account, installationId, repositorySelection, suspendedAt, isDeleted: false, statedAt: null };
-  await db.transaction().execute((trx) => storeInstallations(trx, [stated]));
-  return 'renewed';
+  const refused = await db.transaction().execute(async (trx) => {
+    const others = await pinLogins(trx, [account]);
+    await storeInstallations(trx, [stated]);
+    return others;
+  });
+  // Its new name belongs to another account: the matcher gives the worker back.
+  return refused.has(account.id) ? 'gone' : 'renewed';
 }
 
 async function lookUp(github: GitHub, worker: WorkerToProvision): Promise<GitHubInstallation | undefined> {

@@ -1,6 +1,7 @@
 import type { KnownInstallation } from '@paddock/domain/accounts/compare-installations';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { appendEvents } from '../deliveries/installation-events.ts';
+import { pinLogins } from './login-pins.ts';
 import { type InstallationToStore, lockInstallations, storeInstallations } from './installations.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
@@ -23,6 +24,10 @@ export async function findAppInstallations(db: Kysely<Database>, appId: number):
  */
 export async function repairInstallations(trx: Transaction<Database>, statements: readonly InstallationToStore[]): Promise<void> {
   if (statements.length === 0) return;
+  const refused = await pinLogins(
+    trx,
+    statements.flatMap(({ account, isDeleted }) => (isDeleted ? [] : [account])),
+  );
   await lockInstallations(trx);
   await storeInstallations(trx, statements);
   await appendEvents(
@@ -30,7 +35,7 @@ export async function repairInstallations(trx: Transaction<Database>, statements
     statements.map((statement) => ({
       source: 'reconciler',
       event: statement.isDeleted ? 'discovered.uninstalled' : 'discovered.installed',
-      outcome: 'ok',
+      outcome: refused.has(statement.account.id) ? 'refused_account' : 'ok',
       appId: statement.appId,
       installationId: statement.installationId,
       account: statement.account,

@@ -1,5 +1,6 @@
 import { jobOutcomes, type JobResult } from '@paddock/domain/deliveries/job-outcomes';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
+import { REFUSED_ACCOUNT } from '@paddock/domain/pools/place-job';
 import type { JobStatement } from '@paddock/domain/deliveries/workflow-job-event';
 
 /** A delivery as far as its outcome depends on it. */
@@ -9,7 +10,7 @@ const BEFORE = [undefined, 'pending', 'running', 'completed', 'failed'] as const
 
 /**
  * For each delivery its outcome by what storing its job may come to: the statement picks one, and the rule itself stays in one place.
- * `outcomes` has those of all results, one series after the other, and `choices` the position, from 1, at which a delivery's series begins;
+ * `outcomes` has those of all results, one series after the other, where a pool serves the job with those for a refused account behind; and `choices` the position, from 1, at which a delivery's series begins;
  * most deliveries of a batch share one.
  */
 export function possibleOutcomes(batch: readonly Placed[]): { choices: number[]; outcomes: Outcome[] } {
@@ -26,16 +27,19 @@ export function possibleOutcomes(batch: readonly Placed[]): { choices: number[];
     if (known !== undefined) return known;
     const begin = outcomes.length + 1;
     begins.set(key, begin);
-    for (const before of BEFORE) {
-      for (const changed of [false, true]) outcomes.push(...jobOutcomes({ before, changed, place }, arrived).slice(nth, nth + 1));
+    for (const decision of 'ignored' in place ? [place] : [place, REFUSED_ACCOUNT]) {
+      for (const before of BEFORE) {
+        for (const changed of [false, true])
+          outcomes.push(...jobOutcomes({ before, changed, place: decision }, arrived).slice(nth, nth + 1));
+      }
     }
     return begin;
   });
   return { choices, outcomes };
 }
 
-/** The SQL that picks one, given (choice, before, changed) and `outcomes` as a parameter. */
+/** The SQL that picks one, given (choice, is_refused, before, changed) and `outcomes` as a parameter. */
 export const chosenOutcome = (outcomes: `$${number}`): string =>
-  `(${outcomes}::text[])[choice + changed::integer + case before ${BEFORE.flatMap((before, nth) =>
-    before === undefined ? [] : [`when '${before}' then ${2 * nth}`],
+  `(${outcomes}::text[])[choice + case when is_refused then ${2 * BEFORE.length} else 0 end + changed::integer + case before ${BEFORE.flatMap(
+    (before, nth) => (before === undefined ? [] : [`when '${before}' then ${2 * nth}`]),
   ).join(' ')} else 0 end]`;

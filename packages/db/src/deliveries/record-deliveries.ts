@@ -1,7 +1,9 @@
 import { roundsByRunner } from '@paddock/domain/deliveries/fold-job-statements';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import type { Kysely } from 'kysely';
+import type { NamedAccount } from '@paddock/domain/pools/entities';
 import { lockInstallations } from '../accounts/installations.ts';
+import { pinLogins } from '../accounts/login-pins.ts';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
 import type { CurrentPools } from '../jobs/pools-documents.ts';
 import { addStored, bindRunners, type StoredJobs } from '../jobs/record-jobs.ts';
@@ -29,8 +31,10 @@ export async function recordDeliveries(
   }
   return db.transaction().execute(async (trx) => {
     const outcomes: Outcome[] = [];
+    // What states no job is rare: then all logins are pinned first, in one order for everybody.
+    const refused = await pinLogins(trx, ofJobs.length === batch.length ? [] : batch.flatMap(accountOf));
     if (batch.some(({ parsed }) => parsed.kind === 'installation' || parsed.kind === 'account_name')) await lockInstallations(trx);
-    // Locks are taken in this order by everybody: jobs, installations, workers.
+    // Locks are taken in this order by everybody: logins that are pinned, jobs, installations, workers.
     const storedJobs: StoredJobs = new Map();
     const stated = batch.flatMap((delivery, index) => (isJobDelivery(delivery) ? [{ ...statementOf(delivery), delivery, index }] : []));
     for (const round of roundsByRunner(stated)) {
@@ -43,10 +47,16 @@ export async function recordDeliveries(
     }
     const others = batch.flatMap((delivery, index) => (isJobDelivery(delivery) ? [] : [{ delivery, index }]));
     const deliveries = others.map(({ delivery }) => delivery);
-    for (const [nth, outcome] of (await storeOtherDeliveries(trx, deliveries, pools)).entries()) {
+    for (const [nth, outcome] of (await storeOtherDeliveries(trx, deliveries, { pools, refused })).entries()) {
       outcomes[others[nth]?.index ?? -1] = outcome;
     }
     await bindRunners(trx, stated, storedJobs, pools);
     return outcomes;
   });
+}
+
+/** Whom a delivery that is of use shows to bear a login; an account that has lost the App may have lost its name since. */
+function accountOf({ parsed }: DeliveryToRecord): NamedAccount[] {
+  const isOfUse = parsed.kind !== 'noted' && !(parsed.kind === 'installation' && parsed.statement.isDeleted);
+  return isOfUse && parsed.account !== null ? [parsed.account] : [];
 }

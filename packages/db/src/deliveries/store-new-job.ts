@@ -7,6 +7,7 @@ import { appendingEvents, EVENT_COLUMNS, jsonValue } from './installation-events
 import { eventOf, type JobDelivery, statementOf } from './store-job-deliveries.ts';
 import { NEW_JOB_PARAMETERS, newJobParameters, storingNewJob } from '../jobs/jobs.ts';
 import type { CurrentPools } from '../jobs/pools-documents.ts';
+import { jobToStore } from '../jobs/stated-columns.ts';
 import { preparedText } from '../connection/prepared.ts';
 import { asParameters, parametersOf } from '../connection/source-columns.ts';
 import type { Database } from '../schema/tables.ts';
@@ -15,18 +16,22 @@ import type { Database } from '../schema/tables.ts';
 const isKnownInstallation = `exists (select from installations i where i.entity_id = stated.entity_id and i.app_id = stated.app_id
   and i.installation_id = stated.installation_id and i.login = stated.entity_name)`;
 
+/** No login admits the account, or one that is known to be its own. */
+const isKnownName = `(stated.by_login is null
+  or exists (select from login_pins p where p.login = stated.by_login and p.entity_id = stated.entity_id))`;
+
 const EVENT_BEGINS = NEW_JOB_PARAMETERS + 1;
 const EVENT_ENDS = EVENT_BEGINS + Object.keys(EVENT_COLUMNS).length;
 const event = `select ${asParameters(EVENT_COLUMNS, EVENT_BEGINS)}, 'webhook' as source, $${EVENT_ENDS}::text as outcome from written`;
 
-const STORE_NEW_JOB = preparedText(`with ${storingNewJob(isKnownInstallation)}, appended as (
+const STORE_NEW_JOB = preparedText(`with ${storingNewJob(`${isKnownInstallation} and ${isKnownName}`)}, appended as (
       ${appendingEvents(event, `$${EVENT_ENDS + 1}::jsonb`)}
     ) select job_id from written`);
 
 /**
  * Stores a delivery that comes alone and tells of a new job that waits, which is what a person waits for: in one statement, for half of
  * what the statement for all cases costs. Gives undefined, and has written nothing, if it is no such delivery: its job is known, is served
- * by no pool, has begun, or its installation is not the one that is known.
+ * by no pool, has begun, or its installation or its account's name is not the one that is known.
  */
 export async function storeNewJob(db: Kysely<Database>, delivery: JobDelivery, pools: CurrentPools): Promise<Outcome | undefined> {
   const [facts] = foldJobStatements([statementOf(delivery)]);
@@ -35,7 +40,7 @@ export async function storeNewJob(db: Kysely<Database>, delivery: JobDelivery, p
   if ('ignored' in place) return undefined;
   const [outcome] = jobOutcomes({ before: undefined, changed: true, place }, [facts.status]);
   const values = [
-    ...newJobParameters({ facts, place }, pools.version),
+    ...newJobParameters(jobToStore(pools.document, facts, place), pools.version),
     ...parametersOf(EVENT_COLUMNS, eventOf(delivery)),
     outcome,
     jsonValue(delivery.payload),

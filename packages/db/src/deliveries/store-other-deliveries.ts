@@ -7,11 +7,18 @@ import type { CurrentPools } from '../jobs/pools-documents.ts';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
 import type { Database } from '../schema/tables.ts';
 
+/** What deliveries are judged by. */
+interface Judging {
+  readonly pools: CurrentPools;
+  /** The ids of accounts whose login belongs to another one. */
+  readonly refused: ReadonlySet<number>;
+}
+
 /** Stores deliveries that state nothing of a job's course. Returns what came of each, in order. */
 export async function storeOtherDeliveries(
   trx: Transaction<Database>,
   batch: readonly DeliveryToRecord[],
-  pools: CurrentPools,
+  judging: Judging,
 ): Promise<readonly Outcome[]> {
   if (batch.length === 0) return [];
   const repeated = await findRepeated(trx, batch);
@@ -26,7 +33,7 @@ export async function storeOtherDeliveries(
     // What is told a second time may be outdated by now.
     batch.flatMap((delivery, index) => (repeated[index] === true ? [] : mentionOf(delivery))),
   );
-  const outcomes = batch.map((delivery, index) => outcomeOf(delivery, repeated[index] === true, pools));
+  const outcomes = batch.map((delivery, index) => outcomeOf(delivery, repeated[index] === true, judging));
   await appendEvents(
     trx,
     batch.map(({ parsed, appId, guid, payload, payloadRepaired, reduced }, index) => {
@@ -70,17 +77,20 @@ async function findRepeated(trx: Transaction<Database>, batch: readonly Delivery
   });
 }
 
-function outcomeOf({ parsed }: DeliveryToRecord, isRepeated: boolean, { document }: CurrentPools): Outcome {
+function outcomeOf({ parsed }: DeliveryToRecord, isRepeated: boolean, { pools: { document }, refused }: Judging): Outcome {
+  const isRefused = parsed.account !== null && refused.has(parsed.account.id);
   switch (parsed.kind) {
     case 'waiting_job': {
       const decision = placeJob(document, parsed.job);
       if ('ignored' in decision) return decision.ignored;
+      if (isRefused) return 'refused_account';
       return isRepeated ? 'duplicate_delivery' : 'job_waiting';
     }
     case 'noted':
       return isRepeated && parsed.outcome === 'ok' ? 'duplicate_delivery' : parsed.outcome;
     case 'installation':
     case 'account_name':
+      if (isRefused) return 'refused_account';
       return isRepeated ? 'duplicate_delivery' : 'ok';
     case 'job':
       throw new Error('A delivery that states something of a job is stored with the job.');

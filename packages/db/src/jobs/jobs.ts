@@ -14,6 +14,8 @@ export interface StoredJob {
   readonly worker: string | null;
   /** That worker does not know yet that it is assigned. */
   readonly isUnbound: boolean;
+  /** Its account's login is pinned to another account, so that no pool serves it. */
+  readonly isRefused: boolean;
 }
 
 // pending -> running -> completed | failed: this statement moves forward only. Only a look-up brings a failed job back to pending. `e` is the
@@ -105,26 +107,37 @@ const insertingJobs = (placed: string): string => `
  * The one statement that writes what GitHub says of jobs (A5, A6): a row is inserted, moved forward, filled in, or left alone. Saying the
  * same again changes nothing, `updated_at` included, and the order of what is said makes no difference.
  *
- * `jobs` holds each job once, sorted by id: rows are locked in that order by everybody, and before any worker. Only the INSERT locks any,
+ * `jobs` holds each job once, sorted by id: rows are locked in that order by everybody, after any login that is pinned and before any worker. Only the INSERT locks any,
  * one after the other; locking those that exist beforehand would be a second order, and deadlocks. Workers are only read here.
  *
  * These are the statement's queries, as text that is put together once; the last, `stored`, has a row for each job: (job_id, before,
- * changed, worker, is_unbound). A row that came into being since the statement began is not among those read, yet it was there before.
+ * changed, worker, is_unbound, is_refused). A row that came into being since the statement began is not among those read, yet it was there before.
  * What exists is looked up row by row (`limit 1` keeps it so): a plan that is made once must be right for tables of any size.
  */
 export const STORING_JOBS = `
     stated as (
       select * from json_to_recordset($1::json) as stated(${asRecord(STATED_COLUMNS)})
+    ), pinned as materialized (
+      select login, pin_login(login, entity_id) as owner from (
+        select distinct on (by_login) by_login as login, entity_id from stated
+        where by_login is not null and not exists (select from login_pins known where known.login = by_login) order by by_login, job_id
+      ) unpinned
     ), placed as materialized (
       select stated.*, known.status as before, worker.pod_name as worker,
         worker.pod_name is not null and worker.assigned_job_id is null as is_unbound,
-        coalesce(stated.k8s_pool, known.k8s_pool, worker.k8s_pool) as pool,
-        coalesce(stated.k8s_image, known.k8s_image, worker.k8s_image) as image,
-        coalesce(stated.scope_repo_id, known.scope_repo_id, worker.scope_repo_id) as scope,
+        is_refused,
+        coalesce(case when not is_refused then stated.k8s_pool end, known.k8s_pool, worker.k8s_pool) as pool,
+        coalesce(case when not is_refused then stated.k8s_image end, known.k8s_image, worker.k8s_image) as image,
+        coalesce(case when not is_refused then stated.scope_repo_id end, known.scope_repo_id, worker.scope_repo_id) as scope,
         coalesce(stated.installation_id,
           (select i.installation_id from installations i where i.entity_id = stated.entity_id and i.app_id = stated.app_id), 0) as installation,
         $2::integer as pools_version
       from stated
+      cross join lateral (
+        select coalesce(stated.entity_id <> coalesce(
+          (select p.entity_id from login_pins p where p.login = stated.by_login),
+          (select p.owner from pinned p where p.login = stated.by_login)), false) as is_refused
+      ) pin
       left join lateral (
         select status, k8s_pool, k8s_image, scope_repo_id from jobs where job_id = stated.job_id limit 1
       ) known on true
@@ -137,7 +150,7 @@ export const STORING_JOBS = `
       returning job_id, xmax = 0 as is_new
     ), stored as (
       select placed.job_id, case when placed.before is null and not written.is_new then 'pending' else placed.before end as before,
-        written.job_id is not null as changed, placed.worker, placed.is_unbound
+        written.job_id is not null as changed, placed.worker, placed.is_unbound, placed.is_refused
       from placed left join written using (job_id)
     )`;
 
@@ -172,7 +185,7 @@ export const newJobParameters = (job: JobToStore, poolsVersion: number): unknown
 ];
 
 const STORE_JOBS = preparedText(`with ${STORING_JOBS}
-    select job_id as "jobId", before, changed, worker, is_unbound as "isUnbound" from stored`);
+    select job_id as "jobId", before, changed, worker, is_unbound as "isUnbound", is_refused as "isRefused" from stored`);
 
 /** Stores what GitHub says of jobs, and nothing else. */
 export async function storeJobs(trx: Transaction<Database>, jobs: readonly JobToStore[], poolsVersion: number): Promise<StoredJob[]> {

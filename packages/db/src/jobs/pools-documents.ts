@@ -17,7 +17,7 @@ export interface PoolsDocumentToStore {
 
 /**
  * Puts a pools document in force unless the one in force says the same. Returns the version in force. Of several processes that start at
- * once with the same document, one writes it.
+ * once with the same document, one writes it. Logins that are listed now are pinned to the accounts that are known to bear them.
  */
 export async function storePoolsDocument(db: Kysely<Database>, { content, digest, loadedBy }: PoolsDocumentToStore): Promise<number> {
   return db.transaction().execute(async (trx) => {
@@ -35,6 +35,7 @@ export async function storePoolsDocument(db: Kysely<Database>, { content, digest
       .values({ digest, content: JSON.stringify(content), loaded_by: loadedBy })
       .returning('version')
       .executeTakeFirstOrThrow();
+    await sql`select pin_known_logins()`.execute(trx);
     return version;
   });
 }

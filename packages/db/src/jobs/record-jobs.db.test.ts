@@ -7,7 +7,7 @@ import { recordJobs } from './record-jobs.ts';
 
 const ORG = { id: 11, login: 'acme', type: 'Organization' } as const;
 const SMALL = { name: 'small', labels: ['self-hosted', 'linux'], image: 'runner:1', namespace: 'runners' };
-const pools = { version: 4, document: poolsDocument.parse({ pools: [SMALL], entities: { acme: {} } }) };
+const pools = { version: 4, document: poolsDocument.parse({ pools: [SMALL], entities: { acme: {}, 'id:12': {} } }) };
 
 const queued: DeliveredStatement = {
   jobId: 900,

@@ -1,11 +1,12 @@
 import { type DeliveredStatement, foldJobStatements, roundsByRunner } from '@paddock/domain/deliveries/fold-job-statements';
 import type { JobResult } from '@paddock/domain/deliveries/job-outcomes';
-import { placeJob } from '@paddock/domain/pools/place-job';
+import { placeJob, REFUSED_ACCOUNT } from '@paddock/domain/pools/place-job';
 import type { Transaction } from 'kysely';
 import { bindWorkers } from './bind-workers.ts';
 import { findEarlierStatements } from './earlier-statements.ts';
 import { type StoredJob, storeJobs } from './jobs.ts';
 import type { CurrentPools } from './pools-documents.ts';
+import { jobToStore } from './stated-columns.ts';
 import type { Database } from '../schema/tables.ts';
 
 /**
@@ -62,7 +63,7 @@ async function storeAll(trx: Transaction<Database>, statements: readonly Deliver
     const jobs = foldJobStatements(round).map((facts) => ({ facts, decision: placeJob(pools.document, facts) }));
     const stored = await storeJobs(
       trx,
-      jobs.map(({ facts, decision }) => ({ facts, place: 'ignored' in decision ? undefined : decision })),
+      jobs.map(({ facts, decision }) => jobToStore(pools.document, facts, decision)),
       pools.version,
     );
     const byId = new Map(stored.map((job) => [job.jobId, job]));
@@ -78,5 +79,5 @@ export function addStored(all: StoredJobs, jobId: number, row: StoredJob | undef
   const changed = row?.changed === true || earlier?.result.changed === true;
   const workers = earlier?.workers ?? [];
   if (row !== undefined && row.worker !== null && row.isUnbound) workers.push(row.worker);
-  all.set(jobId, { result: { before, changed, place }, workers });
+  all.set(jobId, { result: { before, changed, place: row?.isRefused === true ? REFUSED_ACCOUNT : place }, workers });
 }

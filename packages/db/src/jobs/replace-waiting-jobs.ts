@@ -3,7 +3,7 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { loginToday } from '../accounts/installation-today.ts';
 import { appendEvents, type EventToAppend } from '../deliveries/installation-events.ts';
 import { storeJobs } from './jobs.ts';
-import type { JobToStore } from './stated-columns.ts';
+import { type JobToStore, jobToStore } from './stated-columns.ts';
 import type { CurrentPools } from './pools-documents.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
@@ -22,7 +22,7 @@ export async function replaceWaitingJobs(db: Kysely<Database>, { document, versi
     const elsewhere = jobs.flatMap((job): Move[] => {
       const account = { id: job.entityId, login: job.login, type: job.entityType };
       const place = replaceJob(document, { ...job, account });
-      return place === undefined ? [] : [{ from: job, facts: { ...job, ...UNSAID, account }, place }];
+      return place === undefined ? [] : [{ from: job, ...jobToStore(document, { ...job, ...UNSAID, account }, place), place }];
     });
     if (elsewhere.length > 0) moved += await db.transaction().execute((trx) => move(trx, elsewhere, version));
     const last = jobs.at(-1);

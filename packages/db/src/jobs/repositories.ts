@@ -1,6 +1,7 @@
 import type { KnownJob } from '@paddock/domain/jobs/judge-discovered-job';
 import { type Kysely, sql } from 'kysely';
 import { installationToday, isUsable } from '../accounts/installation-today.ts';
+import { isPinned } from '../accounts/login-pins.ts';
 import { isLeftAlone } from '../accounts/refusals.ts';
 import { isWaiting } from '../accounts/waits.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
@@ -129,7 +130,7 @@ export async function findInstallationByLogin(
   const { rows } = await sql<InstallationToAsk>`
     select ${installationColumns} from installations account
     where lower(login) = lower(${login}) and ${isUsable('account', appIds)}
-    order by stated_at desc limit 1`.execute(db);
+    order by ${isPinned('account')} desc, stated_at desc limit 1`.execute(db);
   return rows[0];
 }
 

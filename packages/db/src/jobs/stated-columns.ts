@@ -1,12 +1,21 @@
 import type { DeliveredStatement } from '@paddock/domain/deliveries/fold-job-statements';
 import { storableLabels } from '@paddock/domain/pools/labels';
-import type { PlacedJob } from '@paddock/domain/pools/place-job';
+import type { IgnoredJob, PlacedJob } from '@paddock/domain/pools/place-job';
+import { admittingLogin, type PoolsDocument } from '@paddock/domain/pools/pools-document';
 
 /** A job's folded facts and its pool; without a pool it is stored only if it has a row already or runs on a worker of ours (B7). */
 export interface JobToStore {
   readonly facts: DeliveredStatement;
   readonly place: PlacedJob | undefined;
+  /** The login, in lower case, by which its account is admitted: it has to be this account's own (`login_pins`). */
+  readonly byLogin: string | undefined;
 }
+
+/** A job as the pools of `document` have decided about it. */
+export const jobToStore = (document: PoolsDocument, facts: DeliveredStatement, decision: PlacedJob | IgnoredJob): JobToStore =>
+  'ignored' in decision
+    ? { facts, place: undefined, byLogin: undefined }
+    : { facts, place: decision, byLogin: admittingLogin(document, facts.account) };
 
 /** What is stated of a job, as the statements that store jobs are given it. */
 export const STATED_COLUMNS = {
@@ -35,9 +44,10 @@ export const STATED_COLUMNS = {
   started_at: 'timestamptz',
   completed_at: 'timestamptz',
   delivery_guid: 'text',
+  by_login: 'text',
 } as const;
 
-export function statedColumns({ facts, place }: JobToStore): Readonly<Record<keyof typeof STATED_COLUMNS, unknown>> {
+export function statedColumns({ facts, place, byLogin }: JobToStore): Readonly<Record<keyof typeof STATED_COLUMNS, unknown>> {
   return {
     job_id: facts.jobId,
     status: facts.status,
@@ -64,5 +74,6 @@ export function statedColumns({ facts, place }: JobToStore): Readonly<Record<key
     started_at: facts.startedAt,
     completed_at: facts.completedAt,
     delivery_guid: facts.deliveryGuid,
+    by_login: byLogin,
   };
 }

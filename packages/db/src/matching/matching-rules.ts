@@ -30,6 +30,7 @@ export interface MatchingSettings {
 interface Row {
   pools: PoolRule[];
   entities: Record<string, { maxWorkers?: number | null; weight?: number }>;
+  pins: Record<string, number>;
   environmentStopped: boolean;
   stoppedEntities: number[];
   barred: Record<string, 'installation_gone' | 'installation_suspended' | 'app_not_configured'>;
@@ -121,6 +122,7 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
     )
     select coalesce((select pools from pools), '[]') as pools,
       coalesce((select content -> 'entities' from document), '{}') as entities,
+      (select coalesce(jsonb_object_agg(login, entity_id), '{}') from login_pins) as pins,
       exists (select from stopped_making where subject_type = 'environment') as "environmentStopped",
       (select coalesce(jsonb_agg(case when ${NAMES_ENTITY} then subject_id::bigint end), '[]') from stopped_making where ${NAMES_ENTITY}) as "stoppedEntities",
       coalesce((select barred from barred), '{}') as barred,
@@ -134,6 +136,7 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
   return {
     pools: new Map(row.pools.map((pool) => [pool.name, pool])),
     entities: new Map(entities),
+    pins: new Map(Object.entries(row.pins)),
     environmentStopped: row.environmentStopped,
     stoppedEntities: new Set(row.stoppedEntities),
     barred: new Map(Object.entries(row.barred).map(([entityId, reason]) => [Number(entityId), reason])),

@@ -46,6 +46,7 @@ const TABLES = [
   'demand_keys',
   'installations',
   'pools_documents',
+  'login_pins',
   'stopped_making',
   'registration_budgets',
   'warm_repositories',

@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { isUsable } from '../accounts/installation-today.ts';
+import { isPinned } from '../accounts/login-pins.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { ReservedWorker } from './reserve-workers.ts';
 import type { Database } from '../schema/tables.ts';
@@ -41,7 +42,12 @@ export async function learnWarmRepositories(trx: Transaction<Database>): Promise
   await sql`${prepared}
     with named as (
       select distinct lower(w ->> 'scope') as full_name, i.entity_id
-      from ${configured} join installations i on lower(i.login) = lower(split_part(w ->> 'scope', '/', 1)) and i.deleted_at is null
+      from ${configured}
+      cross join lateral (
+        select entity_id from installations
+        where lower(login) = lower(split_part(w ->> 'scope', '/', 1)) and deleted_at is null
+        order by ${isPinned('installations')} desc, stated_at desc limit 1
+      ) i
       where w ->> 'scope' like '%/%'
     ),
     -- Once for all names: an account may have a hundred thousand jobs.
@@ -76,7 +82,7 @@ const placed = (appIds: readonly number[]) => sql`
   left join lateral (
     select entity_id, login, installation_id, entity_type from installations
     where lower(login) = lower(split_part(w ->> 'scope', '/', 1)) and ${isUsable('installations', appIds)}
-    order by stated_at desc limit 1
+    order by ${isPinned('installations')} desc, stated_at desc limit 1
   ) i on true
   left join warm_repositories r on r.full_name = lower(w ->> 'scope') and r.entity_id = i.entity_id`;
 

@@ -167,6 +167,13 @@ export interface DemandKeysTable {
   updated_at: Generated<Date>;
 }
 
+export interface LoginPinsTable {
+  /** In lower case. */
+  login: string;
+  entity_id: number;
+  pinned_at: Generated<Date>;
+}
+
 export interface WarmRepositoriesTable {
   full_name: string;
   entity_id: number;
@@ -250,6 +257,7 @@ export interface Database {
   installations: InstallationsTable;
   repositories: RepositoriesTable;
   demand_keys: DemandKeysTable;
+  login_pins: LoginPinsTable;
   warm_repositories: WarmRepositoriesTable;
   unserved_keys: UnservedKeysTable;
   stopped_making: StoppedMakingTable;

@@ -15,6 +15,7 @@ export const OUTCOMES = {
   ignored_no_label: 'no pool has all of the job’s labels',
   ignored_event: 'an event that Paddock does not use',
   ignored_entity: 'the account is not among the configured entities',
+  refused_account: 'the account’s login is pinned to another account’s id; a person decides (docs/pools.md)',
   ignored_public_repository: 'the repository is public and the pool does not serve public ones',
   proxied_to_staging: 'passed on to another environment',
   auth_404: 'GitHub knows no such installation',

@@ -13,6 +13,7 @@ const LINUX: PoolRule = {
 export const rulesWith = (given: Partial<MatchingRules> & { pool?: Partial<PoolRule>; cap?: number } = {}): MatchingRules => ({
   pools: new Map([['linux', { ...LINUX, ...given.pool }]]),
   entities: new Map([['acme', { cap: given.cap ?? null, weight: 1 }]]),
+  pins: new Map(),
   environmentStopped: false,
   stoppedEntities: new Set(),
   barred: new Map(),

@@ -1,4 +1,4 @@
-import { ruleAmong } from '../pools/entities.ts';
+import { loginAmong, ruleAmong } from '../pools/entities.ts';
 import { NO_POOL } from '../pools/place-job.ts';
 import type { WaitReason } from './wait-reasons.ts';
 
@@ -41,6 +41,8 @@ export interface MatchingRules {
   readonly pools: ReadonlyMap<string, PoolRule>;
   /** By lower-cased key of `entities`: `id:` with an account's number, a login, or '*' for everybody else. */
   readonly entities: ReadonlyMap<string, EntityRule>;
+  /** By lower-cased login: the only account that it stands for. */
+  readonly pins: ReadonlyMap<string, number>;
   readonly environmentStopped: boolean;
   readonly stoppedEntities: ReadonlySet<number>;
   /** Accounts where GitHub has said that the App is suspended, or not installed any more. */
@@ -63,9 +65,15 @@ export interface Place {
   readonly pool: string;
 }
 
-/** The rule of an account, by its id before its login; undefined: it may not have workers. */
-export const entityRuleOf = ({ entities }: MatchingRules, { entityId, login }: Pick<Place, 'entityId' | 'login'>): EntityRule | undefined =>
-  ruleAmong(entities, { id: entityId, login });
+/** The rule of an account, by its id before its login; undefined: it may not have workers, as under a login that is another one's. */
+export function entityRuleOf(
+  { entities, pins }: MatchingRules,
+  { entityId: id, login }: Pick<Place, 'entityId' | 'login'>,
+): EntityRule | undefined {
+  const named = loginAmong(entities, { id, login });
+  const isAnothers = named !== undefined && (pins.get(named) ?? id) !== id;
+  return isAnothers ? undefined : ruleAmong(entities, { id, login });
+}
 
 /** Why no worker at all may be made here, whatever the caps say; undefined if some may. */
 export function blockedBy(rules: MatchingRules, place: Place): WaitReason | undefined {

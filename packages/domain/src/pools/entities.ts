@@ -11,10 +11,20 @@ export const isWrongId = (key: string): boolean => /^\s*id\s*:/i.test(key) && !/
  * The keys of `entities` that can speak for an account, the first that is listed does: its own id, its login in lower case, '*' for
  * everybody else.
  */
-export const entityKeysOf = ({ id, login }: NamedAccount): readonly string[] => [`id:${id}`, login.toLowerCase(), '*'];
+const entityKeysOf = ({ id, login }: NamedAccount): readonly string[] => [`id:${id}`, login.toLowerCase(), '*'];
+
+/** Under which of some keys, in lower case, an account is listed; undefined: under none. */
+const keyAmong = (entities: { has(key: string): boolean }, account: NamedAccount): string | undefined =>
+  entityKeysOf(account).find((key) => entities.has(key));
+
+/** The login, in lower case, by which these entries admit an account; undefined if they do not, or by its id or by '*'. */
+export function loginAmong(entities: { has(key: string): boolean }, account: NamedAccount): string | undefined {
+  const key = keyAmong(entities, account);
+  return key === account.login.toLowerCase() ? key : undefined;
+}
 
 /** The rule for an account in entries by lower-cased key; undefined: it may not use Paddock. */
 export function ruleAmong<Rule>(entities: ReadonlyMap<string, Rule>, account: NamedAccount): Rule | undefined {
-  const key = entityKeysOf(account).find((candidate) => entities.has(candidate));
+  const key = keyAmong(entities, account);
   return key === undefined ? undefined : entities.get(key);
 }

@@ -9,7 +9,10 @@ export interface PlacedJob {
   readonly scopeRepoId: ScopeRepoId;
 }
 
-export type IgnoredJob = { readonly ignored: 'ignored_entity' | 'ignored_no_label' | 'ignored_public_repository' };
+export type IgnoredJob = { readonly ignored: 'ignored_entity' | 'ignored_no_label' | 'ignored_public_repository' | 'refused_account' };
+
+/** Instead of the place of a job whose account's login belongs to another account: the database knows, and no document. */
+export const REFUSED_ACCOUNT: IgnoredJob = { ignored: 'refused_account' };
 
 /** Finds the pool of a job, or why it has none (B4). */
 export function placeJob(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { deadlines } from './deadlines.ts';
-import { isWrongId, type NamedAccount, ruleAmong } from './entities.ts';
+import { isWrongId, loginAmong, type NamedAccount, ruleAmong } from './entities.ts';
 import { foreignToPools } from './foreign-keys.ts';
 import { MOST_LABEL_BYTES, normaliseLabels, storableLabels } from './labels.ts';
 import { OFFICIAL_IMAGE } from './official-image.ts';
@@ -129,6 +129,10 @@ const byPreference = (a: Pool, b: Pool): number =>
 export function entityRule(document: PoolsDocument, account: NamedAccount): PoolsDocument['entities'][string] | undefined {
   return ruleAmong(new Map(Object.entries(document.entities).map(([key, rule]) => [key.toLowerCase(), rule])), account);
 }
+
+/** The login, in lower case, by which the configuration admits an account; undefined if it does not, or by its id or by '*'. */
+export const admittingLogin = ({ entities }: PoolsDocument, account: NamedAccount): string | undefined =>
+  loginAmong(new Set(Object.keys(entities).map((key) => key.toLowerCase())), account);
 
 /** Adds what no single pool can know. It is told beside whatever else is wrong, so that a file is corrected once. */
 export function checkedTogether<T extends z.ZodType>(schema: T): T {

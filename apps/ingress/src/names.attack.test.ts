@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, test } from '@jest/globals';
+import type { TestDatabase } from '@paddock/testing/database';
+import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
+import { sql } from 'kysely';
+import { createIngressDatabase, type Ingress, PATIENT, signed, startIngress } from './ingress.scene.ts';
+
+const ACME = { id: 11, login: 'acme', type: 'Organization' };
+/** Whoever registers a login that its account has given up. */
+const THIEF = { id: 666, login: 'ACME', type: 'User' };
+
+const configOf = (entities: string) => `
+github:
+  apps: [{ id: 7, webhookSecret: { env: HOOK_SECRET } }]
+pools:
+  - { name: small, labels: [self-hosted, linux], image: runner:1, namespace: runners }
+entities: ${entities}
+`;
+
+let database: TestDatabase;
+let ingress: Ingress;
+
+async function startWith(entities: string): Promise<void> {
+  const config = configOf(entities);
+  database = await createIngressDatabase(config);
+  ingress = await startIngress({ ...database, config, env: { ...PATIENT, PADDOCK_POOLS_REFRESH_MS: '100' } });
+  await ingress.untilReady();
+}
+
+afterEach(async () => {
+  await ingress.end('SIGTERM');
+  await database.drop();
+});
+
+const job = (id: number, owner: JsonObject, action: 'queued' | 'waiting' = 'queued') =>
+  signed(
+    'workflow_job',
+    examplePayload('workflow_job', action, {
+      workflow_job: { id, labels: ['linux'] },
+      repository: { id: 21, private: true, owner },
+      installation: { id: 1_000 + Number(owner['id']) },
+    }),
+  );
+const installed = (action: 'created' | 'deleted', account: JsonObject) =>
+  signed('installation', examplePayload('installation', action, { installation: { id: 1_000 + Number(account['id']), account } }));
+
+const outcomeOf = async (delivery: ReturnType<typeof signed>) => (await ingress.deliver(await delivery)).text;
+const send = async (service: Ingress, id: number, login: string) => {
+  const delivery = await job(id, { id, login, type: 'Organization' });
+  return (await service.deliver(delivery)).text;
+};
+const jobs = async () => {
+  const rows = await database.db.selectFrom('jobs').select(['job_id', 'entity_id']).orderBy('job_id').execute();
+  return rows.map((row) => [row.job_id, row.entity_id]);
+};
+
+test.each(['{ acme: {} }', "{ Acme: {}, '*': {} }"])(
+  'whoever takes the freed login of an account in entities (%s) is served no job, whatever comes first',
+  async (entities) => {
+    await startWith(entities);
+    expect(await outcomeOf(job(1, ACME))).toBe('job_stored');
+    expect(await outcomeOf(job(2, THIEF))).toBe('refused_account');
+    expect(await outcomeOf(installed('created', THIEF))).toBe('refused_account');
+    expect(await outcomeOf(job(3, THIEF, 'waiting'))).toBe('refused_account');
+    expect(await outcomeOf(job(4, ACME))).toBe('job_stored');
+    expect(await jobs()).toEqual([
+      [1, 11],
+      [4, 11],
+    ]);
+    // The event, the metric and the log tell of it.
+    const events = database.db.selectFrom('installation_events').select('job_id').where('outcome', '=', 'refused_account');
+    expect(await events.where('entity_id', '=', THIEF.id).orderBy('id').execute()).toEqual([
+      { job_id: 2 },
+      { job_id: null },
+      { job_id: 3 },
+    ]);
+    expect(await ingress.metric('paddock_deliveries_total{event="workflow_job",outcome="refused_account"}')).toBe(2);
+    expect(ingress.lines().filter((line) => line.includes('account refused'))).toHaveLength(1);
+  },
+);
+
+test('a login stays its account’s when nothing else is left of it, until a person says otherwise', async () => {
+  await startWith('{ acme: {} }');
+  expect(await outcomeOf(installed('created', ACME))).toBe('ok');
+  expect(await outcomeOf(installed('deleted', ACME))).toBe('ok');
+  for (const table of ['jobs', 'installations', 'installation_events'] as const) await database.db.deleteFrom(table).execute();
+  expect(await outcomeOf(job(2, THIEF))).toBe('refused_account');
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/pools.md'), 'utf8');
+  const [, statement = ''] = /^(update login_pins [^;]+);/m.exec(page) ?? [];
+  await sql.raw(statement.replace(/= \d+/, `= ${THIEF.id}`)).execute(database.db);
+  expect(await outcomeOf(job(3, THIEF))).toBe('job_stored');
+  expect(await outcomeOf(job(4, ACME))).toBe('refused_account');
+});
+
+test('an account that is renamed is served by its id, and its old login by nobody else', async () => {
+  await startWith('{ acme: {}, id:11: {} }');
+  const renamed = { ...ACME, login: 'acme-new' };
+  await database.db.insertInto('login_pins').values({ login: 'acme', entity_id: ACME.id }).execute();
+  expect(await outcomeOf(job(1, renamed))).toBe('job_stored');
+  expect(await outcomeOf(job(2, THIEF))).toBe('refused_account');
+});
+
+test('of two accounts that bear a login at the same instant one is served', async () => {
+  const logins = Array.from({ length: 20 }, (_, nth) => `org-${nth}`);
+  await startWith(`{ ${logins.map((login) => `${login}: {}`).join(', ')} }`);
+  const other = await startIngress({ ...database, config: configOf('{}'), env: PATIENT });
+  await other.untilReady();
+  const outcomes = await Promise.all(
+    logins.map((login, nth) => Promise.all([send(ingress, 100 + nth, login), send(other, 200 + nth, login)])),
+  );
+  await other.end('SIGTERM');
+  for (const both of outcomes) expect(both.toSorted()).toEqual(['job_stored', 'refused_account']);
+  const { rows } = await sql`select j.entity_id, p.entity_id as pinned from jobs j join login_pins p on p.login = j.entity_name`.execute(
+    database.db,
+  );
+  expect(rows).toHaveLength(logins.length);
+  for (const row of rows) expect(row).toMatchObject({ entity_id: (row as { pinned: number }).pinned });
+});

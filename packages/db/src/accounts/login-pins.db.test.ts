@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { minutesAgo } from '@paddock/testing/worker-rows';
+import { repairInstallations } from './app-installations.ts';
+import { pinLogins } from './login-pins.ts';
+import { storePoolsDocument } from '../jobs/pools-documents.ts';
+
+/** As GitHub lists an account named acme. */
+const listed = (id: number) => ({
+  appId: 7,
+  account: { id, login: 'acme', type: 'Organization' as const },
+  installationId: id,
+  repositorySelection: 'all',
+  suspendedAt: null,
+  isDeleted: false,
+  statedAt: null,
+});
+
+let testDb: TestDatabase;
+const db = () => testDb.db;
+beforeAll(async () => {
+  testDb = await createTestDatabase();
+});
+afterAll(() => testDb.drop());
+beforeEach(async () => {
+  for (const table of ['login_pins', 'installations', 'installation_events', 'pools_documents'] as const) {
+    await db().deleteFrom(table).execute();
+  }
+});
+
+const install = (login: string, entityId: number, isDeleted = false) =>
+  db()
+    .insertInto('installations')
+    .values({
+      entity_id: entityId,
+      app_id: 7,
+      installation_id: entityId,
+      login,
+      entity_type: 'Organization',
+      stated_at: minutesAgo(1),
+      deleted_at: isDeleted ? minutesAgo(1) : null,
+    })
+    .execute();
+const pins = async () => {
+  const rows = await db().selectFrom('login_pins').select(['login', 'entity_id']).orderBy('login').execute();
+  return Object.fromEntries(rows.map((row) => [row.login, row.entity_id]));
+};
+const pin = (accounts: Parameters<typeof pinLogins>[1]) =>
+  db()
+    .transaction()
+    .execute((trx) => pinLogins(trx, accounts));
+const entities = { Acme: {}, Globex: {}, initech: {}, 'id:5': {}, '*': {} };
+
+describe('logins that are pinned', () => {
+  test('when pools are loaded: those that one account alone is known to bear', async () => {
+    await install('ACME', 1);
+    await install('globex', 2);
+    await install('Globex', 3);
+    await install('initech', 4, true);
+    await install('hooli', 6);
+    const store = (digest: string) => storePoolsDocument(db(), { content: examplePools({ entities }), digest, loadedBy: 'test' });
+    await store('one');
+    expect(await pins()).toEqual({ acme: 1 });
+    // The pin stays, although the account of that name is another one now.
+    await db().updateTable('installations').set({ login: 'renamed' }).where('entity_id', '=', 1).execute();
+    await db().updateTable('installations').set({ login: 'acme' }).where('entity_id', '=', 6).execute();
+    await store('two');
+    expect(await pins()).toEqual({ acme: 1 });
+  });
+
+  test('to the first of those that bear it; not where an id or the star admits them', async () => {
+    await putPools(db(), examplePools({ entities }));
+    const accounts = [
+      { id: 9, login: 'ACME' },
+      { id: 1, login: 'acme' },
+      { id: 5, login: 'globex' },
+      { id: 6, login: 'hooli' },
+    ];
+    expect(await pin(accounts)).toEqual(new Set([1]));
+    expect(await pins()).toEqual({ acme: 9 });
+    expect(await pin([{ id: 2, login: 'Globex' }])).toEqual(new Set());
+    expect(await pin(accounts)).toEqual(new Set([1]));
+    expect(await pins()).toEqual({ acme: 9, globex: 2 });
+  });
+
+  test('by what GitHub lists of an App; an account under another one’s login is told as refused', async () => {
+    await putPools(db(), examplePools({ entities }));
+    for (const id of [1, 2]) {
+      await db()
+        .transaction()
+        .execute((trx) => repairInstallations(trx, [listed(id)]));
+    }
+    expect(await pins()).toEqual({ acme: 1 });
+    const events = await db().selectFrom('installation_events').select(['entity_id', 'outcome']).orderBy('id').execute();
+    expect(events).toEqual([
+      { entity_id: 1, outcome: 'ok' },
+      { entity_id: 2, outcome: 'refused_account' },
+    ]);
+  });
+});

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { minutesAgo } from '@paddock/testing/worker-rows';
+import { findInstallationByLogin } from '../jobs/repositories.ts';
+import { emptyMatchingTables, findReasons, GATE, matchAll } from './matching.scene.ts';
+
+const ACME = 11;
+const THIEF = 666;
+
+const at = (entityId: number) => ({ entity_id: entityId, repo_id: entityId + 2, scope_repo_id: entityId + 2, wants_worker: false });
+
+let testDb: TestDatabase;
+const db = () => testDb.db;
+beforeAll(async () => {
+  testDb = await createTestDatabase();
+});
+afterAll(() => testDb.drop());
+beforeEach(() => emptyMatchingTables(db()));
+
+const install = (login: string, entityId: number, minutes = 0) =>
+  db()
+    .insertInto('installations')
+    .values({
+      entity_id: entityId,
+      app_id: 1001,
+      installation_id: entityId + 1,
+      login,
+      entity_type: 'Organization',
+      stated_at: minutesAgo(minutes),
+    })
+    .execute();
+const pin = (login: string, entityId: number) => db().insertInto('login_pins').values({ login, entity_id: entityId }).execute();
+const whoseWorkers = async () => {
+  const rows = await db().selectFrom('workers').select('entity_id').orderBy('entity_id').execute();
+  return rows.map((row) => row.entity_id);
+};
+
+describe('an account under a login that is another one’s', () => {
+  test.each([{ acme: { maxWorkers: 1 } }, { acme: { maxWorkers: 1 }, '*': {} }])(
+    'gets no worker and takes nothing of what the login may have: %j (C4)',
+    async (entities) => {
+      await putPools(db(), examplePools({ entities }));
+      await install('acme', ACME, 9);
+      await install('Acme', THIEF);
+      await pin('acme', ACME);
+      for (const entityId of [THIEF, ACME, ACME]) await putJob(db(), { entity_id: entityId, installation_id: entityId + 1 });
+      expect(await matchAll(db())).toBe(1);
+      expect(await whoseWorkers()).toEqual([ACME]);
+      const keys = await db().selectFrom('demand_keys').select(['entity_id', 'wait_reason']).orderBy('entity_id').execute();
+      expect(keys).toEqual([
+        { entity_id: ACME, wait_reason: 'at_entity_cap' },
+        { entity_id: THIEF, wait_reason: 'entity_not_allowed' },
+      ]);
+    },
+  );
+
+  test('is served if an entry names its id, with what that entry allows', async () => {
+    await putPools(db(), examplePools({ entities: { acme: { maxWorkers: 0 }, [`id:${THIEF}`]: { maxWorkers: 1 } } }));
+    await install('acme', THIEF);
+    await pin('acme', ACME);
+    await putJob(db(), { entity_id: THIEF, installation_id: THIEF + 1 });
+    await putJob(db(), { entity_id: THIEF, installation_id: THIEF + 1 });
+    expect(await matchAll(db())).toBe(1);
+    expect(await findReasons(db())).toEqual({ linux: 'at_entity_cap' });
+  });
+
+  test('is given no warm workers, nor looked at in the other one’s stead (C10)', async () => {
+    await putPools(db(), examplePools({ pools: [{ warm: [{ scope: 'acme', workers: 1 }] }], entities: { acme: {} } }));
+    await install('acme', ACME, 9);
+    await install('acme', THIEF);
+    await pin('acme', ACME);
+    await matchAll(db());
+    expect(await whoseWorkers()).toEqual([ACME]);
+    expect(await findInstallationByLogin(db(), 'Acme', GATE.appIds)).toMatchObject({ entityId: ACME });
+    await db().deleteFrom('workers').execute();
+    await db()
+      .updateTable('installations')
+      .set({ suspended_at: minutesAgo(0) })
+      .where('entity_id', '=', ACME)
+      .execute();
+    await matchAll(db());
+    expect(await whoseWorkers()).toEqual([]);
+  });
+
+  test('does not take the place of a repository that is kept warm', async () => {
+    const warm = [{ scope: 'acme/api', workers: 1 }];
+    await putPools(db(), examplePools({ pools: [{ registration: 'repository', warm }], entities: { acme: {} } }));
+    await install('acme', ACME, 9);
+    await install('acme', THIEF);
+    await pin('acme', ACME);
+    await putJob(db(), { ...at(ACME), status: 'running' });
+    await putJob(db(), { ...at(THIEF), status: 'running' });
+    await matchAll(db());
+    expect(await whoseWorkers()).toEqual([ACME]);
+  });
+});
