@@ -1,8 +1,9 @@
-import { findWorkerPlace, saveDiagnosis } from '@paddock/db/workers/workers';
+import { findWorkerPlace } from '@paddock/db/workers/workers';
 import { findPod } from '@paddock/kube/pods';
 import type { Handler } from '@paddock/queue/kind';
 import { done, poison } from '@paddock/queue/outcome';
 import { examinePod } from './examine-pod.ts';
+import { keepDiagnosis } from './keep-diagnosis.ts';
 import { type NotingVersions, noteRefusedVersion } from './note-refused-version.ts';
 import { noteUnreached } from './note-unreached.ts';
 
@@ -26,7 +27,7 @@ export function createDiagnosePod(parts: NotingVersions): Handler {
     const pod = await findPod(cluster, { namespace: worker.namespace, name: worker.podName });
     if (pod === undefined) return done({ diagnosed: false, pod: 'absent' });
     const diagnosis = await examinePod(cluster, pod, worker.stuckReason, signal);
-    const diagnosed = await saveDiagnosis(db, worker.podName, diagnosis);
+    const diagnosed = await keepDiagnosis(db, worker, diagnosis);
     return done({ diagnosed, reason: diagnosis.reason });
   };
 }

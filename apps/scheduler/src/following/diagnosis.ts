@@ -152,5 +152,13 @@ const endOf = (text: string, length: number): string => (length === 0 ? '' : sto
 
 const fit = (text: string): string => hideSecrets(storable(text));
 
+/** The same without the logs: it says what became of the pod, and nothing that the job wrote to them. */
+export const withoutLogs = (diagnosis: Diagnosis): Diagnosis => ({
+  ...diagnosis,
+  containers: diagnosis.containers.map((container) =>
+    container.log === null ? container : { ...container, log: null, logMissing: 'the pool keeps no logs' },
+  ),
+});
+
 /** Whether a stop for this reason takes away with the pod what alone could say why. */
 export const isToldByPod = (reason: string | null): boolean => TOLD_BY_POD.some((told) => told === reason);

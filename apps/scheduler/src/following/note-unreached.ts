@@ -1,4 +1,4 @@
-import { saveDiagnosis, type WorkerPlace } from '@paddock/db/workers/workers';
+import type { WorkerPlace } from '@paddock/db/workers/workers';
 import { RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
 import { troubleInLog } from '@paddock/domain/workers/runner-trouble';
 import type { Cluster } from '@paddock/kube/connect';
@@ -7,6 +7,7 @@ import { findPod } from '@paddock/kube/pods';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 import { examinePod, TAIL_LINES } from './examine-pod.ts';
+import { keepDiagnosis } from './keep-diagnosis.ts';
 
 /**
  * Keeps the trace of a runner that ended well and never reached GitHub: the official image ends with 0 when it has no registration, or one
@@ -14,14 +15,14 @@ import { examinePod, TAIL_LINES } from './examine-pod.ts';
  */
 export async function noteUnreached(
   { db, cluster }: { db: Kysely<Database>; cluster: Cluster },
-  { podName, namespace }: WorkerPlace,
+  worker: WorkerPlace,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const pod = await findPod(cluster, { namespace, name: podName });
+  const pod = await findPod(cluster, { namespace: worker.namespace, name: worker.podName });
   if (pod === undefined) return undefined;
   const diagnosis = await examinePod(cluster, pod, 'not_registered', signal);
   const log = diagnosis.containers.find(({ name }) => name === RUNNER_CONTAINER)?.log ?? '';
   const hasReached = jobInLog(log, { lines: TAIL_LINES, isEndMissing: false }) !== 'silent';
   if (hasReached || troubleInLog(log) === undefined) return undefined;
-  return (await saveDiagnosis(db, podName, diagnosis)) ? diagnosis.message : undefined;
+  return (await keepDiagnosis(db, worker, diagnosis)) ? diagnosis.message : undefined;
 }

@@ -1,6 +1,7 @@
 import type { PodState } from '@paddock/db/workers/worker-pods';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { podFailure } from '@paddock/kube/pod-failure';
+import { hideSecrets } from './hide-secrets.ts';
 
 /**
  * What a pod says of its worker. Succeeded and Failed count as an end only once no container runs any more: the phase of a pod on a lost
@@ -25,7 +26,8 @@ export function podState(pod: ObservedPod): PodState {
     stuckReason: phase === 'pending' ? (failure?.reason ?? null) : null,
     failureReason: pod.phase === 'Failed' ? (failure?.reason ?? null) : null,
     endedBy: phase === 'succeeded' ? (failure?.reason ?? null) : null,
-    message: failure?.message ?? null,
+    // A container may have written the last of it.
+    message: failure === undefined ? null : hideSecrets(failure.message),
   };
 }
 

@@ -10,7 +10,6 @@ import {
   noteStopHeldUp,
   type WorkerToStop,
 } from '@paddock/db/workers/stopping-workers';
-import { saveDiagnosis } from '@paddock/db/workers/workers';
 import { describeStop } from '@paddock/domain/workers/stop-reasons';
 import { hasOutlived, nextStopStep, type StopEvidence, type StopRules, type StopStep } from '@paddock/domain/workers/stop-steps';
 import { removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
@@ -24,6 +23,7 @@ import { afterStopFailure, isRefused } from './after-stop-failure.ts';
 import type { SchedulerEvents } from '../events.ts';
 import { isToldByPod } from '../following/diagnosis.ts';
 import { examinePod } from '../following/examine-pod.ts';
+import { keepDiagnosis } from '../following/keep-diagnosis.ts';
 import { requireLease } from '../provisioning/lease.ts';
 import { type Looking, lookAt, placeOf, type Seen } from './stop-looks.ts';
 
@@ -142,7 +142,7 @@ async function deregister(parts: Stopping, worker: WorkerToStop, { seen, task, s
 async function keepTrace({ db, cluster, events }: Stopping, worker: WorkerToStop, { pod }: Seen, signal: AbortSignal): Promise<void> {
   if (pod === undefined || worker.diagnosis !== null || !isToldByPod(worker.stopReason)) return;
   const diagnosis = await examinePod(cluster, pod, worker.stopReason, signal);
-  if (await saveDiagnosis(db, worker.podName, diagnosis)) events.runnerUnseen(worker, diagnosis.message);
+  if (await keepDiagnosis(db, worker, diagnosis)) events.runnerUnseen(worker, diagnosis.message);
 }
 
 const CHANGED = 'the worker has changed meanwhile';

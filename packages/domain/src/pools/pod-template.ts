@@ -55,6 +55,20 @@ export function templateImage(template: unknown): string | undefined {
   return typeof image === 'string' && image !== '' ? image : undefined;
 }
 
+/** A pool that keeps no logs can have none in the status of its pods, where the cluster would put them. Takes the pool as it is written. */
+export function refuseLogsInStatus(written: unknown, context: z.RefinementCtx): void {
+  const { keepLogs, template } = asRecord(written);
+  if (keepLogs !== false) return;
+  const spec = asRecord(asRecord(template)['spec']);
+  for (const list of ['containers', 'initContainers']) {
+    for (const [index, { terminationMessagePolicy }] of asList(spec[list]).map(asRecord).entries()) {
+      if (terminationMessagePolicy !== 'FallbackToLogsOnError') continue;
+      const path = ['template', 'spec', list, index, 'terminationMessagePolicy'];
+      context.addIssue({ code: 'custom', path, message: 'puts the end of a log into the status of the pod, beside `keepLogs: false`' });
+    }
+  }
+}
+
 /** A pod's containers share their names with its init containers; the runner's is there in any case. */
 function namedTwice(containers: readonly { name: string }[], initContainers: readonly { name: string }[]): Set<string> {
   const names = [...containers, ...initContainers].map(({ name }) => name);

@@ -57,6 +57,21 @@ describe('the pool for a job (B4)', () => {
   });
 });
 
+const withPolicy = (terminationMessagePolicy: string, keepLogs?: boolean) => {
+  const template = { spec: { containers: [{ name: 'runner' }, { name: 'proxy', terminationMessagePolicy }] } };
+  return problemsOf({ pools: [{ ...pool('a', ['x']), keepLogs, template }], entities: {} });
+};
+
+describe('a pool that keeps no logs', () => {
+  test('has none put into its pods’ status either (D1)', () => {
+    expect(withPolicy('FallbackToLogsOnError', false)).toEqual([
+      'pools.0.template.spec.containers.1.terminationMessagePolicy: puts the end of a log into the status of the pod, beside `keepLogs: false`',
+    ]);
+    expect(withPolicy('File', false)).toBeUndefined();
+    expect(withPolicy('FallbackToLogsOnError')).toBeUndefined();
+  });
+});
+
 describe('label sets that fit several pools (B4)', () => {
   test('are told with their pools, the one that serves them first, each set once', () => {
     const { pools } = documentOf(pool('b', ['x', 'y', 'b']), pool('a', ['x', 'Y', 'a', 'c']), pool('d', ['x', 'd']), pool('e', ['e']));

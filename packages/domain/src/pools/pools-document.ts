@@ -6,7 +6,7 @@ import { MOST_LABEL_BYTES, normaliseLabels, storableLabels } from './labels.ts';
 import { OFFICIAL_IMAGE } from './official-image.ts';
 import { podKeys, refuseSaidTwice } from './pod-keys.ts';
 import { caBundle, containerMode, proxy } from './pod-settings.ts';
-import { podTemplate, templateImage } from './pod-template.ts';
+import { podTemplate, refuseLogsInStatus, templateImage } from './pod-template.ts';
 import { warm } from './pool-warm.ts';
 
 const NAME = /^[a-z]([a-z0-9.-]{0,28}[a-z0-9])?$/;
@@ -59,6 +59,12 @@ const writtenPool = z.strictObject({
   proxy: proxy.optional().describe('What runner and Docker daemon reach the outside through.'),
   caBundle: caBundle.optional().describe('A ConfigMap with certificates that runner and Docker daemon trust.'),
   warm: warm.optional().describe('Workers that are kept idle, so that jobs begin at once.'),
+  keepLogs: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether the rows of its workers that failed keep the ends of their logs, without what looks like a credential; true without it.',
+    ),
   ...deadlines,
   ...podKeys,
   template: podTemplate.optional().describe("Metadata and PodSpec of its pods, as in actions-runner-controller's `template`."),
@@ -70,6 +76,7 @@ export const keysOfPools: readonly string[] = Object.keys(writtenPool.shape).fil
 /** One class of workers, as it is kept in the database. */
 export const pool = writtenPool
   .superRefine(refuseSaidTwice, { when: () => true })
+  .superRefine(refuseLogsInStatus, { when: () => true })
   .transform(({ image, ...rest }) => ({ ...rest, image: image ?? templateImage(rest.template) ?? OFFICIAL_IMAGE }));
 
 const entity = z.strictObject({
