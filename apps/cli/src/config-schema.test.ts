@@ -20,9 +20,16 @@ function exampleWith(more: object): object {
 describe('docs/config.schema.json, which editors use (H3)', () => {
   test.each([
     {},
-    { containerMode: 'dind', proxy: { https: 'http://proxy:3128' }, caBundle: { configMap: 'ca' } },
+    {
+      containerMode: 'dind',
+      runnerGroup: 'docker',
+      entities: ['acme', 'id:7'],
+      proxy: { https: 'http://proxy:3128' },
+      caBundle: { configMap: 'ca' },
+    },
     { template: { metadata: { labels: { a: 'b' } }, spec: { anything: 1, containers: [{ name: 'runner', env: null }] } } },
     { maxWorkers: null, paused: true },
+    { registration: 'repository', repositories: ['acme/*'], allowUntrusted: true },
     {
       resources: { requests: { cpu: 0.5, memory: '16Gi' }, limits: { 'nvidia.com/gpu': 1 } },
       nodeSelector: { 'kubernetes.io/arch': 'arm64' },
@@ -54,6 +61,9 @@ describe('docs/config.schema.json, which editors use (H3)', () => {
     { tolerations: [{ key: 'a', operator: 'exists' }] },
     { tolerations: { key: 'a' } },
     { terminationGracePeriodSeconds: '30s' },
+    { entities: ['acme/api'] },
+    { repositories: ['acme'] },
+    { allowUntrusted: 'yes' },
     { affinity: {} },
     { maxRunners: 1 },
   ])('marks %j as the services would refuse it', (more) => {

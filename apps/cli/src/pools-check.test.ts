@@ -51,6 +51,18 @@ describe('paddock pools check', () => {
     });
   });
 
+  test('the pools of docs/pools.md that serve some and not others can be used (B4)', () => {
+    const [pools = ''] = /pools:\n  # A Docker daemon[^]*?(?=```)/.exec(readFileSync(PAGE, 'utf8')) ?? [];
+    const file = fileWith(`github: { apps: [{ id: 1 }] }\n${pools}`);
+    const { code, stdout } = paddock('pools', 'check', file);
+    expect(code).toBe(0);
+    expect(stdout.split('\n').filter((line) => !line.includes('names no image'))).toEqual([
+      `${file} can be used; it has 3 pools.`,
+      'Jobs with the labels docker go to docker; they fit docker-less too.',
+      '',
+    ]);
+  });
+
   test('the pools of docs/pools.md can be used, and their pods have what they say (H3)', () => {
     const [, pools = ''] = /```yaml\n(x-[^]*?)```/.exec(readFileSync(PAGE, 'utf8')) ?? [];
     const file = fileWith(`github: { apps: [{ id: 1 }] }\nentities: { '*': {} }\n${pools}`);

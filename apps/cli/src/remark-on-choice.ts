@@ -1,3 +1,4 @@
+import { overlap } from '@paddock/domain/pools/gate';
 import { templateRunner } from '@paddock/domain/pools/pod-template';
 import { type Pool, sharedLabels } from '@paddock/domain/pools/pools-document';
 import { devicesIn } from '@paddock/domain/pools/resources';
@@ -15,7 +16,11 @@ export function remarkOnChoice(pools: readonly Pool[]): string[] {
         `${jobs}, which has ${device}, although ${plain.name} fits them too: give ${plain.name} fewer labels, or as many and a higher priority.`,
       ];
     }
-    const isTie = first.labels.length === second.labels.length && first.priority === second.priority;
+    if (first.labels.length === second.labels.length && first.entities === undefined && first.repositories === undefined) {
+      const isSame = labels.length === first.labels.length;
+      if (isSame) return [`${second.name} gets no jobs: ${first.name} has the same labels, comes first, and serves everybody.`];
+    }
+    const isTie = first.labels.length === second.labels.length && first.priority === second.priority && overlap(first, second);
     return isTie ? [`${jobs} and not to ${second.name} for its name alone: give one of the two a higher priority.`] : [];
   });
 }

@@ -3,6 +3,8 @@ import { configFile } from '@paddock/domain/pools/config-file';
 import { remarksOn } from './remarks.ts';
 
 const POOL = { name: 'a', labels: ['x'], image: 'own:1', namespace: 'n' };
+/** Of which only accounts that are named get jobs to. */
+const DIND = { containerMode: 'dind', runnerGroup: 'docker', entities: ['acme'] };
 const remarksOnFile = (pools: object[], entities: object = { '*': {} }) => {
   const written = { github: { apps: [{ id: 1 }] }, pools, entities };
   return remarksOn(configFile.parse(written), written);
@@ -39,7 +41,7 @@ describe('what can be used and is hardly meant', () => {
       'a names no image: it runs ghcr.io/actions/actions-runner:latest.',
     ],
     [
-      { containerMode: 'dind', ...inTemplate({ containers: [{ name: 'dind', image: 'd' }] }) },
+      { ...DIND, ...inTemplate({ containers: [{ name: 'dind', image: 'd' }] }) },
       'a drops the container dind of its template, for containerMode: dind brings its own: change that as initContainers[dind].',
     ],
     [inTemplate({ activeDeadlineSeconds: 3600 }), 'a: template.spec.activeDeadlineSeconds is raised from 3600 to 540000'],
@@ -63,7 +65,7 @@ describe('what can be used and is hardly meant', () => {
   test.each<object>([
     {},
     { labels: ['Two Words'] },
-    { containerMode: 'dind', ...inTemplate({ initContainers: [{ name: 'dind', image: 'd' }] }) },
+    { ...DIND, ...inTemplate({ initContainers: [{ name: 'dind', image: 'd' }] }) },
     inTemplate({ activeDeadlineSeconds: 600_000, containers: [{ name: 'dind', image: 'd' }, { name: 'runner' }] }),
     inTemplate({}, { creationTimestamp: null, labels: { a: 'b' } }),
     inTemplate({
@@ -113,5 +115,40 @@ describe('what can be used and is hardly meant', () => {
   test('accounts are told by login', () => {
     expect(remarks({}, { 'acme/api': {}, mona_acme: {}, 'a-1': {} })).toEqual([expect.stringContaining("acme/api, which is no account's")]);
     expect(remarks({}, {})).toEqual([expect.stringContaining("nobody's jobs are served")]);
+  });
+
+  test.each<[object, string]>([
+    [inTemplate({ hostNetwork: true }), 'hostNetwork of its template, which gives jobs power over their node'],
+    [inTemplate({ hostPID: true }), 'hostPID of its template'],
+    [inTemplate({ volumes: [{ name: 'sock', hostPath: { path: '/run' } }] }), 'hostPath in the volume sock'],
+    [inTemplate({ containers: [{ name: 'runner', securityContext: { privileged: true } }] }), 'privileged in the container runner'],
+    [inTemplate({ serviceAccountName: 'deployer' }), 'the token of the service account deployer in its template, with which jobs speak'],
+    [inTemplate({ automountServiceAccountToken: true }), 'the token of the service account default'],
+    [
+      inTemplate({ volumes: [{ name: 'token', projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } }] }),
+      "a service account's token in the volume token",
+    ],
+  ])('%j of a pool that serves strangers', (template, remark) => {
+    const pool = { ...template, runnerGroup: 'own', allowUntrusted: true };
+    const forAll = "and serves whoever installs the App, whom '*' in entities admits: name accounts, without a *, in entities of the pool.";
+    expect(remarks(pool)).toEqual([expect.stringMatching(/^a has /)]);
+    expect(remarks(pool)[0]).toContain(remark);
+    expect(remarks(pool)[0]).toContain(forAll);
+    expect(remarks({ ...pool, publicRepositories: true }, { acme: {} })[0]).toContain('and serves public repositories');
+    expect(remarks(pool, { acme: {} })).toEqual([]);
+    expect(remarks({ ...pool, entities: ['acme'] })).toEqual([]);
+  });
+
+  test('pools with the same labels for others are told apart, or one of them gets no jobs (B4)', () => {
+    const all = poolOf('all', ['x']);
+    const some = poolOf('some', ['x'], { entities: ['acme'] });
+    expect(remarksOnFile([all, some])).toEqual(['some gets no jobs: all has the same labels, comes first, and serves everybody.']);
+    expect(remarksOnFile([all, { ...some, priority: 1 }])).toEqual([]);
+    expect(remarksOnFile([some, poolOf('others', ['x'], { entities: ['beta'] })])).toEqual([]);
+    expect(remarksOnFile([some, poolOf('others', ['x'], { entities: ['ac*'] })])).toEqual([expect.stringContaining('for its name alone')]);
+  });
+
+  test('a service account that keeps its token needs no remark', () => {
+    expect(remarks(inTemplate({ serviceAccountName: 'plain', automountServiceAccountToken: false }))).toEqual([]);
   });
 });

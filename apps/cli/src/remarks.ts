@@ -3,6 +3,7 @@ import type { ConfigFile } from '@paddock/domain/pools/config-file';
 import { templateImage } from '@paddock/domain/pools/pod-template';
 import type { Pool } from '@paddock/domain/pools/pools-document';
 import { remarkOnChoice } from './remark-on-choice.ts';
+import { remarksOnStrangers } from './remarks-on-strangers.ts';
 import { remarksOnTemplate } from './remarks-on-template.ts';
 
 /** What can be used, and is hardly meant. `written` is the file's content without what the schema adds. */
@@ -17,6 +18,7 @@ export function remarksOn({ pools, entities }: ConfigFile, written: unknown): st
       ...ofLabels(pool),
       ...ofImage(pool, writtenPools[index]?.['image']),
       ...remarksOnTemplate(pool),
+      ...remarksOnStrangers(entities, pool),
       ...ofSwitch(pool),
     ]),
     ...ofGroups(pools),

@@ -1,5 +1,5 @@
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
-import { placeJob } from '@paddock/domain/pools/place-job';
+import { NOT_SERVED, placeJob } from '@paddock/domain/pools/place-job';
 import type { Transaction } from 'kysely';
 import { appendEvents, findStoredDeliveries } from './installation-events.ts';
 import { type InstallationMention, noteInstallations, storeInstallations } from '../accounts/installations.ts';
@@ -57,7 +57,7 @@ export async function storeOtherDeliveries(
   return outcomes;
 }
 
-const REDUCED: ReadonlySet<Outcome> = new Set<Outcome>(['ignored_no_label', 'ignored_entity', 'ignored_public_repository']);
+const REDUCED: ReadonlySet<Outcome> = new Set<Outcome>(NOT_SERVED);
 
 function mentionOf({ parsed, appId }: DeliveryToRecord): InstallationMention[] {
   if (parsed.kind === 'account_name') return [{ appId, ...parsed.name, isRename: true }];

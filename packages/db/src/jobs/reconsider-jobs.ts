@@ -1,5 +1,5 @@
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
-import { placeJob } from '@paddock/domain/pools/place-job';
+import { NOT_SERVED, placeJob } from '@paddock/domain/pools/place-job';
 import type { JobStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import { type Kysely, sql } from 'kysely';
 import type { CurrentPools } from './pools-documents.ts';
@@ -50,7 +50,7 @@ async function findIgnoredJobs(db: Kysely<Database>, after: number, before: numb
   const { rows } = await sql<IgnoredEvent>`
     select id, app_id as "appId", delivery_guid as guid, payload from installation_events event
     where id > ${after} and id < ${before} and event = 'workflow_job.queued' and app_id is not null
-      and outcome in ('ignored_no_label', 'ignored_entity', 'ignored_public_repository', 'refused_account')
+      and outcome = any(${NOT_SERVED}::text[])
       and not exists (select from installation_events later where later.job_id = event.job_id and later.id > event.id)
     order by id desc limit ${PAGE}`.execute(db);
   return rows;

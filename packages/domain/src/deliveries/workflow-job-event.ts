@@ -26,7 +26,8 @@ export interface JobStatement {
   readonly account: Account;
   readonly repoId: number;
   readonly repoFullName: string;
-  readonly isPublic: boolean;
+  /** Null: not known; then it is served where public repositories are. */
+  readonly isPublic: boolean | null;
   readonly installationId: number | null;
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { foreignToFile, withoutRefused } from './foreign-keys.ts';
 import { checkedTogether, keysOfPools, poolsSections } from './pools-document.ts';
+import { refuseUntrusted } from './trust.ts';
 
 /** Where a secret is found; the secret itself never stands in the file. */
 const secretSource = z.union(
@@ -41,8 +42,13 @@ const github = githubKeys.superRefine(({ apiUrl, allowPlainHttp = false }, conte
   context.addIssue({ code: 'custom', path: ['apiUrl'], message });
 });
 
+const keysOfPoolsOnly = keysOfPools.filter((key) => !(key in poolsSections));
+
 /** The one configuration file, shared by all services; each reads the sections that it needs. */
-export const configFile = checkedTogether(z.strictObject({ ...foreignToFile(keysOfPools), github, ...poolsSections }));
+export const configFile = checkedTogether(z.strictObject({ ...foreignToFile(keysOfPoolsOnly), github, ...poolsSections })).superRefine(
+  refuseUntrusted,
+  { when: () => true },
+);
 
 /** The file's JSON Schema, for editors: what it says is what one value alone can tell; whatever hangs together is checked at the start. */
 export const configJsonSchema = (): object => ({

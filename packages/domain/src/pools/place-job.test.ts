@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { NO_POOL, placeJob, replaceJob } from './place-job.ts';
+import { NO_POOL, placeJob, poolsClosedTo, replaceJob } from './place-job.ts';
 import { poolsDocument } from './pools-document.ts';
 
 const document = poolsDocument.parse({
@@ -14,6 +14,7 @@ const job = {
   labels: ['linux'],
   isPublic: false,
   repoId: 9,
+  repoFullName: 'acme/api',
 } as const;
 
 describe('placeJob', () => {
@@ -29,6 +30,44 @@ describe('placeJob', () => {
     expect(placeJob(document, { ...job, labels: [] })).toEqual({ ignored: 'ignored_no_label' });
     expect(placeJob(document, { ...job, isPublic: true })).toEqual({ ignored: 'ignored_public_repository' });
     expect(placeJob(document, { ...job, labels: ['open'], isPublic: true })).toMatchObject({ pool: 'open' });
+  });
+});
+
+describe('whom a pool serves', () => {
+  const everybody = { name: 'b-all', labels: ['docker'], image: 'runner:2', namespace: 'runners' };
+  const ofAcme = { ...everybody, name: 'a-acme', entities: ['acme*', 'id:7'] };
+  const ofInfra = { ...everybody, name: 'infra', priority: 1, registration: 'repository', repositories: ['acme/infra'] } as const;
+  const gated = poolsDocument.parse({ pools: [everybody, ofAcme, ofInfra], entities: { '*': {} } });
+  const from = (login: string, id: number, repoFullName: string) => ({
+    ...job,
+    labels: ['docker'],
+    account: { ...job.account, login, id },
+    repoFullName,
+  });
+
+  test.each([
+    ['of a repository that the first pool serves', from('acme', 1, 'Acme/Infra'), 'infra'],
+    ['of an account that the next one serves', from('ACME', 1, 'acme/api'), 'a-acme'],
+    ['of an account with an id that it serves, whatever its login', from('renamed', 7, 'renamed/api'), 'a-acme'],
+    ['of somebody else', from('beta', 2, 'beta/infra'), 'b-all'],
+  ])('a job %s goes there (B4)', (_what, given, pool) => {
+    expect(placeJob(gated, given)).toMatchObject({ pool });
+  });
+
+  test('a job that none of the pools with its labels serves is told from one without such a pool (B4)', () => {
+    const closed = poolsDocument.parse({ pools: [ofAcme, ofInfra], entities: { '*': {} } });
+    expect(placeJob(closed, from('beta', 2, 'beta/infra'))).toEqual({ ignored: 'ignored_pool_closed' });
+    expect(placeJob(closed, { ...from('beta', 2, 'beta/infra'), labels: ['gpu'] })).toEqual({ ignored: 'ignored_no_label' });
+    expect(replaceJob(closed, { ...from('beta', 2, 'beta/api'), pool: 'a-acme', image: 'runner:0', scopeRepoId: 0 })).toMatchObject({
+      pool: NO_POOL,
+    });
+  });
+
+  test('the pools that are closed to a job are those that serve neither its account nor its repository, nor public ones', () => {
+    expect(poolsClosedTo(gated, from('beta', 2, 'beta/infra'))).toEqual(['a-acme', 'infra']);
+    expect(poolsClosedTo(gated, from('acme', 1, 'acme/infra'))).toEqual([]);
+    expect(poolsClosedTo(gated, { ...from('acme', 1, 'acme/infra'), isPublic: true })).toEqual(['b-all', 'a-acme', 'infra']);
+    expect(poolsClosedTo(gated, { ...from('acme', 1, 'acme/infra'), isPublic: null })).toEqual([]);
   });
 });
 

@@ -1,4 +1,5 @@
-import { entityRule, poolFor, type PoolsDocument } from './pools-document.ts';
+import { serves } from './gate.ts';
+import { entityRule, poolsFor, type PoolsDocument } from './pools-document.ts';
 import { type ScopeRepoId, scopeRepoId } from './scope.ts';
 import type { JobStatement } from '../deliveries/workflow-job-event.ts';
 
@@ -9,28 +10,41 @@ export interface PlacedJob {
   readonly scopeRepoId: ScopeRepoId;
 }
 
-export type IgnoredJob = { readonly ignored: 'ignored_entity' | 'ignored_no_label' | 'ignored_public_repository' | 'refused_account' };
+/** Why no pool serves a job: the outcomes of deliveries that are looked at again when the pools change. */
+export const NOT_SERVED = [
+  'ignored_entity',
+  'ignored_no_label',
+  'ignored_pool_closed',
+  'ignored_public_repository',
+  'refused_account',
+] as const;
 
 /** Instead of the place of a job whose account's login belongs to another account: the database knows, and no document. */
 export const REFUSED_ACCOUNT: IgnoredJob = { ignored: 'refused_account' };
 
-/** Finds the pool of a job, or why it has none (B4). */
-export function placeJob(
-  document: PoolsDocument,
-  job: Pick<JobStatement, 'account' | 'labels' | 'isPublic' | 'repoId'>,
-): PlacedJob | IgnoredJob {
+export type IgnoredJob = { readonly ignored: (typeof NOT_SERVED)[number] };
+
+type JobToPlace = Pick<JobStatement, 'account' | 'labels' | 'isPublic' | 'repoId' | 'repoFullName'>;
+
+/** Finds the pool of a job, the first with its labels that serves its account and repository, or why it has none (B4). */
+export function placeJob(document: PoolsDocument, job: JobToPlace): PlacedJob | IgnoredJob {
   if (entityRule(document, job.account) === undefined) return { ignored: 'ignored_entity' };
-  const pool = poolFor(document.pools, job.labels);
-  if (pool === undefined) return { ignored: 'ignored_no_label' };
-  if (job.isPublic && !pool.publicRepositories) return { ignored: 'ignored_public_repository' };
+  const fitting = poolsFor(document.pools, job.labels);
+  const pool = fitting.find((one) => serves(one, job));
+  if (pool === undefined) return { ignored: fitting.length === 0 ? 'ignored_no_label' : 'ignored_pool_closed' };
+  if (job.isPublic !== false && !pool.publicRepositories) return { ignored: 'ignored_public_repository' };
   return { pool: pool.name, image: pool.image, scopeRepoId: scopeRepoId(job.account.type, pool, job.repoId) };
 }
+
+/** The pools whose workers a job must not get, whatever GitHub does: they do not serve its account, its repository, or public ones. */
+export const poolsClosedTo = ({ pools }: PoolsDocument, job: Omit<JobToPlace, 'labels' | 'repoId'>): string[] =>
+  pools.filter((pool) => !serves(pool, job) || (job.isPublic === true && !pool.publicRepositories)).map(({ name }) => name);
 
 /** Stands for the pool of a job that waits although no pool serves it any more; no pool can be named so. */
 export const NO_POOL = '(none)';
 
 /** A job that waits, and the place that it was given before. */
-export type WaitingJob = Parameters<typeof placeJob>[1] & PlacedJob;
+export type WaitingJob = JobToPlace & PlacedJob;
 
 /**
  * Where a waiting job belongs under the pools of today; undefined: where it is. A job whose pool or account has gone stays, and comes back

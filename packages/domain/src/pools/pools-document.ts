@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { deadlines } from './deadlines.ts';
 import { isWrongId, loginAmong, type NamedAccount, ruleAmong } from './entities.ts';
 import { foreignToPools } from './foreign-keys.ts';
+import { entitiesGate, repositoriesGate } from './gate.ts';
+import { misplacedGates, sameGateAs } from './gate-rules.ts';
 import { MOST_LABEL_BYTES, normaliseLabels, storableLabels } from './labels.ts';
 import { OFFICIAL_IMAGE } from './official-image.ts';
 import { podKeys, refuseSaidTwice } from './pod-keys.ts';
@@ -65,6 +67,18 @@ const writtenPool = z.strictObject({
     .describe(
       'Whether the rows of its workers that failed keep the ends of their logs, without what looks like a credential; true without it.',
     ),
+  entities: entitiesGate
+    .optional()
+    .describe('Whose jobs it serves, of those that the file’s `entities` admit: logins, in which * stands for any characters, or id:123.'),
+  repositories: repositoriesGate
+    .optional()
+    .describe('Which repositories it serves, as owner/name with * for any characters; with `registration: repository`, or a runner group.'),
+  allowUntrusted: z
+    .boolean()
+    .optional()
+    .describe(
+      'Says a second time that a pool whose jobs get power over their node serves strangers, public repositories or the default runner group.',
+    ),
   ...deadlines,
   ...podKeys,
   template: podTemplate.optional().describe("Metadata and PodSpec of its pods, as in actions-runner-controller's `template`."),
@@ -107,14 +121,14 @@ export type PoolsDocument = z.infer<typeof poolsDocument>;
 export type PoolsDocumentInput = z.input<typeof poolsDocument>;
 export type Pool = z.infer<typeof pool>;
 
-/**
- * The pool for a job's labels: all of them are in the pool's set, compared without case. Of several the one with the fewest labels, then
- * the highest priority, then the first name. A job without labels fits none (B4).
- */
+/** The pool that serves most jobs with these labels; those whose repository or account it does not serve go to the next (B4). */
 export const poolFor = (pools: readonly Pool[], jobLabels: readonly string[]): Pool | undefined => poolsFor(pools, jobLabels)[0];
 
-/** All pools that a job with these labels fits, the one that serves it first. */
-function poolsFor(pools: readonly Pool[], jobLabels: readonly string[]): Pool[] {
+/**
+ * The pools whose labels fit a job: all of its own are in the pool's set, compared without case. First the one with the fewest labels, then
+ * the highest priority, then the first name. A job without labels fits none (B4).
+ */
+export function poolsFor(pools: readonly Pool[], jobLabels: readonly string[]): Pool[] {
   const wanted = normaliseLabels(jobLabels);
   if (wanted.length === 0) return [];
   return pools.filter((candidate) => wanted.every((label) => candidate.labels.includes(label))).toSorted(byPreference);
@@ -146,17 +160,22 @@ export function checkedTogether<T extends z.ZodType>(schema: T): T {
   return schema.superRefine((content, context) => checkTogether(content, context), { when: () => true });
 }
 
-/** Names and label sets are unique, caps are where they can be kept. Pools that are no pools are judged by their own schema only. */
-function checkTogether(content: unknown, context: z.RefinementCtx): void {
+/** What of a content can be judged: a pool that is none is undefined, and told by its own schema. */
+export function usablePartsOf(content: unknown): { pools: (Pool | undefined)[]; entities: Record<string, unknown> } {
   const { pools, entities } = z
     .object({ pools: z.array(z.unknown()).catch([]), entities: z.record(z.string(), z.unknown()).catch({}) })
     .catch({ pools: [], entities: {} })
     .parse(content);
+  return { pools: pools.map((candidate) => pool.safeParse(candidate).data), entities };
+}
+
+/** Names and label sets are unique, caps are where they can be kept. */
+function checkTogether(content: unknown, context: z.RefinementCtx): void {
+  const { pools, entities } = usablePartsOf(content);
   const report = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message });
   const byName = new Set<string>();
-  const byLabels = new Map<string, string>();
-  for (const [index, candidate] of pools.entries()) {
-    const { data } = pool.safeParse(candidate);
+  const byLabels = new Map<string, Pool[]>();
+  for (const [index, data] of pools.entries()) {
     if (data === undefined) continue;
     const { name, labels, registration, maxWorkersPerRepository, warm: kept = [] } = data;
     if (data.runnerGroupVisibility === 'private' && data.publicRepositories) {
@@ -165,9 +184,13 @@ function checkTogether(content: unknown, context: z.RefinementCtx): void {
     if (byName.has(name)) report(['pools', index, 'name'], `there is another pool named ${name}`);
     byName.add(name);
     const key = JSON.stringify(labels);
-    const twin = byLabels.get(key);
-    if (twin !== undefined) report(['pools', index, 'labels'], `pool ${twin} has the same labels: GitHub could not tell the two apart`);
-    byLabels.set(key, name);
+    const alike = byLabels.get(key) ?? [];
+    const twin = alike.find((other) => sameGateAs(data)(other));
+    if (twin !== undefined) {
+      report(['pools', index, 'labels'], `pool ${twin.name} has the same labels: GitHub could not tell the two apart`);
+    }
+    byLabels.set(key, [...alike, data]);
+    for (const { path, message } of misplacedGates(data)) report(['pools', index, ...path], message);
     for (const [nth, { scope }] of kept.entries()) {
       if (registration === 'organization' || scope.includes('/')) continue;
       report(

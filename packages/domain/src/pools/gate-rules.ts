@@ -1,0 +1,46 @@
+import { type Gate, servesAccount, servesRepository } from './gate.ts';
+import type { Pool } from './pools-document.ts';
+
+/** What a pool says of whose jobs it serves, and what keeps GitHub from honouring it. */
+interface Misplaced {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** Where a pool says whose jobs it serves and its runners would register where others get them. */
+export function misplacedGates(pool: Pool): Misplaced[] {
+  const { repositories, registration, runnerGroup, runnerGroupVisibility = 'selected', warm = [] } = pool;
+  const isShared = repositories !== undefined && registration === 'organization';
+  return [
+    ...(isShared && runnerGroup.toLowerCase() === 'default' ? [{ path: ['repositories'], message: UNBOUNDED }] : []),
+    ...(isShared && runnerGroupVisibility !== 'selected' ? [{ path: ['runnerGroupVisibility'], message: NOT_SELECTED }] : []),
+    ...warm.flatMap(({ scope }, nth) =>
+      mayServe(pool, scope)
+        ? []
+        : [{ path: ['warm', nth, 'scope'], message: `is not served by this pool: see its entities and repositories` }],
+    ),
+  ];
+}
+
+const UNBOUNDED =
+  'GitHub gives any job of an organisation any runner of its default group: write registration: repository, or name a runnerGroup that only these repositories may use';
+const NOT_SELECTED = 'must be selected, or left out: repositories says which may use the runner group';
+
+/** A scope is a login, or owner/name. Which account bears a login is not known here, so an id may be anybody's. */
+function mayServe({ entities, repositories }: Gate, scope: string): boolean {
+  const [login = ''] = scope.split('/');
+  const isAccount = servesAccount({ entities }, { id: 0, login }) || entities?.some((one) => one.startsWith('id:')) === true;
+  return isAccount && (!scope.includes('/') || servesRepository({ repositories }, scope));
+}
+
+/** Whether two pools say the same of whose jobs they serve, so that of two with the same labels one would get no jobs. */
+export const sameGateAs =
+  (pool: Gate) =>
+  (other: Gate): boolean =>
+    (['entities', 'repositories'] as const).every((key) => asText(pool[key]) === asText(other[key]));
+
+const asText = (patterns: readonly string[] | undefined): string | undefined =>
+  patterns
+    ?.map((one) => one.toLowerCase())
+    .toSorted()
+    .join('\n');

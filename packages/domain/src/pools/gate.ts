@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { matchesGlob } from '../text/matches-glob.ts';
+
+const ACCOUNT = /^(?:id:[1-9][0-9]{0,15}|[A-Za-z0-9*][A-Za-z0-9_*-]{0,99})$/;
+const REPOSITORY = /^[A-Za-z0-9*][A-Za-z0-9_*-]{0,99}\/[A-Za-z0-9._*-]{1,100}$/;
+
+export const entitiesGate = z
+  .array(z.string().regex(ACCOUNT, 'must be a login, in which * stands for any characters, or id: and the number of an account'))
+  .min(1, 'serves nobody: name accounts, or leave it out');
+
+export const repositoriesGate = z
+  .array(z.string().regex(REPOSITORY, 'must be owner/name; * stands for any characters of either'))
+  .min(1, 'serves nothing: name repositories, or leave it out');
+
+/** Whose jobs a pool serves, among those that the file's `entities` admit; what is absent bounds nothing. */
+export interface Gate {
+  readonly entities?: readonly string[] | undefined;
+  readonly repositories?: readonly string[] | undefined;
+}
+
+export const servesAccount = ({ entities }: Gate, { id, login }: { readonly id: number; readonly login: string }): boolean =>
+  entities === undefined || entities.some((one) => one === `id:${id}` || matchesGlob(one, login));
+
+/** `fullName` is owner/name as the repository is called when its job is judged: a name that changes hands takes its access along. */
+export const servesRepository = ({ repositories }: Gate, fullName: string): boolean =>
+  repositories === undefined || repositories.some((one) => matchesGlob(one, fullName));
+
+/** Whether a pool with this gate serves jobs of the repository. */
+export const serves = (
+  gate: Gate,
+  job: { readonly account: { readonly id: number; readonly login: string }; readonly repoFullName: string },
+): boolean => servesAccount(gate, job.account) && servesRepository(gate, job.repoFullName);
+
+/** Whether nothing but accounts that are named one by one gets through: whoever registers a login that fits a pattern with * would. */
+export const namesAccounts = ({ entities, repositories }: Gate): boolean =>
+  (entities?.every((one) => !one.includes('*')) ?? false) ||
+  (repositories?.every((one) => !one.split('/', 1).join().includes('*')) ?? false);
+
+/** Whether two pools can serve the same job: no where what both name has nothing in common. */
+export const overlap = (one: Gate, other: Gate): boolean =>
+  (['entities', 'repositories'] as const).every((key) => {
+    const [mine, theirs] = [one[key], other[key]];
+    if (mine === undefined || theirs === undefined) return true;
+    return mine.some((a) => theirs.some((b) => matchesGlob(a, b) || matchesGlob(b, a)));
+  });
