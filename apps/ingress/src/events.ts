@@ -1,5 +1,6 @@
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import type { Account } from '@paddock/domain/deliveries/payload-fields';
+import type { JobStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import { HANDLED_EVENTS } from '@paddock/domain/deliveries/parse-delivery';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
@@ -33,7 +34,7 @@ export interface IngressEvents {
     outcome: Outcome;
     appId: number;
     account: Account | null;
-    jobId: number | null;
+    job: JobStatement | null;
     ms: number;
   }): void;
   /** `event` as the header says it; it is not to be trusted where there is no `appId`, for then the signature was not checked. */
@@ -71,6 +72,10 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
   metrics.reading('paddock_held_bytes', 'Bodies of deliveries in memory', () => held.heldBytes);
   metrics.reading('paddock_requests_in_flight', 'Deliveries that are received or wait to be stored', () => held.requests);
   const deliveries = metrics.counter('paddock_deliveries_total', 'Deliveries stored, by event and outcome', ['event', 'outcome']);
+  const misused = metrics.counter(
+    'paddock_workers_misused_total',
+    'Workers that GitHub gave a job that their pool does not serve: of another account or repository, or of a public one',
+  );
   const refusals = metrics.counter('paddock_deliveries_refused_total', 'Requests that were not stored, by reason', ['reason']);
   const seconds = metrics.histogram(
     'paddock_delivery_seconds',
@@ -117,13 +122,22 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
 
   return {
     verified: (appId) => newest.set({ app: String(appId) }, Date.now() / 1000),
-    stored: ({ guid, event, outcome, appId, account, jobId, ms }) => {
+    stored: ({ guid, event, outcome, appId, account, job, ms }) => {
       const name = event.split('.', 1)[0] ?? event;
       deliveries.inc({ event: KNOWN.has(name) ? name : 'other', outcome });
       seconds.observe(ms / 1000);
       if (outcome === 'refused_account' && account !== null) tellRefused(account, guid);
       // The event's row says the same, and stays.
-      log.debug('delivery stored', { guid, event, outcome, appId, ...(jobId === null ? {} : { jobId }) });
+      log.debug('delivery stored', { guid, event, outcome, appId, ...(job === null ? {} : { jobId: job.jobId }) });
+      if (outcome !== 'worker_misused' || job === null) return;
+      misused.inc();
+      const { jobId, runnerName: worker, repoFullName: repository } = job;
+      log.warn('a job runs on a worker whose pool does not serve it: see who may use its runner group', {
+        guid,
+        jobId,
+        worker,
+        repository,
+      });
     },
     refused: (refusal, details) => {
       refusals.inc({ reason: refusal });

@@ -18,7 +18,7 @@ export function jobTimes(document: PoolsDocument, parsed: ParsedDelivery, outcom
   if (parsed.kind !== 'job') return undefined;
   const { job } = parsed;
   const isFirst = outcome === 'job_stored' && job.status !== 'pending';
-  if (!isFirst && outcome !== 'job_marked_running' && outcome !== 'job_marked_completed') return undefined;
+  if (!isFirst && !MOVES.has(outcome)) return undefined;
   const place = placeJob(document, job);
   // A job that is cancelled while it waits never ran, and GitHub gives it an instant of its start all the same.
   if ('ignored' in place || job.runnerName === null) return undefined;
@@ -29,6 +29,8 @@ export function jobTimes(document: PoolsDocument, parsed: ParsedDelivery, outcom
     runSeconds: isEnd ? secondsBetween(job.startedAt, job.completedAt) : undefined,
   };
 }
+
+const MOVES: ReadonlySet<Outcome> = new Set<Outcome>(['job_marked_running', 'job_marked_completed', 'worker_misused']);
 
 /** GitHub's instants are whole seconds of several clocks: one may seem to lie before the other. */
 function secondsBetween(from: string | null, to: string | null): number | undefined {

@@ -107,9 +107,9 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
     const { guid, appId, parsed } = delivery;
     try {
       const outcome = await within(answerTimeoutMs, added);
-      const jobId = 'job' in parsed ? parsed.job.jobId : null;
+      const job = 'job' in parsed ? parsed.job : null;
       gaps.stored(appId);
-      events.stored({ guid, event: parsed.event, outcome, appId, account: parsed.account, jobId, ms: performance.now() - begun });
+      events.stored({ guid, event: parsed.event, outcome, appId, account: parsed.account, job, ms: performance.now() - begun });
       return { status: 200, text: outcome };
     } catch (error) {
       const about = { guid, event: parsed.event, appId, error };

@@ -13,7 +13,7 @@ import { type AskOne, RUNS_IN_A_LOOK } from './look-at-runs.ts';
 
 export interface DiscoverJobsOptions extends Pick<DiscoverRepositoryOptions, 'db' | 'turns' | 'dryRun'> {
   github: GitHub;
-  events: Pick<ReconcilerEvents, 'jobsDiscovered' | 'jobsMisjudged' | 'notAnswered'>;
+  events: Pick<ReconcilerEvents, 'jobsDiscovered' | 'jobsMisjudged' | 'notAnswered' | 'workersMisused'>;
   /** The Apps that are configured here. */
   appIds: readonly number[];
   /** The most active repositories, the most others, and the most installations in one pass. */

@@ -24,7 +24,7 @@ import { parseRepositoryName } from './repository-name.ts';
 
 export interface DiscoverRepositoryOptions {
   db: Kysely<Database>;
-  events: Pick<ReconcilerEvents, 'jobsDiscovered' | 'jobsMisjudged'>;
+  events: Pick<ReconcilerEvents, 'jobsDiscovered' | 'jobsMisjudged' | 'workersMisused'>;
   pools: CurrentPools;
   allowance: Allowance;
   ask: AskOne;
@@ -136,6 +136,7 @@ async function record(
   findings: readonly ReturnType<typeof findingOf>[],
 ): Promise<number> {
   const results = await db.transaction().execute((trx) => recordFindings(trx, findings, pools));
+  events.workersMisused(results);
   const changed = findings.filter(({ statement }) => results.get(statement.jobId)?.changed === true);
   events.jobsDiscovered(changed.map(({ event, statement }) => ({ event, jobId: statement.jobId })));
   const misjudged = changed

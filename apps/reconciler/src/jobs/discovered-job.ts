@@ -9,7 +9,8 @@ export interface FoundAt {
   readonly account: Account;
   readonly repoId: number;
   readonly repoFullName: string;
-  readonly isPublic: boolean;
+  /** Null: GitHub was not asked. */
+  readonly isPublic: boolean | null;
   readonly appId: number;
   readonly installationId: number;
 }
@@ -37,14 +38,14 @@ export function findingOf(job: GitHubJob, action: WorkflowJobAction, at: FoundAt
       runner_id: job.runnerId,
       runner_name: job.runnerName,
     },
-    repository: { id: at.repoId, full_name: at.repoFullName, private: !at.isPublic, owner: at.account },
+    repository: { id: at.repoId, full_name: at.repoFullName, private: at.isPublic === false, owner: at.account },
     installation: { id: at.installationId },
   };
   const payload = JSON.stringify(said);
   const parsed = parseDelivery('workflow_job', said);
   if (parsed.kind !== 'job')
     throw new Error(`GitHub's answer for job ${job.id} cannot be used: ${'problem' in parsed ? parsed.problem : parsed.kind}`);
-  const statement = { ...parsed.job, appId: at.appId, deliveryGuid: null };
+  const statement = { ...parsed.job, isPublic: at.isPublic, appId: at.appId, deliveryGuid: null };
   // The client has put U+FFFD for what cannot be stored (B9); one that GitHub sent stood for such a character before.
   return { event: `discovered.${action}`, statement, payload, payloadRepaired: payload.includes('\uFFFD') };
 }

@@ -35,6 +35,7 @@ export async function startDiscoveryScene(db: JobsScene['db']): Promise<Discover
   }
   const events: DiscoverJobsOptions['events'] = {
     jobsDiscovered: () => undefined,
+    workersMisused: () => undefined,
     jobsMisjudged: (jobIds) => void scene.misjudged.push(...jobIds),
     notAnswered: (_sweep, _asked, failure) => void scene.unanswered.push(failure?.kind ?? 'invisible'),
   };

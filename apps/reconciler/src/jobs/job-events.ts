@@ -1,4 +1,5 @@
 import type { JoblessEnd } from '@paddock/db/jobs/jobs-to-look-up';
+import type { JobResult } from '@paddock/domain/deliveries/job-outcomes';
 import type { LookUpNote } from '@paddock/db/jobs/note-look-ups';
 import type { GitHubFailure } from '@paddock/github/errors';
 import type { Logger } from '@paddock/runtime/logger';
@@ -16,8 +17,18 @@ export function jobEvents(log: Logger, metrics: Metrics, { recovered, oneFailed 
   const verdicts = metrics.counter('paddock_jobs_looked_up_total', 'Jobs in doubt that GitHub was asked about, by what came of it', [
     'verdict',
   ]);
+  const misused = metrics.counter(
+    'paddock_workers_misused_total',
+    'Workers that GitHub gave a job that their pool does not serve: of another account or repository, or of a public one',
+  );
 
   return {
+    workersMisused(results: ReadonlyMap<number, JobResult>) {
+      const jobIds = [...results].filter(([, { changed, isMisused }]) => changed && isMisused === true).map(([jobId]) => jobId);
+      if (jobIds.length === 0) return;
+      misused.inc(jobIds.length);
+      log.warn('jobs run on workers whose pool does not serve them: see who may use the runner group', { jobIds });
+    },
     jobsRecovered(jobIds: readonly number[]) {
       if (jobIds.length === 0) return;
       recovered('job', jobIds.length);

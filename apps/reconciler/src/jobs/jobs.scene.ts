@@ -70,6 +70,7 @@ export async function startJobsScene(db: Kysely<Database>): Promise<JobsScene> {
     jobsLookedUp: () => undefined,
     notAnswered: (_sweep, _asked, failure) => void unanswered.push(failure?.kind ?? 'invisible'),
     joblessEnds: () => undefined,
+    workersMisused: () => undefined,
     jobsMisjudged: (jobIds) => void misjudged.push(...jobIds),
   };
   return {

@@ -20,7 +20,7 @@ import { parseRepositoryName } from './repository-name.ts';
 export interface LookUpJobsOptions {
   db: Kysely<Database>;
   github: GitHub;
-  events: Pick<ReconcilerEvents, 'jobsLookedUp' | 'notAnswered' | 'jobsMisjudged' | 'joblessEnds'>;
+  events: Pick<ReconcilerEvents, 'jobsLookedUp' | 'notAnswered' | 'jobsMisjudged' | 'joblessEnds' | 'workersMisused'>;
   batch: number;
   /** So many of a key's oldest waiting jobs are asked about after an unexplained end. */
   perKey: number;
@@ -147,9 +147,8 @@ function findingsOf(answer: RunAnswer, jobs: readonly JobToLookUp[], notes: read
     if (verdict.kind !== 'stated' || job === undefined || found === undefined || answer.kind !== 'run') return [];
     const { entityId: id, login, entityType: type, repoId, appId, installationId } = job;
     const repoFullName = `${answer.name.owner}/${answer.name.repo}`;
-    // Of a row that went away meanwhile the pool is not known, nor whether it serves public repositories: then it stays away.
     return [
-      findingOf(found, verdict.action, { account: { id, login, type }, repoId, repoFullName, isPublic: true, appId, installationId }),
+      findingOf(found, verdict.action, { account: { id, login, type }, repoId, repoFullName, isPublic: null, appId, installationId }),
     ];
   });
 }
@@ -164,6 +163,7 @@ async function settle({ db, pools, events, secondLookMs }: Pass, { notes, findin
     );
     return noted;
   });
+  events.workersMisused(results);
   events.jobsLookedUp(notes.filter(({ jobId }) => written.has(jobId)));
   const misjudged = [...results].filter(([jobId, { before, changed }]) => before === 'failed' && changed && isCompleted(notes, jobId));
   if (misjudged.length > 0) events.jobsMisjudged(misjudged.map(([jobId]) => jobId));

@@ -28,9 +28,12 @@ export function possibleOutcomes(batch: readonly Placed[]): { choices: number[];
     const begin = outcomes.length + 1;
     begins.set(key, begin);
     for (const decision of 'ignored' in place ? [place] : [place, REFUSED_ACCOUNT]) {
-      for (const before of BEFORE) {
-        for (const changed of [false, true])
-          outcomes.push(...jobOutcomes({ before, changed, place: decision }, arrived).slice(nth, nth + 1));
+      for (const isMisused of [false, true]) {
+        for (const before of BEFORE) {
+          for (const changed of [false, true]) {
+            outcomes.push(...jobOutcomes({ before, changed, place: decision, isMisused }, arrived).slice(nth, nth + 1));
+          }
+        }
       }
     }
     return begin;
@@ -38,8 +41,8 @@ export function possibleOutcomes(batch: readonly Placed[]): { choices: number[];
   return { choices, outcomes };
 }
 
-/** The SQL that picks one, given (choice, is_refused, before, changed) and `outcomes` as a parameter. */
+/** The SQL that picks one, given (choice, is_refused, is_misused, before, changed) and `outcomes` as a parameter. */
 export const chosenOutcome = (outcomes: `$${number}`): string =>
-  `(${outcomes}::text[])[choice + case when is_refused then ${2 * BEFORE.length} else 0 end + changed::integer + case before ${BEFORE.flatMap(
+  `(${outcomes}::text[])[choice + case when is_refused then ${4 * BEFORE.length} else 0 end + case when is_misused then ${2 * BEFORE.length} else 0 end + changed::integer + case before ${BEFORE.flatMap(
     (before, nth) => (before === undefined ? [] : [`when '${before}' then ${2 * nth}`]),
   ).join(' ')} else 0 end]`;

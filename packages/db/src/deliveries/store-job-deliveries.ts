@@ -1,7 +1,7 @@
 import { type DeliveredStatement, foldJobStatements } from '@paddock/domain/deliveries/fold-job-statements';
 import type { JobResult } from '@paddock/domain/deliveries/job-outcomes';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
-import { placeJob, REFUSED_ACCOUNT } from '@paddock/domain/pools/place-job';
+import { REFUSED_ACCOUNT } from '@paddock/domain/pools/place-job';
 import type { ParsedDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { CompiledQuery, type Kysely } from 'kysely';
 import { appendingEvents, EVENT_COLUMNS, EVENT_NAMES, jsonArray, payloadOf, toRow } from './installation-events.ts';
@@ -9,7 +9,7 @@ import { type InstallationMention, mentionsParameter, notingInstallations } from
 import { jobParameters, type StoredJob, STORING_JOBS } from '../jobs/jobs.ts';
 import { chosenOutcome, possibleOutcomes } from './possible-outcomes.ts';
 import type { CurrentPools } from '../jobs/pools-documents.ts';
-import { jobToStore } from '../jobs/stated-columns.ts';
+import { decideOn } from '../jobs/stated-columns.ts';
 import { preparedText } from '../connection/prepared.ts';
 import { asRecord } from '../connection/source-columns.ts';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
@@ -30,10 +30,11 @@ const STORE_JOB_DELIVERIES = preparedText(`with ${STORING_JOBS}, given as materi
       select * from rows from (json_to_recordset($3::json) as (${asRecord(EVENT_COLUMNS)}, choice integer))
         with ordinality as given(${EVENT_NAMES}, choice, position)
     ), told as materialized (
-      select given.*, before, changed, worker, is_unbound, is_refused, ${chosenOutcome('$5')} as outcome from given join stored using (job_id)
+      select given.*, before, changed, worker, is_unbound, is_refused, is_misused, ${chosenOutcome('$5')} as outcome from given join stored using (job_id)
     ), noted as (${notingInstallations('$6', '(select count(*) from told) > 0')}
     ), appended as (${appendingEvents("select 'webhook' as source, * from told order by position", payloadOf('$4'))})
-    select job_id as "jobId", before, changed, worker, is_unbound as "isUnbound", is_refused as "isRefused", outcome from told order by position`);
+    select job_id as "jobId", before, changed, worker, is_unbound as "isUnbound", is_refused as "isRefused", is_misused as "isMisused", outcome
+    from told order by position`);
 
 /**
  * Stores deliveries of jobs, of which no job may have two runners among them: the jobs, what they mention of installations, and an event
@@ -44,7 +45,7 @@ export async function storeJobDeliveries(
   batch: readonly JobDelivery[],
   pools: CurrentPools,
 ): Promise<StoredJobDelivery[]> {
-  const jobs = foldJobStatements(batch.map(statementOf)).map((facts) => ({ facts, decision: placeJob(pools.document, facts) }));
+  const jobs = foldJobStatements(batch.map(statementOf)).map((facts) => decideOn(pools.document, facts));
   const places = new Map(jobs.map(({ facts, decision }) => [facts.jobId, decision]));
   const placeOf = ({ parsed }: JobDelivery): JobResult['place'] => {
     const place = places.get(parsed.job.jobId);
@@ -53,12 +54,11 @@ export async function storeJobDeliveries(
   };
   const { choices, outcomes } = possibleOutcomes(batch.map((delivery) => ({ ...delivery.parsed.job, place: placeOf(delivery) })));
   const events = batch.map((delivery, index) => ({ ...eventOf(delivery), choice: choices[index] }));
-  const toStore = jobs.map(({ facts, decision }) => jobToStore(pools.document, facts, decision));
   const payloads = batch.map((delivery) =>
     'ignored' in placeOf(delivery) ? (delivery.reduced?.() ?? delivery.payload) : delivery.payload,
   );
   const mentions = mentionsParameter(batch.flatMap(mentionOf));
-  const values = [...jobParameters(toStore, pools.version), JSON.stringify(events), jsonArray(payloads), outcomes, mentions];
+  const values = [...jobParameters(jobs, pools.version), JSON.stringify(events), jsonArray(payloads), outcomes, mentions];
   const { rows } = await db.executeQuery<Omit<StoredJobDelivery, 'place'>>(CompiledQuery.raw(STORE_JOB_DELIVERIES, values));
   if (rows.length !== batch.length) throw new Error(`Of ${batch.length} deliveries ${rows.length} were stored.`);
   return batch.flatMap((delivery, index) => {

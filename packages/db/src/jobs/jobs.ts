@@ -16,6 +16,8 @@ export interface StoredJob {
   readonly isUnbound: boolean;
   /** Its account's login is pinned to another account, so that no pool serves it. */
   readonly isRefused: boolean;
+  /** And its pool does not serve such jobs. */
+  readonly isMisused: boolean;
 }
 
 // pending -> running -> completed | failed: this statement moves forward only. Only a look-up brings a failed job back to pending. `e` is the
@@ -111,12 +113,12 @@ const insertingJobs = (placed: string): string => `
  * one after the other; locking those that exist beforehand would be a second order, and deadlocks. Workers are only read here.
  *
  * These are the statement's queries, as text that is put together once; the last, `stored`, has a row for each job: (job_id, before,
- * changed, worker, is_unbound, is_refused). A row that came into being since the statement began is not among those read, yet it was there before.
+ * changed, worker, is_unbound, is_refused, is_misused). A row that came into being since the statement began is not among those read, yet it was there before.
  * What exists is looked up row by row (`limit 1` keeps it so): a plan that is made once must be right for tables of any size.
  */
 export const STORING_JOBS = `
     stated as (
-      select * from json_to_recordset($1::json) as stated(${asRecord(STATED_COLUMNS)})
+      select * from json_to_recordset($1::json) as stated(${asRecord({ ...STATED_COLUMNS, closed_pools: 'text[]' })})
     ), pinned as materialized (
       select login, pin_login(login, entity_id) as owner from (
         select distinct on (by_login) by_login as login, entity_id from stated
@@ -125,6 +127,7 @@ export const STORING_JOBS = `
     ), placed as materialized (
       select stated.*, known.status as before, worker.pod_name as worker,
         worker.pod_name is not null and worker.assigned_job_id is null as is_unbound,
+        worker.assigned_job_id is null and coalesce(worker.k8s_pool = any(stated.closed_pools), false) as is_misused,
         is_refused,
         coalesce(case when not is_refused then stated.k8s_pool end, known.k8s_pool, worker.k8s_pool) as pool,
         coalesce(case when not is_refused then stated.k8s_image end, known.k8s_image, worker.k8s_image) as image,
@@ -150,13 +153,13 @@ export const STORING_JOBS = `
       returning job_id, xmax = 0 as is_new
     ), stored as (
       select placed.job_id, case when placed.before is null and not written.is_new then 'pending' else placed.before end as before,
-        written.job_id is not null as changed, placed.worker, placed.is_unbound, placed.is_refused
+        written.job_id is not null as changed, placed.worker, placed.is_unbound, placed.is_refused, placed.is_misused
       from placed left join written using (job_id)
     )`;
 
 /** The values of $1 and $2 in STORING_JOBS. */
 export const jobParameters = (jobs: readonly JobToStore[], poolsVersion: number): unknown[] => [
-  JSON.stringify(jobs.map(statedColumns)),
+  JSON.stringify(jobs.map((job) => ({ ...statedColumns(job), closed_pools: job.closedPools }))),
   poolsVersion,
 ];
 
@@ -185,7 +188,8 @@ export const newJobParameters = (job: JobToStore, poolsVersion: number): unknown
 ];
 
 const STORE_JOBS = preparedText(`with ${STORING_JOBS}
-    select job_id as "jobId", before, changed, worker, is_unbound as "isUnbound", is_refused as "isRefused" from stored`);
+    select job_id as "jobId", before, changed, worker, is_unbound as "isUnbound", is_refused as "isRefused", is_misused as "isMisused"
+    from stored`);
 
 /** Stores what GitHub says of jobs, and nothing else. */
 export async function storeJobs(trx: Transaction<Database>, jobs: readonly JobToStore[], poolsVersion: number): Promise<StoredJob[]> {

@@ -214,7 +214,7 @@ describe('the statement that writes jobs', () => {
   test('a job that fits no pool gets a row with the pool of the worker that runs it, and its end is stored too (B7)', async () => {
     await addWorker('pdk-aaaaaa-small-1', { assigned_at: new Date('2026-01-01T09:59:00Z') });
     const results = await record({ ...running, ...foreign });
-    expect(results.get(900)).toEqual({ before: undefined, changed: true, place: { ignored: 'ignored_no_label' } });
+    expect(results.get(900)).toEqual({ before: undefined, changed: true, place: { ignored: 'ignored_no_label' }, isMisused: false });
     expect(await job()).toMatchObject({
       status: 'running',
       wants_worker: false,

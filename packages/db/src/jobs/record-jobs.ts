@@ -1,12 +1,12 @@
 import { type DeliveredStatement, foldJobStatements, roundsByRunner } from '@paddock/domain/deliveries/fold-job-statements';
 import type { JobResult } from '@paddock/domain/deliveries/job-outcomes';
-import { placeJob, REFUSED_ACCOUNT } from '@paddock/domain/pools/place-job';
+import { REFUSED_ACCOUNT } from '@paddock/domain/pools/place-job';
 import type { Transaction } from 'kysely';
 import { bindWorkers } from './bind-workers.ts';
 import { findEarlierStatements } from './earlier-statements.ts';
 import { type StoredJob, storeJobs } from './jobs.ts';
 import type { CurrentPools } from './pools-documents.ts';
-import { jobToStore } from './stated-columns.ts';
+import { decideOn } from './stated-columns.ts';
 import type { Database } from '../schema/tables.ts';
 
 /**
@@ -60,12 +60,8 @@ export type StoredJobs = Map<number, Stored>;
 async function storeAll(trx: Transaction<Database>, statements: readonly DeliveredStatement[], pools: CurrentPools): Promise<StoredJobs> {
   const all: StoredJobs = new Map();
   for (const round of roundsByRunner(statements)) {
-    const jobs = foldJobStatements(round).map((facts) => ({ facts, decision: placeJob(pools.document, facts) }));
-    const stored = await storeJobs(
-      trx,
-      jobs.map(({ facts, decision }) => jobToStore(pools.document, facts, decision)),
-      pools.version,
-    );
+    const jobs = foldJobStatements(round).map((facts) => decideOn(pools.document, facts));
+    const stored = await storeJobs(trx, jobs, pools.version);
     const byId = new Map(stored.map((job) => [job.jobId, job]));
     for (const { facts, decision } of jobs) addStored(all, facts.jobId, byId.get(facts.jobId), decision);
   }
@@ -79,5 +75,6 @@ export function addStored(all: StoredJobs, jobId: number, row: StoredJob | undef
   const changed = row?.changed === true || earlier?.result.changed === true;
   const workers = earlier?.workers ?? [];
   if (row !== undefined && row.worker !== null && row.isUnbound) workers.push(row.worker);
-  all.set(jobId, { result: { before, changed, place: row?.isRefused === true ? REFUSED_ACCOUNT : place }, workers });
+  const isMisused = row?.isMisused === true || earlier?.result.isMisused === true;
+  all.set(jobId, { result: { before, changed, place: row?.isRefused === true ? REFUSED_ACCOUNT : place, isMisused }, workers });
 }

@@ -1,6 +1,6 @@
 import type { DeliveredStatement } from '@paddock/domain/deliveries/fold-job-statements';
 import { storableLabels } from '@paddock/domain/pools/labels';
-import type { IgnoredJob, PlacedJob } from '@paddock/domain/pools/place-job';
+import { type IgnoredJob, type PlacedJob, placeJob, poolsClosedTo } from '@paddock/domain/pools/place-job';
 import { admittingLogin, type PoolsDocument } from '@paddock/domain/pools/pools-document';
 
 /** A job's folded facts and its pool; without a pool it is stored only if it has a row already or runs on a worker of ours (B7). */
@@ -9,6 +9,15 @@ export interface JobToStore {
   readonly place: PlacedJob | undefined;
   /** The login, in lower case, by which its account is admitted: it has to be this account's own (`login_pins`). */
   readonly byLogin: string | undefined;
+  /** Pools that do not serve such jobs: a worker of theirs that runs it is misused. */
+  readonly closedPools?: readonly string[];
+}
+
+/** A job's folded facts with all that a pools document says of them. */
+export function decideOn(document: PoolsDocument, facts: DeliveredStatement): JobToStore & { readonly decision: PlacedJob | IgnoredJob } {
+  const decision = placeJob(document, facts);
+  const closedPools = facts.runnerName === null ? [] : poolsClosedTo(document, facts);
+  return { ...jobToStore(document, facts, decision), decision, closedPools };
 }
 
 /** A job as the pools of `document` have decided about it. */

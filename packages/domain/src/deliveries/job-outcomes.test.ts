@@ -35,6 +35,18 @@ describe('jobOutcomes', () => {
       ['running', 'completed'],
       ['worker_bound', 'job_marked_completed'],
     ],
+    [
+      'a worker whose pool does not serve such jobs',
+      { before: undefined, changed: true, place: ignored, isMisused: true },
+      ['running', 'completed'],
+      ['worker_misused', 'job_marked_completed'],
+    ],
+    [
+      'the same of a job that waited in another pool',
+      { before: 'pending', changed: true, place, isMisused: true },
+      ['pending', 'running'],
+      ['job_already_exists', 'worker_misused'],
+    ],
     ['no pool any more, but a row', { before: 'running', changed: true, place: ignored }, ['completed'], ['job_marked_completed']],
   ])('%s', (_what, result, arrived, expected) => {
     expect(jobOutcomes(result, arrived)).toEqual(expected);

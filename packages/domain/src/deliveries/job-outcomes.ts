@@ -10,11 +10,13 @@ export interface JobResult {
   /** There is a row now, and it was written to. */
   readonly changed: boolean;
   readonly place: PlacedJob | IgnoredJob;
+  /** A worker was found to run it whose pool does not serve such jobs. */
+  readonly isMisused?: boolean;
 }
 
 /** The outcome of each of a job's deliveries, in the order of their arrival, as if they had been stored one after the other. */
 export function jobOutcomes(result: JobResult, arrived: readonly StatedStatus[]): Outcome[] {
-  const { before, changed, place } = result;
+  const { before, changed, place, isMisused = false } = result;
   const isIgnored = 'ignored' in place && before === undefined && !changed;
   if (isIgnored) return arrived.map(() => place.ignored);
   let status = before;
@@ -29,11 +31,9 @@ export function jobOutcomes(result: JobResult, arrived: readonly StatedStatus[])
     status = stated;
     return stated === 'completed' ? 'job_marked_completed' : 'job_marked_running';
   });
+  const begun = arrived.findIndex((stated) => stated !== 'pending');
+  if (changed && isMisused && begun !== -1) return outcomes.with(begun, 'worker_misused');
   // The row was written to, yet no status moved: the first delivery that could know more than the row did is the one that filled it in.
   if (!changed || outcomes.some((outcome) => outcome !== 'job_already_exists')) return outcomes;
-  const filledBy = Math.max(
-    0,
-    arrived.findIndex((stated) => stated !== 'pending'),
-  );
-  return outcomes.with(filledBy, 'job_facts_added');
+  return outcomes.with(Math.max(0, begun), 'job_facts_added');
 }
