@@ -58,6 +58,14 @@ test('a stranger’s label opens no pool that serves others, and no worker is wa
   ]);
 });
 
+test('whoever takes the freed login of an account that a pool names gets no job there (B4)', async () => {
+  const thief = { id: 666, login: 'ACME', type: 'User' };
+  expect(await tell('queued', { id: 6, labels: ['docker'] }, of(ACME, 'api'))).toMatch(/^job_/);
+  expect(await tell('queued', { id: 7, labels: ['docker'] }, of(thief, 'api'))).toBe('refused_account');
+  expect(await tell('queued', { id: 8, labels: ['infra'] }, of(thief, 'infra'))).toBe('refused_account');
+  expect(await tell('queued', { id: 9, labels: ['linux'] }, of(thief, 'api'))).toBe('job_stored');
+});
+
 test.each([
   ['of a public repository', 10, ['docker'], of(ACME, 'public', { private: false })],
   ['of a public repository, by labels that fit another pool', 11, ['linux'], of(ACME, 'public', { private: false })],

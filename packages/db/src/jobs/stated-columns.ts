@@ -24,7 +24,7 @@ export function decideOn(document: PoolsDocument, facts: DeliveredStatement): Jo
 export const jobToStore = (document: PoolsDocument, facts: DeliveredStatement, decision: PlacedJob | IgnoredJob): JobToStore =>
   'ignored' in decision
     ? { facts, place: undefined, byLogin: undefined }
-    : { facts, place: decision, byLogin: admittingLogin(document, facts.account) };
+    : { facts, place: decision, byLogin: admittingLogin(document, facts.account, decision) };
 
 /** What is stated of a job, as the statements that store jobs are given it. */
 export const STATED_COLUMNS = {

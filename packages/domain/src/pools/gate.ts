@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { NamedAccount } from './entities.ts';
 import { matchesGlob } from '../text/matches-glob.ts';
 
 const ACCOUNT = /^(?:id:[1-9][0-9]{0,15}|[A-Za-z0-9*][A-Za-z0-9_*-]{0,99})$/;
@@ -18,7 +19,7 @@ export interface Gate {
   readonly repositories?: readonly string[] | undefined;
 }
 
-export const servesAccount = ({ entities }: Gate, { id, login }: { readonly id: number; readonly login: string }): boolean =>
+export const servesAccount = ({ entities }: Gate, { id, login }: NamedAccount): boolean =>
   entities === undefined || entities.some((one) => one === `id:${id}` || matchesGlob(one, login));
 
 /** `fullName` is owner/name as the repository is called when its job is judged: a name that changes hands takes its access along. */
@@ -26,10 +27,8 @@ export const servesRepository = ({ repositories }: Gate, fullName: string): bool
   repositories === undefined || repositories.some((one) => matchesGlob(one, fullName));
 
 /** Whether a pool with this gate serves jobs of the repository. */
-export const serves = (
-  gate: Gate,
-  job: { readonly account: { readonly id: number; readonly login: string }; readonly repoFullName: string },
-): boolean => servesAccount(gate, job.account) && servesRepository(gate, job.repoFullName);
+export const serves = (gate: Gate, job: { readonly account: NamedAccount; readonly repoFullName: string }): boolean =>
+  servesAccount(gate, job.account) && servesRepository(gate, job.repoFullName);
 
 /** Whether nothing but accounts that are named one by one gets through: whoever registers a login that fits a pattern with * would. */
 export const namesAccounts = ({ entities, repositories }: Gate): boolean =>
@@ -43,3 +42,10 @@ export const overlap = (one: Gate, other: Gate): boolean =>
     if (mine === undefined || theirs === undefined) return true;
     return mine.some((a) => theirs.some((b) => matchesGlob(a, b) || matchesGlob(b, a)));
   });
+
+/** The login, in lower case, by which alone a gate lets an account through: it names the login, and not the account's id. */
+export function loginThrough({ entities = [], repositories = [] }: Gate, { id, login }: NamedAccount): string | undefined {
+  const wanted = login.toLowerCase();
+  const named = [...entities, ...repositories.map((one) => one.split('/', 1).join())];
+  return entities.includes(`id:${id}`) || !named.some((one) => one.toLowerCase() === wanted) ? undefined : wanted;
+}

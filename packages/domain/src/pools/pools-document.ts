@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { deadlines } from './deadlines.ts';
 import { isWrongId, loginAmong, type NamedAccount, ruleAmong } from './entities.ts';
 import { foreignToPools } from './foreign-keys.ts';
-import { entitiesGate, repositoriesGate } from './gate.ts';
+import { entitiesGate, loginThrough, repositoriesGate } from './gate.ts';
 import { misplacedGates, sameGateAs } from './gate-rules.ts';
 import { MOST_LABEL_BYTES, normaliseLabels, storableLabels } from './labels.ts';
 import { OFFICIAL_IMAGE } from './official-image.ts';
@@ -151,9 +151,15 @@ export function entityRule(document: PoolsDocument, account: NamedAccount): Pool
   return ruleAmong(new Map(Object.entries(document.entities).map(([key, rule]) => [key.toLowerCase(), rule])), account);
 }
 
-/** The login, in lower case, by which the configuration admits an account; undefined if it does not, or by its id or by '*'. */
-export const admittingLogin = ({ entities }: PoolsDocument, account: NamedAccount): string | undefined =>
-  loginAmong(new Set(Object.keys(entities).map((key) => key.toLowerCase())), account);
+/** The login, in lower case, by which the configuration admits an account to a pool; undefined if by its id or by what anybody fits. */
+export function admittingLogin(
+  { entities, pools }: PoolsDocument,
+  account: NamedAccount,
+  place: { readonly pool: string },
+): string | undefined {
+  const listed = loginAmong(new Set(Object.keys(entities).map((key) => key.toLowerCase())), account);
+  return listed ?? loginThrough(pools.find(({ name }) => name === place.pool) ?? {}, account);
+}
 
 /** Adds what no single pool can know. It is told beside whatever else is wrong, so that a file is corrected once. */
 export function checkedTogether<T extends z.ZodType>(schema: T): T {
