@@ -42,6 +42,7 @@ const of = (owner: JsonObject & { id: number; login: string }, name: string, mor
   owner,
   ...more,
 });
+const begun = (id: number, runner: { pod_name: string }) => ({ id, labels: ['linux'], runner_name: runner.pod_name, runner_id: id });
 const demand = () => database.db.selectFrom('jobs').select(['job_id', 'k8s_pool']).where('wants_worker', '=', true).execute();
 
 test('a stranger’s label opens no pool that serves others, and no worker is wanted for it (B4)', async () => {
@@ -73,9 +74,8 @@ test.each([
   const before = await ingress.metric('paddock_workers_misused_total');
   const worker = await putWorker(database.db, { status: 'running', entity_id: ACME.id, runner_id: id, k8s_pool: 'dind' });
   expect(await tell('queued', { id, labels }, repository)).toBe('ignored_public_repository');
-  const begun = { id, labels, runner_name: worker.pod_name, runner_id: id };
-  expect(await tell('in_progress', begun, repository)).toBe('worker_misused');
-  expect(await tell('in_progress', begun, repository)).toBe('job_already_exists');
+  expect(await tell('in_progress', { ...begun(id, worker), labels }, repository)).toBe('worker_misused');
+  expect(await tell('in_progress', { ...begun(id, worker), labels }, repository)).toBe('job_already_exists');
 
   const row = await database.db.selectFrom('workers').selectAll().where('pod_name', '=', worker.pod_name).executeTakeFirstOrThrow();
   expect(row).toMatchObject({ assigned_job_id: id, status: 'running', stopping_at: null });
@@ -87,7 +87,6 @@ test.each([
 
 test('a job of another repository on a worker of a pool for some, and one in its own pool (B7, B10)', async () => {
   const misused = await putWorker(database.db, { status: 'running', entity_id: ACME.id, runner_id: 21, k8s_pool: 'infra' });
-  const begun = (id: number, runner: { pod_name: string }) => ({ id, labels: ['linux'], runner_name: runner.pod_name, runner_id: id });
   expect(await tell('queued', { id: 21, labels: ['linux'] }, of(ACME, 'api'))).toBe('job_stored');
   expect(await tell('in_progress', begun(21, misused), of(ACME, 'api'))).toBe('worker_misused');
   const used = await putWorker(database.db, { status: 'running', entity_id: ACME.id, runner_id: 22, k8s_pool: 'linux' });

@@ -3,9 +3,11 @@ import { type Pool, poolsDocument } from './pools-document.ts';
 
 const POOL = { name: 'a', labels: ['x'], image: 'runner:1', namespace: 'runners' };
 
+const warm = (scope: string) => [{ scope, workers: 1 }];
+
 const problemsOf = (...pools: (Partial<Pool> | { warm: object[] })[]) =>
   poolsDocument
-    .safeParse({ pools: pools.map((more) => ({ ...POOL, ...more })), entities: { acme: {} } })
+    .safeParse({ pools: pools.map((more) => Object.assign({}, POOL, more)), entities: { acme: {} } })
     .error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
 
 describe('what a pool says of whom it serves', () => {
@@ -39,7 +41,6 @@ describe('what a pool says of whom it serves', () => {
   });
 
   test('nothing is kept warm for whom the pool does not serve (C10)', () => {
-    const warm = (scope: string) => [{ scope, workers: 1 }];
     const problem = 'pools.0.warm.0.scope: is not served by this pool: see its entities and repositories';
     expect(problemsOf({ entities: ['acme'], warm: warm('beta') })).toEqual([problem]);
     expect(problemsOf({ entities: ['acme'], warm: warm('Acme') })).toBeUndefined();

@@ -17,6 +17,13 @@ const job = {
   repoFullName: 'acme/api',
 } as const;
 
+const from = (login: string, id: number, repoFullName: string) => ({
+  ...job,
+  labels: ['docker'],
+  account: { ...job.account, login, id },
+  repoFullName,
+});
+
 describe('placeJob', () => {
   test('finds the pool, its image and the scope (B4, C2)', () => {
     expect(placeJob(document, job)).toEqual({ pool: 'small', image: 'runner:1', scopeRepoId: 0 });
@@ -38,12 +45,6 @@ describe('whom a pool serves', () => {
   const ofAcme = { ...everybody, name: 'a-acme', entities: ['acme*', 'id:7'] };
   const ofInfra = { ...everybody, name: 'infra', priority: 1, registration: 'repository', repositories: ['acme/infra'] } as const;
   const gated = poolsDocument.parse({ pools: [everybody, ofAcme, ofInfra], entities: { '*': {} } });
-  const from = (login: string, id: number, repoFullName: string) => ({
-    ...job,
-    labels: ['docker'],
-    account: { ...job.account, login, id },
-    repoFullName,
-  });
 
   test.each([
     ['of a repository that the first pool serves', from('acme', 1, 'Acme/Infra'), 'infra'],
