@@ -162,6 +162,8 @@ create table breakers (
   failed_at timestamp with time zone default now() not null,
   opened_at timestamp with time zone,
   answered_at timestamp with time zone,
+  entities bigint[],
+  workers text[],
   constraint breakers_pkey PRIMARY KEY (subject_type, subject_id, failure_class),
   constraint breakers_subject_type_check CHECK ((subject_type = ANY (ARRAY['pool'::text, 'app'::text, 'installation'::text, 'repository'::text, 'github'::text, 'cluster'::text])))
 );

@@ -38,3 +38,7 @@ create function pin_known_logins() returns void language sql as $$
 $$;
 
 select pin_known_logins();
+
+-- Whose failures a pool's breaker counts, one entry for each, and of which workers: what turns out to have been a job is taken back. Null:
+-- what it counts is surely the pool's own. The breaker of one account in a pool has the subject POOL@ACCOUNT.
+alter table breakers add column entities bigint[], add column workers text[];

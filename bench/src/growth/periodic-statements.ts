@@ -9,7 +9,7 @@ import * as lookUps from '@paddock/db/jobs/jobs-to-look-up';
 import { currentPoolsDocument } from '@paddock/db/jobs/pools-documents';
 import * as repositories from '@paddock/db/jobs/repositories';
 import * as stuckJobs from '@paddock/db/jobs/stuck-jobs';
-import { closeServedPools } from '@paddock/db/matching/breakers';
+import { closeServedPools, forgetFailedAccounts } from '@paddock/db/matching/worker-failures';
 import { findDemand, sumUpDemand } from '@paddock/db/matching/demand';
 import { readSharedState } from '@paddock/db/gauges/read-shared-state';
 import { forgetRestingKeys } from '@paddock/db/matching/demand-keys';
@@ -113,6 +113,7 @@ export const periodicStatements = {
   markWarm: (trx, { demandKeys }) => warm.markWarm(trx, ofEach(demandKeys, 1)),
   forgetRestingKeys,
   closeServedPools,
+  forgetFailedAccounts,
   findForgottenWorkers: (trx) => findForgottenWorkers(trx, { kind: 'provision-worker', olderThanMs: 2 * MINUTE, limit: 250 }),
   currentPoolsDocument,
 

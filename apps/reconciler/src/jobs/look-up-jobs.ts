@@ -1,11 +1,13 @@
 import { forgetFoundOutKeys } from '@paddock/db/matching/unserved-keys';
-import { type BreakerRules, closeServedPools, noteFailure, poolBreaker } from '@paddock/db/matching/breakers';
+import type { BreakerRules } from '@paddock/db/matching/breakers';
+import { closeServedPools, forgetFailedAccounts, noteWorkerFailure } from '@paddock/db/matching/worker-failures';
 import { endAnsweredGraces, findJobsToLookUp, type JobToLookUp } from '@paddock/db/jobs/jobs-to-look-up';
 import { type LookUpNote, noteHiddenRepository, noteLookUps, postponeLookUps } from '@paddock/db/jobs/note-look-ups';
 import { currentPoolsDocument, type CurrentPools } from '@paddock/db/jobs/pools-documents';
 import { type Finding, recordFindings } from '@paddock/db/jobs/record-findings';
 import type { Database } from '@paddock/db/schema/tables';
 import { judgeJob, type JobVerdict } from '@paddock/domain/jobs/judge-job';
+import { accountInPool } from '@paddock/domain/matching/matching-rules';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { findRun, type GitHubRun } from '@paddock/github/jobs';
@@ -87,13 +89,16 @@ export async function lookUpJobs(options: LookUpJobsOptions, signal: AbortSignal
  * (C11). In one transaction, so that whoever is woken to replace them finds the breaker.
  */
 async function endGraces({ db, perKey, breakerRules, events }: LookUpJobsOptions): Promise<number> {
+  // By itself: what it locks comes in another order than what is counted below.
+  await closeServedPools(db);
+  await forgetFailedAccounts(db);
   const jobless = await db.transaction().execute(async (trx) => {
-    await closeServedPools(trx);
     const graces = await endAnsweredGraces(trx, perKey);
     const ends = graces.filter(({ isStopped }) => !isStopped);
-    for (const { podName, pool } of ends.toSorted((a, b) => (a.pool < b.pool ? -1 : 1))) {
+    // In one order, for each locks its pool's breaker and its account's.
+    for (const { podName } of ends.toSorted((a, b) => (accountInPool(a) < accountInPool(b) ? -1 : 1))) {
       const message = `the runner ${podName} ended well without a job, and GitHub still calls the jobs queued that it was for`;
-      await noteFailure({ db: trx, breakerRules }, { subject: poolBreaker(pool), failureClass: 'no_job', message });
+      await noteWorkerFailure({ db: trx, breakerRules }, { podName, failureClass: 'no_job', message });
     }
     return { ends, graces: graces.length };
   });

@@ -104,17 +104,22 @@ describe('after an unexplained end (C3, E4)', () => {
 });
 
 describe('runners that end well without a job (C11, P4)', () => {
-  const open = { subject_id: 'linux', failure_class: 'no_job', failures: 0, pauses: 1 };
+  const ofPool = { subject_id: 'linux', failure_class: 'no_job', pauses: 0 };
+  const ofAccount = { ...ofPool, subject_id: 'linux@90000001' };
+  const open = { ...ofAccount, failures: 0, pauses: 1 };
 
-  test('speak against their pool: the third opens its breaker', async () => {
+  test('speak against their pool, and against their account there: the third opens its breaker', async () => {
     await scene.addJob(waiting);
     await endUnexplained();
     await endUnexplained();
     expect(await scene.lookUp()).toMatchObject({ graces: 2 });
-    expect(await breakers()).toEqual([{ ...open, failures: 2, pauses: 0 }]);
+    expect(await breakers()).toEqual([
+      { ...ofPool, failures: 2 },
+      { ...ofAccount, failures: 2 },
+    ]);
     await endUnexplained();
     expect(await scene.lookUp()).toMatchObject({ graces: 1 });
-    expect(await breakers()).toEqual([open]);
+    expect(await breakers()).toEqual([{ ...ofPool, failures: 3 }, open]);
   });
 
   test('it closes with a worker that was made since and has a job, and not with one from before', async () => {
@@ -123,8 +128,11 @@ describe('runners that end well without a job (C11, P4)', () => {
     const had = { status: 'running', running_at: minutesAgo(1), assigned_at: new Date() } as const;
     await putWorker(scene.db, { ...had, created_at: minutesAgo(2) });
     await scene.lookUp();
-    expect(await breakers()).toEqual([open]);
+    expect(await breakers()).toEqual([{ ...ofPool, failures: 3 }, open]);
     await putWorker(scene.db, { ...had, created_at: minutesAgo(-1), k8s_pool: 'windows' });
+    await scene.lookUp();
+    expect(await breakers()).toEqual([{ ...ofPool, failures: 3 }, open]);
+    await putWorker(scene.db, { ...had, created_at: minutesAgo(-1), entity_id: 7 });
     await scene.lookUp();
     expect(await breakers()).toEqual([open]);
     await putWorker(scene.db, { ...had, created_at: minutesAgo(-1) });

@@ -1,5 +1,6 @@
-import { noteFailure, noteOutdatedRunner, noteSuccess, type Noting, POD_REFUSED, poolBreaker } from '@paddock/db/matching/breakers';
+import { accountBreaker, noteFailure, noteSuccess, type Noting, POD_REFUSED, poolBreaker } from '@paddock/db/matching/breakers';
 import { closeStartedPool } from '@paddock/db/matching/started-pools';
+import { noteOutdatedRunner, noteWorkerFailure } from '@paddock/db/matching/worker-failures';
 import { OUTDATED_RUNNER } from '@paddock/db/workers/outdated-runners';
 import type { PodTransition } from '@paddock/db/workers/worker-pods';
 import { START_FAILURES } from '@paddock/domain/workers/stop-reasons';
@@ -25,23 +26,29 @@ function rulesFor({ db, breakerRules }: Noting, failureClass: string): Noting {
  * Pods that do not start and runners that fail before they have had a job speak against their pool, those that end well speak for it (C11). One
  * whose job nobody has heard of says nothing: it may have had none. Whether the cluster takes more pods than those, a full quota for one, is another
  * matter.
+ *
+ * What a kubelet says before a pod's first container has begun no account can bring about, so it is the pool's whosever worker it met. How a
+ * runner ends its account decides as well, and its containers' crashes: these count for others only once two accounts have met them.
  */
 export async function noteHealth(
   parts: Noting,
-  { podName, pool, was, status, failedIdle, hadJob, failureReason, newlyStuck, wasStuck, isWatched }: PodTransition,
+  { podName, pool, entityId, was, status, failedIdle, hadJob, failureReason, newlyStuck, wasStuck, isWatched }: PodTransition,
 ): Promise<void> {
   const subject = poolBreaker(pool);
+  const note = async (failureClass: string, message: string): Promise<void> => {
+    const noting = rulesFor(parts, failureClass);
+    if (SHOWN_AT_ONCE.includes(failureClass)) await noteFailure(noting, { subject, failureClass, message });
+    else await noteWorkerFailure(noting, { podName, failureClass, message });
+  };
   const reason = failureReason ?? 'unknown';
-  if (newlyStuck !== null && POOLS_FAULT.has(newlyStuck)) {
-    const message = `the pod ${podName} does not start: ${newlyStuck}`;
-    await noteFailure(rulesFor(parts, newlyStuck), { subject, failureClass: newlyStuck, message });
-  }
+  if (newlyStuck !== null && POOLS_FAULT.has(newlyStuck)) await note(newlyStuck, `the pod ${podName} does not start: ${newlyStuck}`);
   if (failedIdle && reason === OUTDATED_RUNNER) {
-    await noteOutdatedRunner(parts, { pool, message: outdatedMessage(podName) });
+    await noteOutdatedRunner(parts, { podName, message: outdatedMessage(podName) });
   } else if (failedIdle && !NOBODYS_FAULT.has(reason)) {
-    const message = `the runner ${podName} failed before it had a job: ${reason}`;
-    await noteFailure(rulesFor(parts, reason), { subject, failureClass: reason, message });
+    await note(reason, `the runner ${podName} failed before it had a job: ${reason}`);
   }
   if (isWatched && was === 'pending' && status === 'running') await closeStartedPool(parts.db, { podName, wasStuck }, SHOWN_AT_ONCE);
-  if (isWatched && status === 'completed' && hadJob) await noteSuccess(parts.db, [subject], { except: POD_REFUSED });
+  if (isWatched && status === 'completed' && hadJob) {
+    await noteSuccess(parts.db, [subject, accountBreaker({ pool, entityId })], { except: POD_REFUSED });
+  }
 }

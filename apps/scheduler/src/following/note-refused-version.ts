@@ -1,4 +1,5 @@
-import { noteOutdatedRunner, type Noting } from '@paddock/db/matching/breakers';
+import type { Noting } from '@paddock/db/matching/breakers';
+import { noteOutdatedRunner } from '@paddock/db/matching/worker-failures';
 import { findEndWithoutJob, markOutdatedRunner } from '@paddock/db/workers/outdated-runners';
 import type { Cluster } from '@paddock/kube/connect';
 import { isPassing, KubeError, type KubeFailure } from '@paddock/kube/errors';
@@ -26,7 +27,7 @@ export async function noteRefusedVersion(parts: NotingVersions, podName: string,
   if (typeof version !== 'string') return undefined;
   const message = outdatedMessage(podName, version);
   await db.transaction().execute(async (trx) => {
-    if (await markOutdatedRunner(trx, podName, message)) await noteOutdatedRunner({ db: trx, breakerRules }, { pool: end.pool, message });
+    if (await markOutdatedRunner(trx, podName, message)) await noteOutdatedRunner({ db: trx, breakerRules }, { podName, message });
   });
   return version;
 }

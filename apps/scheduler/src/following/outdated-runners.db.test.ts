@@ -53,8 +53,15 @@ describe('a runner of a version that GitHub serves no more (C11)', () => {
       expect(worker).toMatchObject({ stop_reason: 'outdated_runner', unexplained_until: null });
     }
     expect((await world.workers()).filter(({ registered_at: registeredAt }) => registeredAt !== null)).toHaveLength(2);
-    const breakers = await world.db.selectFrom('breakers').select(['subject_id', 'failure_class', 'pauses']).execute();
-    expect(breakers).toEqual([{ subject_id: 'linux', failure_class: 'outdated_runner', pauses: 1 }]);
+    const breakers = await world.db
+      .selectFrom('breakers')
+      .select(['subject_id', 'failure_class', 'pauses'])
+      .orderBy('subject_id')
+      .execute();
+    expect(breakers).toEqual([
+      { subject_id: 'linux', failure_class: 'outdated_runner', pauses: 0 },
+      { subject_id: `linux@${world.entityId}`, failure_class: 'outdated_runner', pauses: 1 },
+    ]);
   });
 
   test('that ends with 0 says with its version what is wrong', async () => {
@@ -77,7 +84,7 @@ describe('a runner of a version that GitHub serves no more (C11)', () => {
     await world.queueJob();
     world.kube.failNext({ path: '/log$', status: 503 });
     await workUntilEnded(1);
-    const ofPools = world.db.selectFrom('breakers').select('failures').where('subject_type', '=', 'pool');
+    const ofPools = world.db.selectFrom('breakers').select('failures').where('subject_id', '=', 'linux');
     const failures = async () => (await ofPools.execute()).map((row) => row.failures);
     expect(await failures()).toEqual([]);
     await world.makeDue();

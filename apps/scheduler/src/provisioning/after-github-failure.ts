@@ -1,9 +1,9 @@
 import {
+  accountBreaker,
   type BreakerSubject,
   githubBreaker,
   installationBreaker,
   noteFailure,
-  poolBreaker,
   repositoryBreaker,
 } from '@paddock/db/matching/breakers';
 import type { Database } from '@paddock/db/schema/tables';
@@ -24,7 +24,7 @@ const LOOK_AGAIN_MS = 1_000;
 
 /**
  * What a failed call of GitHub's means for a worker's task, with everything that follows from it written down: the row ends where nobody can
- * know whether its runner was registered; a breaker counts what speaks against GitHub, the account, the repository or the pool. `marked`: the row says that
+ * know whether its runner was registered; a breaker counts what speaks against GitHub, the account or the repository. `marked`: the row says that
  * its registration has begun.
  */
 export async function afterGitHubFailure(
@@ -102,10 +102,13 @@ async function standingOf(db: Kysely<Database>, github: GitHub, worker: WorkerTo
 }
 
 /** What a failure of GitHub's speaks against; undefined: nothing but this call, or it has to be found out. */
-function faultOf({ kind }: GitHubFailure, { pool, entityId, scopeRepoId }: WorkerToProvision): BreakerSubject | undefined {
+function faultOf({ kind }: GitHubFailure, worker: WorkerToProvision): BreakerSubject | undefined {
+  const { entityId, scopeRepoId } = worker;
   switch (kind) {
+    // What GitHub calls invalid may be how the account or repository is set up: no other account of the pool waits for that. Each finds out
+    // for itself where it is the pool's labels.
     case 'invalid':
-      return poolBreaker(pool);
+      return scopeRepoId === 0 ? accountBreaker(worker) : repositoryBreaker(scopeRepoId);
     // One is a name that is taken, which ours never are twice; when every registration conflicts, where they are made is at fault.
     case 'conflict':
     case 'unusable':

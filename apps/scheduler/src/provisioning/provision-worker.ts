@@ -1,4 +1,12 @@
-import { clusterBreaker, giveBackTrial, passBreakers, poolBreaker, registrationBreakers, UNWATCHED } from '@paddock/db/matching/breakers';
+import {
+  accountBreaker,
+  clusterBreaker,
+  giveBackTrial,
+  passBreakers,
+  poolBreaker,
+  registrationBreakers,
+  UNWATCHED,
+} from '@paddock/db/matching/breakers';
 import { findWorkerToProvision, type WorkerToProvision } from '@paddock/db/workers/workers';
 import { KubeError, type KubeFailure } from '@paddock/kube/errors';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
@@ -110,6 +118,7 @@ async function loseRegistration(
 const breakersOf = (worker: WorkerToProvision) => [
   ...registrationBreakers(worker),
   poolBreaker(worker.pool),
+  accountBreaker(worker),
   clusterBreaker(worker.cluster),
 ];
 

@@ -1,4 +1,5 @@
-import { noteFailure, type Noting, poolBreaker } from '@paddock/db/matching/breakers';
+import type { Noting } from '@paddock/db/matching/breakers';
+import { noteWorkerFailure } from '@paddock/db/matching/worker-failures';
 import { markRegistrationsGone } from '@paddock/db/workers/registrations';
 import {
   endStoppedWorker,
@@ -162,7 +163,7 @@ async function deleteStoppedPod(parts: Stopping, worker: WorkerToStop, { pod }: 
     const { stopReason, diagnosis } = worker;
     if (stopReason !== null && POOLS_FAULT.has(stopReason)) {
       const message = `the runner ${worker.podName} never had a job: ${diagnosis ?? describeStop(stopReason)}`;
-      await noteFailure(parts, { subject: poolBreaker(worker.pool), failureClass: stopReason, message });
+      await noteWorkerFailure(parts, { podName: worker.podName, failureClass: stopReason, message });
     }
   }
   return snooze(DELETED_MS, 'its pod is being deleted');

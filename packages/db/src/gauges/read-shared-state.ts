@@ -58,9 +58,11 @@ export const sharedState = sql<Sample<SharedGauge>>`
     select 'paddock_workers_lacking', jsonb_build_object('pool', pool), sum(workers)::float8 from lacking group by pool
     union all
     select 'paddock_breakers_open',
-      jsonb_build_object('subject', subject_type, 'pool', case subject_type when 'pool' then subject_id else '' end, 'reason', failure_class),
-      count(*)::float8
-    from breakers where pauses > 0 group by subject_type, case subject_type when 'pool' then subject_id else '' end, failure_class
+      jsonb_build_object('subject', subject, 'pool', pool, 'reason', failure_class), count(*)::float8
+    from breakers cross join lateral (
+      select case when subject_type = 'pool' and subject_id like '%@%' then 'account_in_pool' else subject_type end,
+        case subject_type when 'pool' then split_part(subject_id, '@', 1) else '' end) labels(subject, pool)
+    where pauses > 0 group by subject, pool, failure_class
     union all
     select 'paddock_registration_budget_remaining', jsonb_build_object('entity', entity), min(remaining)::float8 from budgets group by entity
     union all

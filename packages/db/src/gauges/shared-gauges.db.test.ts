@@ -83,6 +83,8 @@ describe('gauges of what all services share (H5)', () => {
     const rows = [
       { subject_type: 'pool', subject_id: 'gpu', pauses: 1 },
       { subject_type: 'pool', subject_id: 'linux', pauses: 0 },
+      { subject_type: 'pool', subject_id: 'linux@4', pauses: 1 },
+      { subject_type: 'pool', subject_id: 'linux@5', pauses: 2 },
       { subject_type: 'installation', subject_id: '4', pauses: 2 },
       { subject_type: 'installation', subject_id: '5', pauses: 1 },
     ] as const;
@@ -90,7 +92,11 @@ describe('gauges of what all services share (H5)', () => {
       .insertInto('breakers')
       .values(rows.map((row) => Object.assign({}, breaker, row)))
       .execute();
-    expect(await read('paddock_breakers_open')).toEqual({ 'gpu,pod_failed,pool': 1, ',pod_failed,installation': 2 });
+    expect(await read('paddock_breakers_open')).toEqual({
+      'gpu,pod_failed,pool': 1,
+      'linux,pod_failed,account_in_pool': 2,
+      ',pod_failed,installation': 2,
+    });
   });
 
   test('what is left of registrations, by entity of the configuration; budgets of past hours do not count', async () => {

@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { takeBackFailures } from '../matching/worker-failures.ts';
 import type { Database } from '../schema/tables.ts';
 
 export interface Binding {
@@ -8,11 +9,12 @@ export interface Binding {
 
 /**
  * Makes workers known as assigned to the job that GitHub says they run (B7). A runner runs one job in its life, so a worker that is bound
- * stays as it is; an end that nobody could explain is explained by it. Workers are locked in order of name, after any jobs.
+ * stays as it is; an end that nobody could explain is explained by it, and one that was counted against its pool is taken back. Workers are
+ * locked in order of name, after any jobs.
  */
 export async function bindWorkers(trx: Transaction<Database>, bindings: readonly Binding[]): Promise<void> {
   if (bindings.length === 0) return;
-  await sql`
+  const { rows } = await sql<{ podName: string; isSuspect: boolean }>`
     with binding as (
       select worker, min(job_id) as job_id
       from unnest(${bindings.map(({ worker }) => worker)}::text[], ${bindings.map(({ jobId }) => jobId)}::bigint[]) as given(worker, job_id)
@@ -22,5 +24,13 @@ export async function bindWorkers(trx: Transaction<Database>, bindings: readonly
       where workers.assigned_job_id is null order by workers.pod_name for no key update of workers
     )
     update workers set assigned_job_id = locked.job_id, assigned_at = coalesce(workers.assigned_at, now()), unexplained_until = null
-    from locked where workers.pod_name = locked.pod_name and workers.assigned_job_id is null`.execute(trx);
+    from locked where workers.pod_name = locked.pod_name and workers.assigned_job_id is null
+    returning workers.pod_name as "podName", workers.completed_at is not null or workers.stopping_at is not null as "isSuspect"`.execute(
+    trx,
+  );
+  // In a statement of its own, which sees what was counted while this one waited for the worker.
+  await takeBackFailures(
+    trx,
+    rows.filter(({ isSuspect }) => isSuspect).map(({ podName }) => podName),
+  );
 }

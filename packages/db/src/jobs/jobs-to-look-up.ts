@@ -93,6 +93,7 @@ export async function findJobsToLookUp(db: Kysely<Database>, { batch, perKey, se
 export interface JoblessEnd {
   readonly podName: string;
   readonly pool: string;
+  readonly entityId: number;
   /** We stopped it, or are about to; the others ended well by themselves. */
   readonly isStopped: boolean;
 }
@@ -120,9 +121,9 @@ export async function endAnsweredGraces(trx: Transaction<Database>, perKey: numb
       select pod_name from workers where pod_name in (select pod_name from answered) and ${unexplainedEnds} order by pod_name for update
     ), ended as (
       update workers w set unexplained_until = null from locked where w.pod_name = locked.pod_name and w.assigned_at is null
-      returning w.pod_name, w.k8s_pool, w.stopping_at is not null as is_stopped
+      returning w.pod_name, w.k8s_pool, w.entity_id, w.stopping_at is not null as is_stopped
     )
-    select pod_name as "podName", k8s_pool as pool, is_stopped as "isStopped", pg_notify(current_schema() || '_queue_event', 'workers')
+    select pod_name as "podName", k8s_pool as pool, entity_id as "entityId", is_stopped as "isStopped", pg_notify(current_schema() || '_queue_event', 'workers')
     from ended`.execute(trx);
-  return rows.map(({ podName, pool, isStopped }) => ({ podName, pool, isStopped }));
+  return rows.map(({ podName, pool, entityId, isStopped }) => ({ podName, pool, entityId, isStopped }));
 }

@@ -1,22 +1,27 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { accountInPool } from '@paddock/domain/matching/matching-rules';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
-import { OUTDATED_RUNNER } from '../workers/outdated-runners.ts';
 
 //   closed ──three failures of one class──► paused ──pause over──► one trial ──success──► closed
 //                                             ▲                       │
 //                                             └──── failure, twice as long ◄┘
 //
 //   GitHub's and the cluster's are probed while they are open (probes.ts): the first answer after a silence ends the pause.
+//
+// A worker's failure that its account may have caused counts twice: at the pool, whose breaker opens on failures of two accounts at least, and
+// at the account in that pool. So an account whose workers fail pauses itself there, and what succeeds for others neither frees nor holds it.
 
 /** What is at fault, so that what is not goes on: a pool's template, an App, an account's installation, a repository, GitHub itself, the cluster. */
 export interface BreakerSubject {
   readonly type: 'pool' | 'app' | 'installation' | 'repository' | 'github' | 'cluster';
-  /** The pool's name, the App's, the account's or the repository's id, the cluster's name; empty for GitHub. */
+  /** The pool's name, or POOL@ACCOUNT for one account in it; the App's, the account's or the repository's id; the cluster's name; empty for GitHub. */
   readonly id: string;
 }
 
 export const poolBreaker = (name: string): BreakerSubject => ({ type: 'pool', id: name });
+/** Of one account in a pool. */
+export const accountBreaker = (place: { pool: string; entityId: number }): BreakerSubject => ({ type: 'pool', id: accountInPool(place) });
 export const appBreaker = (appId: number): BreakerSubject => ({ type: 'app', id: String(appId) });
 export const installationBreaker = (entityId: number): BreakerSubject => ({ type: 'installation', id: String(entityId) });
 export const repositoryBreaker = (repoId: number): BreakerSubject => ({ type: 'repository', id: String(repoId) });
@@ -82,26 +87,9 @@ export interface Noting {
  * prolong it. Returns the hold of the open breaker; undefined: it is not open.
  */
 export async function noteFailure({ db, breakerRules }: Noting, { subject, failureClass, message }: Failure): Promise<Hold | undefined> {
-  const { failures, firstPauseMs, longestPauseMs } = breakerRules;
-  const opens = sql`(b.pauses > 0 or b.failures + 1 >= ${failures}::integer)`;
-  // It had answered, and no trial came for a while: this failure begins another outage.
-  const openedAt = sql`case when b.answered_at is not null and b.paused_until < now() - interval '1 minute' then now() else coalesce(b.opened_at, now()) end`;
-  const pauseMs = sql`case when b.answered_at is null then ${firstPauseMs}::float8 * 2 ^ b.pauses
-    else greatest(${SHORTEST_PAUSE_MS}::float8, extract(epoch from now() - ${openedAt}) * 1000 / 8) end`;
+  const charged = sql`select ${subject.type}::text as type, ${subject.id}::text as id, null::bigint as entity_id, null::text as worker`;
   const { rows } = await sql<{ waitMs: number }>`
-    with noted as (
-      insert into breakers as b (subject_type, subject_id, failure_class, failures, message)
-      values (${subject.type}, ${subject.id}, ${failureClass}, 1, ${message})
-      on conflict (subject_type, subject_id, failure_class) do update
-        set failures = case when ${opens} then 0 else b.failures + 1 end,
-          pauses = b.pauses + ${opens}::integer,
-          opened_at = case when ${opens} then ${openedAt} end,
-          paused_until = case when ${opens}
-            then now() + least(${longestPauseMs}::float8, ${pauseMs}) * interval '1 millisecond' else b.paused_until end,
-          trial_until = null, message = excluded.message, failed_at = now()
-        where b.paused_until is null or b.paused_until <= now()
-      returning paused_until
-    ),
+    with charged as materialized (${charged}), noted as (${noting(breakerRules, failureClass, message)}),
     -- That of the snapshot, where the failure is not counted because the breaker was paused.
     pause as (
       select paused_until from noted
@@ -116,20 +104,47 @@ export async function noteFailure({ db, breakerRules }: Noting, { subject, failu
   return pause && { waitMs: pause.waitMs, heldBy: heldBy(subject) };
 }
 
+/** Keeps rows short: what failed a hundred failures ago is not taken back any more. */
+const MOST_COUNTED = 100;
+
+const counted = (column: string) =>
+  sql.raw(`(b.${column} || excluded.${column})[greatest(1, cardinality(b.${column}) - ${MOST_COUNTED - 2}):]`);
+
+/**
+ * Counts one failure against each subject in `charged`: its type and id, and the account and the worker that may have caused it, or null where
+ * it is surely the subject's own.
+ */
+export function noting(
+  { failures, firstPauseMs, longestPauseMs }: BreakerRules,
+  failureClass: string,
+  message: string,
+): RawBuilder<unknown> {
+  // All that one account's workers come to is told by the row of that account; the pool's waits for a second one.
+  const isShared = sql`(b.subject_id like '%@%' or coalesce(not excluded.entities @> b.entities, true))`;
+  const opens = sql`(b.pauses > 0 or b.failures + 1 >= ${failures}::integer and ${isShared})`;
+  // It had answered, and no trial came for a while: this failure begins another outage.
+  const openedAt = sql`case when b.answered_at is not null and b.paused_until < now() - interval '1 minute' then now() else coalesce(b.opened_at, now()) end`;
+  const pauseMs = sql`case when b.answered_at is null then ${firstPauseMs}::float8 * 2 ^ b.pauses
+    else greatest(${SHORTEST_PAUSE_MS}::float8, extract(epoch from now() - ${openedAt}) * 1000 / 8) end`;
+  return sql`
+    insert into breakers as b (subject_type, subject_id, failure_class, failures, message, entities, workers)
+    select type, id, ${failureClass}::text, 1, ${message}::text, 
+      case when entity_id is not null then array[entity_id] end, case when worker is not null then array[worker] end
+    from charged order by type, id
+    on conflict (subject_type, subject_id, failure_class) do update
+      set failures = case when ${opens} then 0 else b.failures + 1 end,
+        pauses = b.pauses + ${opens}::integer,
+        opened_at = case when ${opens} then ${openedAt} end,
+        paused_until = case when ${opens}
+          then now() + least(${longestPauseMs}::float8, ${pauseMs}) * interval '1 millisecond' else b.paused_until end,
+        trial_until = null, message = excluded.message, failed_at = now(),
+        entities = ${counted('entities')}, workers = ${counted('workers')}
+      where b.paused_until is null or b.paused_until <= now()
+    returning paused_until`;
+}
+
 /** While a probe is answered and a trial is not: a registration costs five points of GitHub's 900 in a minute. */
 const SHORTEST_PAUSE_MS = 1_000;
-
-/** One log may be a stranger's words, and one exit code another program's; two runners that say the same are none. */
-const OUTDATED_FAILURES = 2;
-
-/** Counts a runner to which GitHub has said that it serves its version no more. That is so plain that the second opens the pool's breaker. */
-export async function noteOutdatedRunner(
-  { db, breakerRules }: Noting,
-  { pool, message }: { pool: string; message: string },
-): Promise<void> {
-  const rules = { ...breakerRules, failures: OUTDATED_FAILURES };
-  await noteFailure({ db, breakerRules: rules }, { subject: poolBreaker(pool), failureClass: OUTDATED_RUNNER, message });
-}
 
 /** Opens a breaker for as long as somebody asked to be left alone; afterwards one trial shows whether the others may go on. */
 export async function holdBack(db: Kysely<Database>, { subject, failureClass, message }: Failure, pauseMs: number): Promise<void> {
@@ -225,7 +240,10 @@ export const REFUSED = 'refused';
  */
 export const RATE_LIMITED = 'rate_limited';
 
-/** The pool's failures of which a created pod is the contrary: the cluster refuses its pods. */
+/**
+ * The pool's failures of which a created pod is the contrary: the cluster refuses its pods. They are made of the pool's template and of our own
+ * names, so no account can cause this, and it is the pool's whosever worker met it.
+ */
 export const POD_REFUSED = 'pod_refused';
 
 /** Closes breakers after what they guard has worked, for all classes of failures or some, and wakes the matcher. */
@@ -245,21 +263,4 @@ export async function noteSuccess(
     )
     delete from breakers b using closed c
     where (b.subject_type, b.subject_id, b.failure_class) = (c.subject_type, c.subject_id, c.failure_class)`.execute(db);
-}
-
-/**
- * Closes the breakers of pools a worker of which was made since the last failure and has got a job: that is a success, however late we hear of it,
- * and although the job may run for hours yet.
- */
-export async function closeServedPools(trx: Transaction<Database>): Promise<void> {
-  await sql`
-    with served as materialized (
-      select b.subject_type, b.subject_id, b.failure_class from breakers b
-      -- What lies longer back is nobody's trial any more, and would take reading all workers since.
-      where b.subject_type = 'pool' and b.failed_at > now() - interval '1 day' and exists (
-        select from workers w where w.created_at > b.failed_at and w.k8s_pool = b.subject_id and w.assigned_at is not null)
-      order by b.subject_type, b.subject_id, b.failure_class for update of b
-    )
-    delete from breakers b using served s
-    where (b.subject_type, b.subject_id, b.failure_class) = (s.subject_type, s.subject_id, s.failure_class)`.execute(trx);
 }

@@ -1,4 +1,4 @@
-import type { Breakers, MatchingRules, OpenBreaker, PoolRule } from '@paddock/domain/matching/matching-rules';
+import type { AccountBreaker, Breakers, MatchingRules, OpenBreaker, PoolRule } from '@paddock/domain/matching/matching-rules';
 import type { WaitReason } from '@paddock/domain/matching/wait-reasons';
 import { type Kysely, sql } from 'kysely';
 import { type BreakerSubject, RATE_LIMITED } from './breakers.ts';
@@ -36,7 +36,7 @@ interface Row {
   barred: Record<string, 'installation_gone' | 'installation_suspended' | 'app_not_configured'>;
   budgets: Record<string, number>;
   unserved: Record<string, 0 | 1>;
-  breakers: { type: BreakerSubject['type']; id: string; failureClass: string; trials: 0 | 1 }[];
+  breakers: { type: BreakerSubject['type']; id: string; failureClass: string; trials: 0 | 1; isPaused: boolean }[];
 }
 
 /** GitHub has asked to wait, and a registration is among what has to. */
@@ -95,9 +95,9 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
     ),
     breakers as (
       select jsonb_agg(jsonb_build_object('type', subject_type, 'id', split_part(subject_id, '/', 1), 'failureClass', failure_class,
-        'trials', case when ${IS_WAIT} or exists (
+        'isPaused', coalesce(paused_until > now(), false), 'trials', case when ${IS_WAIT} or exists (
           select from unregistered u
-          where case subject_type when 'pool' then u.k8s_pool = subject_id when 'installation' then u.entity_id::text = subject_id
+          where case subject_type when 'pool' then subject_id in (u.k8s_pool, u.k8s_pool || '@' || u.entity_id) when 'installation' then u.entity_id::text = subject_id
             when 'repository' then u.scope_repo_id::text = subject_id when 'cluster' then u.cluster = subject_id else true end) then 0 else 1 end) order by ${IS_WAIT}, failed_at) as breakers
       from breakers where pauses > 0 and failure_class <> ${sql.lit(RATE_LIMITED)} or ${IS_WAIT}
     ),
@@ -150,17 +150,20 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
 /** Of several for one subject a wait that GitHub asked for tells the reason, else the last that failed. */
 function toBreakers(rows: Row['breakers']): Breakers {
   const pools = new Map<string, OpenBreaker>();
+  const accounts = new Map<string, AccountBreaker>();
   const entities = new Map<number, OpenBreaker>();
   const repositories = new Map<number, OpenBreaker>();
   let everywhere: OpenBreaker | undefined;
-  for (const { trials, ...row } of rows) {
+  for (const { trials, isPaused, ...row } of rows) {
     const breaker = { trials, reason: reasonOf(row) };
-    if (row.type === 'pool') pools.set(row.id, breaker);
+    if (row.type === 'pool' && row.id.includes('@')) {
+      accounts.set(row.id, { ...breaker, isPaused: isPaused || accounts.get(row.id)?.isPaused === true });
+    } else if (row.type === 'pool') pools.set(row.id, breaker);
     else if (row.type === 'installation') entities.set(Number(row.id), breaker);
     else if (row.type === 'repository') repositories.set(Number(row.id), breaker);
     else if (row.type === 'github' || row.type === 'cluster') everywhere = breaker;
   }
-  return { everywhere, pools, entities, repositories };
+  return { everywhere, pools, accounts, entities, repositories };
 }
 
 /** What failures of something are called where they hold jobs back. */

@@ -8,7 +8,6 @@ export const OUTDATED_RUNNER = 'outdated_runner';
 export interface EndWithoutJob {
   podName: string;
   namespace: string;
-  pool: string;
   hasEndedWell: boolean;
 }
 
@@ -19,7 +18,7 @@ const HAS_ENDED_WITHOUT_JOB = sql<boolean>`completed_at is not null and pod_uid 
 export async function findEndWithoutJob(db: Kysely<Database>, podName: string): Promise<EndWithoutJob | undefined> {
   return db
     .selectFrom('workers')
-    .select(['pod_name as podName', 'namespace', 'k8s_pool as pool', sql<boolean>`status = 'completed'`.as('hasEndedWell')])
+    .select(['pod_name as podName', 'namespace', sql<boolean>`status = 'completed'`.as('hasEndedWell')])
     .where('pod_name', '=', podName)
     .where(HAS_ENDED_WITHOUT_JOB)
     .executeTakeFirst();

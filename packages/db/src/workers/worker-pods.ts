@@ -38,6 +38,7 @@ export interface PodState {
 export interface PodTransition {
   podName: string;
   pool: string;
+  entityId: number;
   was: Status;
   status: Status;
   /** It ended well, no delivery has told of its job, and we were not stopping it: it may have been ended only after its job (C3). */
@@ -149,13 +150,14 @@ export async function recordPodStates(
           then now() + ${unexplainedGraceMs} * interval '1 millisecond' end
       from locked l
       where w.pod_name = any(array(select "podName" from locked)) and w.pod_name = l."podName" and w.status in ('pending', 'running')
-      returning w.pod_name as "podName", w.k8s_pool as pool, l.was, w.status, w.unexplained_until is not null as unexplained,
+      returning w.pod_name as "podName", w.k8s_pool as pool, w.entity_id as "entityId", l.was, w.status, w.unexplained_until is not null as unexplained,
         case when w.status = 'failed' then w.stop_reason end as "failureReason",
         case when w.stuck_reason is distinct from l."wasStuck" then w.stuck_reason end as "newlyStuck",
         l."wasStuck", w.status = 'failed' and w.assigned_at is null and w.stopping_at is null as "failedIdle",
         w.assigned_at is not null as "hadJob",
         l."wasStopped",
-        exists (select from breakers b where b.subject_type = 'pool' and b.subject_id = w.k8s_pool) as "isWatched",
+        exists (
+          select from breakers b where b.subject_type = 'pool' and b.subject_id in (w.k8s_pool, w.k8s_pool || '@' || w.entity_id)) as "isWatched",
         extract(epoch from w.running_at - w.created_at)::float8 as "startSeconds"
     )
     select (select coalesce(json_agg(c), '[]') from changed c) as changed,

@@ -38,9 +38,14 @@ export interface WorkerToProvision {
   deliveryGuid: string | null;
 }
 
-/** Whether breaker `b` guards what making worker `w` takes. */
-export const GUARDS_WORKER = sql.raw(`(b.subject_type, b.subject_id) in
-  (('github', ''), ('installation', w.entity_id::text), ('repository', w.scope_repo_id::text), ('pool', w.k8s_pool), ('cluster', w.cluster))`);
+/**
+ * Whether breaker `b` guards what making worker `w` takes. A pool's that counts what accounts may have caused speaks of nobody until it opens:
+ * each account has its own there.
+ */
+export const GUARDS_WORKER = sql.raw(`((b.subject_type, b.subject_id) in
+  (('github', ''), ('installation', w.entity_id::text), ('repository', w.scope_repo_id::text), ('pool', w.k8s_pool),
+  ('pool', w.k8s_pool || '@' || w.entity_id), ('cluster', w.cluster))
+  and (b.pauses > 0 or b.entities is null or b.subject_id like '%@%'))`);
 
 /** All that an attempt begins with, in one statement. Throws if the pool as it is stored is none this version can read. */
 export async function findWorkerToProvision(

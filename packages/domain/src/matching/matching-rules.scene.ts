@@ -20,6 +20,6 @@ export const rulesWith = (given: Partial<MatchingRules> & { pool?: Partial<PoolR
   budgets: new Map(),
   usualBudget: 180,
   unserved: new Map(),
-  breakers: { everywhere: undefined, pools: new Map(), entities: new Map(), repositories: new Map() },
+  breakers: { everywhere: undefined, pools: new Map(), accounts: new Map(), entities: new Map(), repositories: new Map() },
   ...given,
 });

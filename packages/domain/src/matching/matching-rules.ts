@@ -26,10 +26,18 @@ export interface OpenBreaker {
   readonly reason: WaitReason;
 }
 
+/** Of an account in a pool. */
+export interface AccountBreaker extends OpenBreaker {
+  /** Its pause is not over: whoever stands for the trial waits. */
+  readonly isPaused: boolean;
+}
+
 export interface Breakers {
   /** GitHub's, or the cluster's: of everything. */
   readonly everywhere: OpenBreaker | undefined;
   readonly pools: ReadonlyMap<string, OpenBreaker>;
+  /** Of one account in one pool, by `accountInPool`. */
+  readonly accounts: ReadonlyMap<string, AccountBreaker>;
   /** By account. */
   readonly entities: ReadonlyMap<number, OpenBreaker>;
   /** By the repository at which workers register. */
@@ -73,6 +81,18 @@ export function entityRuleOf(
   const named = loginAmong(entities, { id, login });
   const isAnothers = named !== undefined && (pins.get(named) ?? id) !== id;
   return isAnothers ? undefined : ruleAmong(entities, { id, login });
+}
+
+/** An account's part of a pool, as one word. */
+export const accountInPool = ({ pool, entityId }: Pick<Place, 'pool' | 'entityId'>): string => `${pool}@${entityId}`;
+
+/**
+ * How many may stand for the trial of an account in a pool; undefined: its workers there do not fail. While the whole pool is held back it
+ * has one trial, which is not left to an account that has to wait for longer than others.
+ */
+export function standingOf({ breakers }: MatchingRules, place: Pick<Place, 'pool' | 'entityId'>): 0 | 1 | undefined {
+  const own = breakers.accounts.get(accountInPool(place));
+  return own && (own.isPaused && breakers.pools.has(place.pool) ? 0 : 1);
 }
 
 /** Why no worker at all may be made here, whatever the caps say; undefined if some may. */

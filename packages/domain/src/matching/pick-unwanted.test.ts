@@ -53,11 +53,18 @@ describe('pickUnwanted', () => {
   const none = rulesWith().breakers;
   test.each([
     ['the pool', { ...none, pools: new Map([['linux', breaker]]) }],
+    ['the account in the pool', { ...none, accounts: new Map([['linux@1', { ...breaker, isPaused: true }]]) }],
     ['the account', { ...none, entities: new Map([[1, breaker]]) }],
     ['the repository', { ...none, repositories: new Map([[0, breaker]]) }],
     ['everything', { ...none, everywhere: breaker }],
   ])('leaves one for the trial while a breaker of %s is open (C11)', (_name, breakers) => {
     expect(names(pick(three(), live(3), rulesWith({ breakers })))).toEqual(['newest', 'middle']);
+  });
+
+  test('takes the trial of a pool from an account that has to wait for longer than others (C11)', () => {
+    const accounts = new Map([['linux@1', { ...breaker, isPaused: true }]]);
+    const breakers = { ...none, pools: new Map([['linux', breaker]]), accounts };
+    expect(names(pick(three(), live(3), rulesWith({ breakers })))).toEqual(['newest', 'middle', 'oldest']);
   });
 
   test('counts a worker once that is too many for two reasons', () => {

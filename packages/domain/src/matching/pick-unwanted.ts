@@ -1,4 +1,4 @@
-import { blockedBy, entityRuleOf, type MatchingRules, type Place } from './matching-rules.ts';
+import { accountInPool, blockedBy, entityRuleOf, type MatchingRules, type Place, standingOf } from './matching-rules.ts';
 import type { LiveWorkers } from './share-room.ts';
 
 /** A reservation that nobody has begun to register, with demand and supply of its key. */
@@ -34,8 +34,9 @@ export function pickUnwanted<W extends Unregistered>(
   // Under an open breaker one reservation stands for the trial; the others would only hold caps.
   for (const worker of newestFirst) for (const key of reservedUnder(worker)) add(key, 1);
   const isHeldBack = (worker: Unregistered): boolean => {
-    const [all, ofPool, ofEntity, ofRepository] = reservedUnder(worker);
+    const [all, ofPool, ofAccount, ofEntity, ofRepository] = reservedUnder(worker);
     return (
+      isBeyond(ofAccount, standingOf(rules, worker)) ||
       (breakers.everywhere !== undefined && isBeyond(all, 1)) ||
       (breakers.pools.has(worker.pool) && isBeyond(ofPool, 1)) ||
       (breakers.entities.has(worker.entityId) && isBeyond(ofEntity, 1)) ||
@@ -63,4 +64,10 @@ export function pickUnwanted<W extends Unregistered>(
 }
 
 const reservedUnder = ({ entityId, scopeRepoId, pool }: Unregistered) =>
-  ['reserved', `reserved pool ${pool}`, `reserved entity ${entityId}`, `reserved repository ${scopeRepoId}`] as const;
+  [
+    'reserved',
+    `reserved pool ${pool}`,
+    `reserved ${accountInPool({ entityId, pool })}`,
+    `reserved entity ${entityId}`,
+    `reserved repository ${scopeRepoId}`,
+  ] as const;

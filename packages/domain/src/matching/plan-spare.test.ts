@@ -75,6 +75,8 @@ test.each([
   ['the pool’s nodes', held({ entityId: 2, reason: 'no_capacity' }), true],
   ['another account', held({ entityId: 2 }), false],
   ['another pool', held({ pool: 'gpu', reason: 'at_pool_cap' }), false],
+  ['the trial of its account in the pool', held({ reason: 'pool_failing' }), true],
+  ['the trial of another account in the pool', held({ entityId: 2, reason: 'pool_failing' }), false],
   ['what only its own key lacks', held({ reason: 'github_does_not_assign' }), false],
 ])('a warm worker is not made while a job waits for %s: %s (C10)', (_name, heldBack, expected) => {
   expect(isWantedByJobs([heldBack], { entityId: 1, pool: 'linux' })).toBe(expected);

@@ -103,8 +103,14 @@ const OF_ENTITY: ReadonlySet<WaitReason> = new Set([
   'installation_gone',
   'registration_conflict',
 ]);
-const OF_POOL: ReadonlySet<WaitReason> = new Set(['at_pool_cap', 'no_capacity', 'pool_failing', 'runner_outdated']);
+const OF_POOL: ReadonlySet<WaitReason> = new Set(['at_pool_cap', 'no_capacity']);
+/** And those that may hold back one account in one pool only; where they hold back all, a job's worker stands for the trial already. */
+const OF_ACCOUNT_IN_POOL: ReadonlySet<WaitReason> = new Set(['pool_failing', 'runner_outdated']);
 
 /** Whether what a warm worker would take is what somebody's job waits for: then none is made (C10). */
 export const isWantedByJobs = (heldBack: readonly HeldBack[], { entityId, pool }: { entityId: number; pool: string }): boolean =>
-  heldBack.some((held) => (held.entityId === entityId && OF_ENTITY.has(held.reason)) || (held.pool === pool && OF_POOL.has(held.reason)));
+  heldBack.some(
+    (held) =>
+      (held.entityId === entityId && OF_ENTITY.has(held.reason)) ||
+      (held.pool === pool && (OF_POOL.has(held.reason) || (held.entityId === entityId && OF_ACCOUNT_IN_POOL.has(held.reason)))),
+  );

@@ -92,6 +92,17 @@ describe('planWorkers', () => {
     expect(plan([key(1)], rules, 2).get(1)).toMatchObject({ made: 0, waitReason, heldBack });
   });
 
+  test('an account that fails in a pool gets one worker there, for whichever repository, and others as many as they lack (C11)', () => {
+    const accounts = new Map([['linux@1', { trials: 1, reason: 'pool_failing', isPaused: false } as const]]);
+    const rules = rulesWith({ breakers: { ...NO_BREAKERS, accounts } });
+    const plans = plan([key(1, { scopeRepoId: 21 }), key(2, { scopeRepoId: 22 }), key(3, { entityId: 2 })], rules);
+    expect([...plans.values()].map(({ made, waitReason }) => [made, waitReason])).toEqual([
+      [1, 'pool_failing'],
+      [0, 'pool_failing'],
+      [3, null],
+    ]);
+  });
+
   test('has no reason for what only the next pass makes (C4)', () => {
     expect(plan([key(1)], rulesWith(), 0, 2).get(1)).toMatchObject({ made: 2, waitReason: null });
   });

@@ -1,4 +1,4 @@
-import { blockedBy, entityRuleOf, type MatchingRules, type OpenBreaker, type Place } from './matching-rules.ts';
+import { accountInPool, blockedBy, entityRuleOf, type MatchingRules, type OpenBreaker, type Place, standingOf } from './matching-rules.ts';
 import { type LiveWorkers, type Room, type Share, shareRoom, type Shortage } from './share-room.ts';
 import type { WaitReason } from './wait-reasons.ts';
 
@@ -58,6 +58,10 @@ export function capsOf(demand: readonly KeyDemand[], live: readonly LiveWorkers[
       { room: rules.pools.get(pool)?.trials ?? Infinity, reason: 'no_capacity' },
       limitOf(rules.breakers.pools.get(pool)),
     ]);
+  const accountLimit = (place: Pick<KeyDemand, 'entityId' | 'pool'>): Limit => {
+    const { room, reason } = limitOf(rules.breakers.accounts.get(accountInPool(place)));
+    return { room: Math.min(room, standingOf(rules, place) ?? Infinity), reason };
+  };
   const repositoryCap = ({ scopeRepoId, pool }: Pick<KeyDemand, 'scopeRepoId' | 'pool'>): number | null =>
     scopeRepoId === 0 ? null : (rules.pools.get(pool)?.repositoryCap ?? null);
   const keyLimit = (key: Pick<KeyDemand, 'demandKey' | 'scopeRepoId' | 'pool'>): Limit =>
@@ -69,6 +73,7 @@ export function capsOf(demand: readonly KeyDemand[], live: readonly LiveWorkers[
   const room: Room = {
     entity: (entityId) => entityLimit(entityId).room,
     pool: (pool) => poolLimit(pool).room,
+    accountInPool: (place) => accountLimit(place).room,
     key: (key) => keyLimit(key).room,
   };
   const tightestCap = (key: KeyDemand): number | null => {
@@ -78,7 +83,7 @@ export function capsOf(demand: readonly KeyDemand[], live: readonly LiveWorkers[
     return caps.length === 0 ? null : Math.min(...caps);
   };
   const weight = (entityId: number): number => entityRule(entityId)?.weight ?? 1;
-  return { open, blocks, room, entityLimit, poolLimit, keyLimit, tightestCap, weight };
+  return { open, blocks, room, entityLimit, poolLimit, accountLimit, keyLimit, tightestCap, weight };
 }
 
 /**
@@ -102,11 +107,13 @@ export function planWorkers(
 ): ReadonlyMap<number, KeyPlan> {
   const shortages = caps.open.map((key) => shortageOf(key, jobTimes.get(key.demandKey) ?? [key.oldest]));
   const shares = shareRoom({ shortages, live, room: caps.room, weight: caps.weight, most });
-  const allowed = { ofEntity: new Map<number, number>(), ofPool: new Map<string, number>() };
+  const allowed = { ofEntity: new Map<number, number>(), ofPool: new Map<string, number>(), ofAccount: new Map<string, number>() };
   for (const { demandKey, entityId, pool } of caps.open) {
     const count = shares.get(demandKey)?.allowed ?? 0;
+    const account = accountInPool({ pool, entityId });
     allowed.ofEntity.set(entityId, (allowed.ofEntity.get(entityId) ?? 0) + count);
     allowed.ofPool.set(pool, (allowed.ofPool.get(pool) ?? 0) + count);
+    allowed.ofAccount.set(account, (allowed.ofAccount.get(account) ?? 0) + count);
   }
   const reasonFor = (key: KeyDemand, share: Share): WaitReason | null => {
     const { room } = caps;
@@ -117,12 +124,15 @@ export function planWorkers(
     if ((allowed.ofPool.get(key.pool) ?? 0) >= room.pool(key.pool)) {
       return caps.poolLimit(key.pool).reason;
     }
+    const ofAccount = caps.accountLimit(key);
+    if ((allowed.ofAccount.get(accountInPool(key)) ?? 0) >= ofAccount.room) return ofAccount.reason;
     const { room: ofKey, reason } = caps.keyLimit(key);
     return share.allowed >= ofKey ? reason : null;
   };
   const heldBackBy = (reason: WaitReason | null, key: KeyDemand, share: Share): number => {
     const ofPool = caps.room.pool(key.pool) - (allowed.ofPool.get(key.pool) ?? 0);
-    const ofKey = caps.keyLimit(key).room - share.allowed;
+    const ofAccount = caps.accountLimit(key).room - (allowed.ofAccount.get(accountInPool(key)) ?? 0);
+    const ofKey = Math.min(ofAccount, caps.keyLimit(key).room - share.allowed);
     const others = reason === 'at_entity_cap' ? [ofPool, ofKey] : reason === 'at_pool_cap' ? [ofKey] : [];
     return reason === null ? 0 : Math.min(key.lacking - share.allowed, ...others);
   };

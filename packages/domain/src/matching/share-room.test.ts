@@ -19,12 +19,15 @@ const shortage = (demandKey: number, given: Partial<Shortage> = {}): Shortage =>
 interface Caps {
   readonly entities?: Readonly<Record<number, number>>;
   readonly pools?: Readonly<Record<string, number>>;
+  /** By account and pool. */
+  readonly accounts?: Readonly<Record<string, number>>;
   readonly keys?: Readonly<Record<number, number>>;
 }
 
-const roomOf = ({ entities = {}, pools = {}, keys = {} }: Caps): Room => ({
+const roomOf = ({ entities = {}, pools = {}, accounts = {}, keys = {} }: Caps): Room => ({
   entity: (entityId) => entities[entityId] ?? Infinity,
   pool: (pool) => pools[pool] ?? Infinity,
+  accountInPool: ({ entityId, pool }) => accounts[`${entityId} ${pool}`] ?? Infinity,
   key: ({ demandKey }) => keys[demandKey] ?? Infinity,
 });
 
@@ -111,10 +114,13 @@ describe('shareRoom', () => {
           const own = made(({ demandKey }) => demandKey === one.demandKey);
           const ofEntity = made(({ entityId }) => entityId === one.entityId);
           const ofPool = made(({ pool }) => pool === one.pool);
+          const ofAccount = made(({ pool, entityId }) => pool === one.pool && entityId === one.entityId);
+          expect(ofAccount).toBeLessThanOrEqual(room.accountInPool(one));
           expect(own).toBeLessThanOrEqual(Math.min(one.lacking, room.key(one)));
           expect(ofEntity).toBeLessThanOrEqual(room.entity(one.entityId));
           expect(ofPool).toBeLessThanOrEqual(room.pool(one.pool));
-          const couldHaveMore = own < Math.min(one.lacking, room.key(one)) && ofEntity < room.entity(one.entityId);
+          const couldHaveMore =
+            own < Math.min(one.lacking, room.key(one)) && ofEntity < room.entity(one.entityId) && ofAccount < room.accountInPool(one);
           // Work conserving: who could have more is kept from it by the pool alone, and then no other account is further ahead there.
           if (!couldHaveMore) continue;
           expect(ofPool).toBe(room.pool(one.pool));
@@ -204,14 +210,15 @@ const situations = () =>
       ),
       entities: fc.dictionary(fc.constantFrom('1', '2', '3'), fc.nat(8)),
       pools: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.nat(8)),
+      accounts: fc.dictionary(fc.constantFrom('1 a', '1 b', '2 a', '3 c'), fc.nat(2)),
       keys: fc.array(fc.option(fc.nat(4), { nil: undefined }), { maxLength: 12 }),
       weights: fc.dictionary(fc.constantFrom('1', '2', '3'), fc.constantFrom(0.5, 1, 2, 7)),
     })
-    .map(({ lacks, entities, pools, keys, weights }) => {
+    .map(({ lacks, entities, pools, accounts, keys, weights }) => {
       const shortages = lacks.map(({ repo, time, alive: _alive, ...lack }, index) =>
         shortage(index, { ...lack, scopeRepoId: repo, jobTimes: [time, time + 3] }),
       );
       const live = shortages.map((one, index) => ({ ...one, alive: lacks[index]?.alive ?? 0 }));
       const keyCaps = Object.fromEntries(keys.flatMap((cap, index) => (cap === undefined ? [] : [[index, cap]])));
-      return { shortages, live, caps: { entities, pools, keys: keyCaps }, weights };
+      return { shortages, live, caps: { entities, pools, accounts, keys: keyCaps }, weights };
     });

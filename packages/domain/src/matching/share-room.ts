@@ -24,6 +24,8 @@ export interface LiveWorkers {
 export interface Room {
   entity(entityId: number): number;
   pool(pool: string): number;
+  /** Of one account in one pool. */
+  accountInPool(place: Pick<Shortage, 'entityId' | 'pool'>): number;
   key(shortage: Shortage): number;
 }
 
@@ -159,11 +161,18 @@ function claimsOf({ shortages, live, room, weight, most }: Sharing): Account[] {
       const has = ofRepository.get(`${entityId} ${scopeRepoId}`) ?? 0;
       for (const [nth, claim] of same.toSorted(byAge).entries()) claim.ownShare = has + nth;
     }
-    account.claims = claims.toSorted(byOwnShare);
-    for (const [pool, same] of Map.groupBy(account.claims, ({ shortage }) => shortage.pool)) {
+    const asked = claims.toSorted(byOwnShare);
+    // A pool that refuses the first claims of an account refuses those behind them as well: these are not asked for in their stead.
+    const beyond = new Set<Claim>();
+    for (const [pool, same] of Map.groupBy(asked, ({ shortage }) => shortage.pool)) {
       const has = ofPool.get(`${entityId} ${pool}`) ?? 0;
-      for (const [nth, claim] of same.entries()) claim.poolShare = (has + nth) / weight(entityId);
+      const may = room.accountInPool({ entityId, pool });
+      for (const [nth, claim] of same.entries()) {
+        claim.poolShare = (has + nth) / weight(entityId);
+        if (nth >= may) beyond.add(claim);
+      }
     }
+    account.claims = beyond.size === 0 ? asked : asked.filter((claim) => !beyond.has(claim));
     return account;
   });
 }

@@ -18,7 +18,8 @@ export const WAIT_REASONS = {
   installation_gone: 'GitHub says that the App is not installed on the account any more',
   repository_gone: 'GitHub knows no such repository any more, or does not show it to the App; one worker stands ready to try again',
   repository_refused: 'GitHub refuses to register runners at the repository; one worker stands ready to try again',
-  pool_failing: 'workers of the pool have failed time and again before they had a job; one stands ready to try again',
+  pool_failing:
+    'workers of the pool, or the account’s own ones there, have failed time and again before they had a job; one stands ready to try again',
   runner_outdated:
     'GitHub serves the version of the pool’s runners no more, so its image has to be newer; one worker stands ready to try again',
   github_budget: 'GitHub allows the installation no more registrations of runners for now',
