@@ -7,7 +7,7 @@ import type { GitHubControl } from '@paddock/simulators/github/control';
 import type { Kysely } from 'kysely';
 import { appProgram } from '../programs.ts';
 import { createService, type Service } from './service.ts';
-import type { Times } from './times.ts';
+import type { Caps, Times } from './times.ts';
 
 export const NAMESPACE = 'runners';
 export const WEBHOOK_SECRET = 'a webhook secret for faults';
@@ -19,6 +19,7 @@ export interface Environment {
   /** Of every job that is this environment's to run. */
   readonly labels: readonly string[];
   readonly db: Kysely<Database>;
+  readonly caps: Caps;
   readonly ingress: Service;
   readonly services: readonly Service[];
   close(): Promise<void>;
@@ -68,6 +69,7 @@ export async function createEnvironment(options: EnvironmentOptions): Promise<En
     appId,
     labels,
     db: connection.db,
+    caps: options.times.caps,
     ingress,
     services,
     async close() {
@@ -81,10 +83,10 @@ export async function createEnvironment(options: EnvironmentOptions): Promise<En
 async function writeConfig({ folder, schema, appId, githubUrl, times }: EnvironmentOptions, labels: readonly string[]): Promise<string> {
   const file = join(folder, `${schema}.yaml`);
   const apps = [{ id: appId, webhookSecret: { env: 'WEBHOOK_SECRET' }, privateKey: { env: 'APP_KEY' } }];
-  const pools = [{ name: 'linux', labels, image: 'runner:1', namespace: NAMESPACE, ...times.deadlines }];
+  const pools = [{ name: 'linux', labels, image: 'runner:1', namespace: NAMESPACE, maxWorkers: times.caps.pool, ...times.deadlines }];
   await writeFile(
     file,
-    JSON.stringify({ github: { apiUrl: githubUrl, apps }, pools, entities: { '*': { maxWorkers: times.maxWorkers } } }),
+    JSON.stringify({ github: { apiUrl: githubUrl, apps }, pools, entities: { '*': { maxWorkers: times.caps.account } } }),
   );
   return file;
 }

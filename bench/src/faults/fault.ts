@@ -18,6 +18,9 @@ export interface Progress {
 /** What is done before the first job is queued; what it resolves with is done meanwhile, and puts things right at its end. */
 export type Beginning = (stage: Stage, progress: Progress) => Promise<() => Promise<void>>;
 
+/** On a busy machine every fault delays some of what we hear. */
+export const TOLD_LATE = 0.05;
+
 /** Something that goes wrong in a run, by what is told to the simulators and what is done to the processes. */
 export interface Fault {
   readonly name: string;
@@ -37,6 +40,10 @@ export interface Fault {
   readonly stretch?: number;
   /** How many environments work beside each other; one unless told. */
   readonly environments?: number;
+  /** Share (0–1) of the jobs for which workers may be made in excess, because we hear late what became of them; `TOLD_LATE` unless told. */
+  readonly excess?: number;
+  /** Settings of the services that the fault needs to strike. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** People wait for its end: the times that decide for how long are the usual ones, and jobs come at an everyday pace. */
   readonly atUsualTimes?: boolean;
   /** Its services reach PostgreSQL through a tunnel, which the stage then has. */

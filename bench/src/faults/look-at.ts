@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { exceededCaps, type MostActive, mostActiveOf } from './caps.ts';
 import type { Stage } from './stage.ts';
 import { countUnfounded, readTold } from './unfounded.ts';
 
@@ -18,6 +19,8 @@ export interface Left {
   readonly unfoundedWorkers: number;
   /** All registrations that were ever made. */
   readonly registrationsMade: number;
+  /** Of all environments the most pods at one moment. */
+  readonly mostActive: MostActive;
   /** What is not as it has to be at the end, in words, some by name; empty when all has settled. */
   readonly unsettled: readonly string[];
 }
@@ -37,6 +40,8 @@ export async function lookAt({ github, cluster, environments }: Stage, jobIds: r
   const killed = jobs.filter((job) => job.killed && !died.has(job.runnerName ?? ''));
   const workers = ours.flatMap(({ liveWorkers }) => liveWorkers);
   const podsLeft = Object.values(report.podsByPhase).reduce((sum, count) => sum + count, 0);
+  const active = await Promise.all(environments.map(async (each) => ({ each, most: await mostActiveOf(each, report) })));
+  const most = (what: keyof MostActive): number => Math.max(0, ...active.map((one) => one.most[what]));
   const unsettled = [
     shown(
       'jobs lost',
@@ -53,6 +58,7 @@ export async function lookAt({ github, cluster, environments }: Stage, jobIds: r
       'jobs killed',
       killed.map(({ id, runnerName }) => `${id} on ${runnerName ?? '?'}`),
     ),
+    ...active.flatMap((one) => exceededCaps(one.each, one.most)),
   ].flatMap((line) => line ?? []);
   return {
     lost: lost.length,
@@ -63,6 +69,7 @@ export async function lookAt({ github, cluster, environments }: Stage, jobIds: r
     excessWorkers: truth.registrations.filter(({ inExcess }) => inExcess).length,
     unfoundedWorkers: ours.reduce((sum, { told }) => sum + countUnfounded(truth, told), 0),
     registrationsMade: truth.registrations.length,
+    mostActive: { pool: most('pool'), account: most('account') },
     unsettled,
   };
 }

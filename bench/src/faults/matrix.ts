@@ -1,157 +1,29 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Tunnel } from '@paddock/testing/tunnel';
-import { WEBHOOK_SECRET } from './environment.ts';
-import { type Beginning, type Fault, type Progress, together } from './fault.ts';
-import type { Service } from './service.ts';
-import { DOTFILES, GARDEN, type Stage } from './stage.ts';
-
-/** From one share of the queued jobs to another. */
-type Window = readonly [from: number, to: number];
-const FIRST_THIRD: Window = [0, 1 / 3];
-const MIDDLE: Window = [1 / 3, 2 / 3];
-const WHOLE: Window = [0, 1];
-
-/** Something that is so within a window only; from its beginning on, it is so before the first job is queued. */
-const within = (window: Window, start: (stage: Stage) => Promise<unknown>, end: (stage: Stage) => Promise<unknown>): Beginning => {
-  const [from, to] = window;
-  return async (stage, progress) => {
-    if (from === 0) await start(stage);
-    return async () => {
-      if (from > 0) {
-        await progress.reached(from);
-        await start(stage);
-      }
-      await progress.reached(to);
-      await end(stage);
-      progress.over();
-    };
-  };
-};
-
-const forEach = async ({ environments }: Stage, act: (environment: Stage['environments'][number]) => Promise<unknown>) =>
-  void (await Promise.all(environments.map(act)));
-
-const during =
-  (act: (stage: Stage, progress: Progress) => Promise<void>): Beginning =>
-  (stage, progress) =>
-    Promise.resolve(() => act(stage, progress));
-
-const ingressDown = (window: Window): Beginning =>
-  within(
-    window,
-    (stage) => forEach(stage, ({ ingress }) => ingress.kill()),
-    (stage) => forEach(stage, ({ ingress }) => ingress.start()),
-  );
-
-const signWith = (webhookSecret: string) => (stage: Stage) => forEach(stage, ({ appId }) => stage.github.setApp(appId, { webhookSecret }));
-
-const wrongSecret = (window: Window): Beginning => within(window, signWith('not what ingress expects'), signWith(WEBHOOK_SECRET));
-
-/** So many calls fail that the window ends before them. */
-const ALL = 1_000_000;
-
-/** 500, then 403 as for too many calls, then 429, each for a third of the middle of the run. */
-const githubRefuses = during(async (stage, progress) => {
-  const kinds = [
-    { status: 500 },
-    { status: 403, headers: { 'retry-after': '1' }, body: { message: 'You have exceeded a secondary rate limit.' } },
-    { status: 429, headers: { 'retry-after': '1' }, body: { message: 'Too many requests.' } },
-  ];
-  for (const [index, kind] of kinds.entries()) {
-    await progress.reached((3 + index) / 9);
-    await stage.github.clearCallFaults();
-    await stage.github.failNext({ path: '', times: ALL, ...kind });
-  }
-  await progress.reached(2 / 3);
-  await stage.github.clearCallFaults();
-  progress.over();
-});
-
-/** All that is asked of one repository is refused until the other one of its account has run all of its jobs. */
-const repositoryRefuses: Beginning = async ({ github }, progress) => {
-  const body = { message: 'Resource not accessible by integration' };
-  await github.failNext({ path: `^/repos/${DOTFILES}/`, status: 403, body, times: ALL });
-  return async () => {
-    await progress.reached(1);
-    const deadline = performance.now() + SERVED_WITHIN_MS;
-    while ((await github.truth()).jobs.some(({ repo, status }) => repo === GARDEN && status !== 'completed')) {
-      if (performance.now() > deadline) throw new Error(`${GARDEN} is not served beside ${DOTFILES}, which refuses us.`);
-      await sleep(LOOK_EVERY_MS);
-    }
-    await github.clearCallFaults();
-    progress.over();
-  };
-};
-const SERVED_WITHIN_MS = 60_000;
-const LOOK_EVERY_MS = 500;
-
-const apiServerAway = within(
+import {
+  FIRST_THIRD,
   MIDDLE,
-  async ({ cluster }) => {
-    await cluster.failNext({ times: ALL });
-    await cluster.cutWatches();
-  },
-  ({ cluster }) => cluster.clearFaults(),
-);
+  WHOLE,
+  type Window,
+  ingressDown,
+  wrongSecret,
+  githubRefuses,
+  githubHangs,
+  apiServerHangs,
+  repositoryRefuses,
+  apiServerAway,
+  postgresRestarts,
+  postgresSilent,
+  heardAgain,
+  replaced,
+  servicesKilled,
+  KILLS_OF_EACH,
+} from './beginnings.ts';
+import { type Fault, together } from './fault.ts';
 
-/** Twice, and the second time it stays away for a while. */
-const postgresRestarts = during(async (stage, progress) => {
-  for (const [share, awayMs] of [
-    [1 / 3, 0],
-    [2 / 3, progress.lastsMs / 6],
-  ] as const) {
-    await progress.reached(share);
-    await stage.postgres.halt({ mode: 'immediate' });
-    await sleep(awayMs);
-    await stage.postgres.resume();
-    progress.over();
-  }
-});
-
-/** Longer than a lease of these services, of a task or of a row. */
-const SILENT_MS = 8_000;
-
-/** From a third of the jobs on, what is sent stays on its way, and no connection is closed, until `end`. */
-const postgresSilent = (end: (tunnel: Tunnel) => void): Beginning =>
-  during(async ({ tunnel, environments }, progress) => {
-    if (tunnel === undefined) throw new Error('This stage has no tunnel between its services and PostgreSQL.');
-    await progress.reached(1 / 3);
-    tunnel.setHeld(true);
-    const complaints = environments.flatMap(({ services }) => services.map(({ untilUnready }) => untilUnready()));
-    await Promise.all([...complaints, sleep(SILENT_MS)]);
-    end(tunnel);
-    progress.over();
-  });
-
-/** What was sent arrives late, after its senders have given up. */
-const heardAgain = (tunnel: Tunnel) => tunnel.setHeld(false);
-
-/** What was sent never arrives, and what was open stays silent for ever. */
-const replaced = (tunnel: Tunnel) => {
-  tunnel.replaceServer();
-  tunnel.setHeld(false);
+const lost: Fault = {
+  name: 'deliveries-lost',
+  signs: { deliveriesLost: 1, deliveriesRepeated: 1 },
+  deliveries: { lossRate: 0.2 },
 };
-
-/** How long a service works before it is killed again, and how often each is killed at least, however slowly they start. */
-const BETWEEN_KILLS_MS = 3_000;
-const KILLS_OF_EACH = 3;
-
-/** Each service for itself, so that any of them may be away while another is. What a killed one was at is to go on from that moment. */
-const servicesKilled = ([from, to]: Window): Beginning =>
-  during(async ({ environments }, progress) => {
-    await progress.reached(from);
-    const killAgainAndAgain = async (service: Service): Promise<void> => {
-      for (let kills = 0; kills < KILLS_OF_EACH || progress.share() < to; kills++) {
-        await service.kill();
-        progress.over();
-        await service.start();
-        await sleep(BETWEEN_KILLS_MS);
-      }
-    };
-    await Promise.all(environments.flatMap(({ services }) => services.map(killAgainAndAgain)));
-  });
-
-const lost: Fault = { name: 'deliveries-lost', signs: { deliveriesLost: 1, deliveriesRepeated: 1 }, deliveries: { lossRate: 0.2 } };
 const shuffled: Fault = {
   name: 'deliveries-doubled-and-shuffled',
   signs: { deliveriesDoubled: 1, deliveriesDelayed: 1 },
@@ -165,17 +37,44 @@ const lies: Fault = {
   deliveries: { dropActions: ['in_progress'] },
   jobMs: [12_000, 18_000],
 };
+/** GitHub never tells of these jobs before they end, and nobody looks for them: what a runner of ours works at is known from its log alone. */
+const unheard: Fault = {
+  name: 'busy-lies-about-unheard-jobs',
+  signs: { busyHidden: 1, eventsNeverSent: 3 },
+  busyLies: true,
+  untold: true,
+  deliveries: { omitActions: ['in_progress'] },
+  jobMs: [12_000, 18_000],
+  settings: { PADDOCK_DISCOVER_JOBS_EVERY_SECONDS: '120', PADDOCK_LOOK_UP_JOBS_EVERY_SECONDS: '120' },
+};
 const dying: Fault = { name: 'pods-fail', signs: { runnersDied: 1 }, runners: { dieRate: 0.1 } };
 const silent: Fault = { name: 'runners-never-register', signs: { runnersSilent: 1 }, runners: { silentRate: 0.1 } };
 const cancelled: Fault = { name: 'jobs-cancelled', signs: { jobsCancelledInQueue: 1 }, cancelShare: 0.3 };
 
-const refusing: Fault = { name: 'github-refuses', signs: { githubCallsFailed: 1 }, atUsualTimes: true, begin: githubRefuses };
-const shut: Fault = { name: 'repository-refuses', signs: { githubCallsFailed: 1 }, begin: repositoryRefuses };
+const refusing: Fault = {
+  name: 'github-refuses',
+  signs: { githubErrors: 1, githubRefusals: 1, githubLimits: 1 },
+  atUsualTimes: true,
+  begin: githubRefuses,
+};
+const hanging: Fault = { name: 'github-hangs', signs: { githubCallsFailed: 1 }, atUsualTimes: true, begin: githubHangs };
+const shut: Fault = { name: 'repository-refuses', signs: { githubRefusals: 1 }, begin: repositoryRefuses };
 const away: Fault = { name: 'api-server-away', signs: { clusterCallsFailed: 1 }, atUsualTimes: true, begin: apiServerAway };
-const restarted: Fault = { name: 'postgres-restarts', signs: { postgresRestarted: 1 }, atUsualTimes: true, begin: postgresRestarts };
+const stalled: Fault = { name: 'api-server-hangs', signs: { clusterCallsFailed: 1 }, atUsualTimes: true, begin: apiServerHangs };
+const restarted: Fault = {
+  name: 'postgres-restarts',
+  signs: { postgresRestarted: 1 },
+  atUsualTimes: true,
+  begin: postgresRestarts,
+};
 /** Every service has connections, and says that it has lost them. */
 const silentSigns = { connectionsSilenced: 3, servicesComplained: 3 };
-const silence: Fault = { name: 'postgres-goes-silent', signs: silentSigns, isTunnelled: true, begin: postgresSilent(heardAgain) };
+const silence: Fault = {
+  name: 'postgres-goes-silent',
+  signs: silentSigns,
+  isTunnelled: true,
+  begin: postgresSilent(heardAgain),
+};
 const failover: Fault = {
   name: 'postgres-goes-silent-and-another-answers',
   signs: silentSigns,
@@ -204,22 +103,33 @@ const killed = (window: Window): Fault => ({
 
 /** What may go wrong, one row of the table each. */
 export const FAULTS: readonly Fault[] = [
-  { name: 'none', signs: {} },
+  { name: 'none', signs: {}, excess: 0 },
   { name: 'events-never-sent', signs: { eventsNeverSent: 3 }, untold: true },
   lost,
   shuffled,
-  { name: 'in-progress-lost', signs: { deliveriesLost: 1, deliveriesRepeated: 1 }, deliveries: { dropActions: ['in_progress'] } },
-  { name: 'completed-lost', signs: { deliveriesLost: 1, deliveriesRepeated: 1 }, deliveries: { dropActions: ['completed'] } },
+  {
+    name: 'in-progress-lost',
+    signs: { deliveriesLost: 1, deliveriesRepeated: 1 },
+    deliveries: { dropActions: ['in_progress'] },
+  },
+  {
+    name: 'completed-lost',
+    signs: { deliveriesLost: 1, deliveriesRepeated: 1 },
+    deliveries: { dropActions: ['completed'] },
+  },
   down,
   wronglySigned(FIRST_THIRD),
   refusing,
+  hanging,
   shut,
   away,
+  stalled,
   restarted,
   silence,
   failover,
   killed(WHOLE),
   lies,
+  unheard,
   two,
   dying,
   silent,
@@ -241,6 +151,8 @@ export const FAULTS: readonly Fault[] = [
       killed([1 / 3, 1]),
       two,
     ]),
+    // Two environments hear of most jobs minutes late.
+    excess: 0.4,
     // Some of it needs cadences of seconds to come to its end.
     atUsualTimes: false,
   },

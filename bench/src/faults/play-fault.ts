@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GitHubControl, JobTruth } from '@paddock/simulators/github/control';
-import type { Fault, Progress } from './fault.ts';
+import { type Fault, type Progress, TOLD_LATE } from './fault.ts';
 import { lookAt, type Left } from './look-at.ts';
 import { waitedAfter } from './after-fault.ts';
 import { missingSigns, readSigns, type Signs, signsSince } from './signs.ts';
@@ -62,8 +62,17 @@ export async function playFault(
   const afterFault = waitedAfter(overAt(), queued, (await github.truth()).jobs);
   const { callsAgainstWait, firstAgainstWait } = await github.report();
   const against = callsAgainstWait === 0 ? [] : [`${callsAgainstWait} calls against a Retry-After: ${firstAgainstWait.join(', ')}`];
-  const unsettled = [...left.unsettled, ...missingSigns(fault.signs, signs), ...against];
+  const unsettled = [...left.unsettled, ...missingSigns(fault.signs, signs), ...against, ...tooMany(fault, left, jobs)];
   return { fault: fault.name, jobs, ...left, unsettled, seconds, afterFault, callsAgainstWait, signs };
+}
+
+/** Workers beyond what the fault accounts for, in words. */
+function tooMany({ excess = TOLD_LATE }: Fault, { excessWorkers, unfoundedWorkers }: Left, jobs: number): string[] {
+  const allowed = Math.ceil(jobs * excess);
+  return [
+    ...(excessWorkers > allowed ? [`${excessWorkers} workers were made in excess, and the fault accounts for ${allowed}`] : []),
+    ...(unfoundedWorkers > 0 ? [`${unfoundedWorkers} workers were made that nothing we had been told called for`] : []),
+  ];
 }
 
 const usualLength = ({ atUsualTimes = false, stretch = 1 }: Fault, jobs: number): number =>

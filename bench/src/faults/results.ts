@@ -14,6 +14,7 @@ export const toResult = (played: Played): object => ({
   excess_workers: played.excessWorkers,
   unfounded_workers: played.unfoundedWorkers,
   registrations_made: played.registrationsMade,
+  most_active_pods: played.mostActive,
   seconds: toHundredths(played.seconds),
   waited_after_fault: played.afterFault.length,
   after_fault_p50_s: atShare(played, 0.5),
@@ -32,9 +33,9 @@ const snakeCased = (signs: Signs): object =>
 const shownShare = (row: Played, share: number): string => atShare(row, share)?.toFixed(1) ?? '-';
 
 /**
- * The table for people, below it what the faults have done, and last what is wrong. Too soon: calls that GitHub had asked to wait for. The
- * last columns: how many jobs waited when what was
- * away came back, and how much later they had a runner.
+ * The table for people, below it what the faults have done, and last what is wrong. Most at once: pods of one environment, and of one of its
+ * accounts. Too soon: calls that GitHub had asked to wait for. The last columns: how many jobs waited when what was away came back, and how
+ * much later they had a runner.
  */
 export function tableOf(rows: readonly Played[]): string {
   const heads = [
@@ -48,6 +49,7 @@ export function tableOf(rows: readonly Played[]): string {
     'excess',
     'unfounded',
     'made',
+    'most at once',
     'too soon',
     'seconds',
     'waited',
@@ -66,6 +68,7 @@ export function tableOf(rows: readonly Played[]): string {
       row.excessWorkers,
       row.unfoundedWorkers,
       row.registrationsMade,
+      `${row.mostActive.pool} (${row.mostActive.account})`,
       row.callsAgainstWait,
     ]
       .map(String)

@@ -11,6 +11,7 @@ import { seededRandom } from '@paddock/simulators/seeded-random';
 import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
 import pg from 'pg';
 import { simulatorProgram } from '../programs.ts';
+import { COUNT_BY } from './caps.ts';
 import { createEnvironment, type Environment, NAMESPACE, WEBHOOK_SECRET } from './environment.ts';
 import { createService } from './service.ts';
 import { SHORT, type Times } from './times.ts';
@@ -45,13 +46,15 @@ export interface StageOptions {
   readonly isTunnelled?: true | undefined;
   /** `SHORT` unless told. */
   readonly times?: Times | undefined;
+  /** Settings of the services that differ from these. */
+  readonly settings?: Readonly<Record<string, string>> | undefined;
   /** What is random about the faults follows from it. */
   readonly seed?: number | undefined;
 }
 
 /** Starts everything, in a database of its own on this PostgreSQL. */
 export async function startStage(postgres: Postgres, options: StageOptions = {}): Promise<Stage> {
-  const { environments: environmentCount = 1, seed = 1, times = SHORT } = options;
+  const { environments: environmentCount = 1, seed = 1, times = SHORT, settings = {} } = options;
   const undo: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (const step of undo.splice(0).toReversed()) await step();
@@ -81,7 +84,7 @@ export async function startStage(postgres: Postgres, options: StageOptions = {})
     const simulatedCluster = createService({
       name: 'simulated cluster',
       program: simulatorProgram('simulate-cluster'),
-      args: [JSON.stringify({ namespaces: [NAMESPACE], kubeconfigFile, seed })],
+      args: [JSON.stringify({ namespaces: [NAMESPACE], kubeconfigFile, seed, countBy: COUNT_BY })],
       onStart: (url) => void (clusterUrl = url),
       onEnd,
     });
@@ -105,7 +108,7 @@ export async function startStage(postgres: Postgres, options: StageOptions = {})
         githubUrl,
         kubeconfigFile,
         folder,
-        times,
+        times: { ...times, settings: { ...times.settings, ...settings } },
         onEnd,
       };
       const environment = await createEnvironment(place);

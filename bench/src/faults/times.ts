@@ -60,18 +60,24 @@ const SHORT_TIMES = {
 /** Of the pool's workers, as short as may be configured. */
 const SHORT_DEADLINES = { pendingDeadlineSeconds: 30, registrationDeadlineSeconds: 10, idleDeadlineSeconds: 10 };
 
-/** What the services of a stage are told of times, and how many workers an account may have. */
+/** What the services of a stage are told of times, and how many workers there may be. */
 export interface Times {
   readonly settings: Readonly<Record<string, string>>;
   readonly deadlines: Readonly<Record<string, number>>;
-  readonly maxWorkers: number;
+  /** Of an account, and of the pool. */
+  readonly caps: Caps;
 }
 
-/** A run ends within a minute or two. Some jobs wait for the account's cap. */
-export const SHORT: Times = { settings: SHORT_TIMES, deadlines: SHORT_DEADLINES, maxWorkers: 40 };
+export interface Caps {
+  readonly account: number;
+  readonly pool: number;
+}
+
+/** A run ends within a minute or two. Some jobs wait for a cap. */
+export const SHORT: Times = { settings: SHORT_TIMES, deadlines: SHORT_DEADLINES, caps: { account: 20, pool: 30 } };
 
 /** What jobs wait for is as it is by default, and no job waits for a cap: it waits for what went wrong alone. */
-export const USUAL: Times = { settings: SHORT_TIDYING, deadlines: SHORT_DEADLINES, maxWorkers: 200 };
+export const USUAL: Times = { settings: SHORT_TIDYING, deadlines: SHORT_DEADLINES, caps: { account: 200, pool: 300 } };
 
 /** As installed. What a run leaves is tidied up hours later. */
-export const UNTOUCHED: Times = { settings: {}, deadlines: {}, maxWorkers: 200 };
+export const UNTOUCHED: Times = { settings: {}, deadlines: {}, caps: { account: 200, pool: 300 } };

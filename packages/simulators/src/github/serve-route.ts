@@ -26,6 +26,7 @@ export function serveRoute(router: Router, world: World, route: Route): void {
       return;
     }
     strike(world, 'call_failed');
+    if (fault.status !== undefined) strike(world, `call_failed_${fault.status}`);
     if (fault.afterCommit === true) await answerTo(world, route, request);
     fail(response, fault, answer);
   });

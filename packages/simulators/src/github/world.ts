@@ -25,13 +25,17 @@ type Token = { readonly installationId: number; readonly expiresAt: number };
 
 export type RateBucket = { limit: number; used: number; resetAt: number };
 
-/** What a fault has done. `busy_hidden`: a runner that worked was called idle, or its deletion was let pass. */
+/**
+ * What a fault has done. `busy_hidden`: a runner that worked was called idle, or its deletion was let pass. A call that failed counts once as
+ * such and once with its status.
+ */
 export type Strike =
   | 'event_never_sent'
   | 'delivery_lost'
   | 'delivery_doubled'
   | 'delivery_delayed'
   | 'call_failed'
+  | `call_failed_${number}`
   | 'busy_hidden'
   | 'version_refused';
 

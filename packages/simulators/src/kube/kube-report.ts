@@ -1,5 +1,5 @@
 import type { ApiCall } from './api-call.ts';
-import { asPod } from './api-object.ts';
+import { type ApiObject, asPod } from './api-object.ts';
 import type { ObjectStore } from './object-store.ts';
 import { DIED, type RunnerStrike } from './runner-faults.ts';
 import { isEnded } from './serve-object.ts';
@@ -17,6 +17,8 @@ export interface KubeReport {
   readonly creations: readonly PodCreation[];
   /** The most pods that were there and not ended at one moment. */
   readonly mostActivePods: number;
+  /** The same of the pods that share the values of some labels, as they were asked to be counted: `LABEL=VALUE,LABEL=VALUE`. */
+  readonly mostActivePodsBy: Readonly<Record<string, number>>;
   /** Names of the pods whose runner died as the faults have it. */
   readonly died: readonly string[];
   readonly secretsLeft: readonly string[];
@@ -29,11 +31,15 @@ export interface KubeReport {
 
 export type Strike = RunnerStrike | 'call_failed';
 
+/** Pods are counted together that have the same values of these labels. */
+export type CountBy = readonly (readonly string[])[];
+
 /** Keeps the figures that the objects themselves do not keep. */
-export function createKubeReport(store: ObjectStore, openWatches: () => number) {
+export function createKubeReport(store: ObjectStore, openWatches: () => number, countBy: CountBy = []) {
   const creations = new Map<string, PodCreation>();
   const calls: Record<string, number> = {};
-  const active = new Set<string>();
+  const active = new Map<string, readonly string[]>();
+  const mostActivePodsBy: Record<string, number> = {};
   const died = new Set<string>();
   const struck: Partial<Record<Strike, number>> = {};
   let mostActivePods = 0;
@@ -48,8 +54,12 @@ export function createKubeReport(store: ObjectStore, openWatches: () => number) 
     }
     if (asPod(object).status.containerStatuses?.some(({ state }) => state?.terminated?.exitCode === DIED) === true) died.add(name);
     if (type === 'DELETED' || isEnded(object)) active.delete(uid);
-    else active.add(uid);
+    else active.set(uid, groupsOf(object, countBy));
     mostActivePods = Math.max(mostActivePods, active.size);
+    for (const group of active.get(uid) ?? []) {
+      const size = [...active.values()].filter((groups) => groups.includes(group)).length;
+      mostActivePodsBy[group] = Math.max(mostActivePodsBy[group] ?? 0, size);
+    }
   });
   return {
     count({ verb, resource, subresource }: Pick<ApiCall, 'verb' | 'subresource'> & { readonly resource: string }): void {
@@ -70,6 +80,7 @@ export function createKubeReport(store: ObjectStore, openWatches: () => number) 
         podsByPhase,
         creations: [...creations.values()],
         mostActivePods,
+        mostActivePodsBy: { ...mostActivePodsBy },
         died: [...died],
         secretsLeft,
         calls: { ...calls },
@@ -79,3 +90,6 @@ export function createKubeReport(store: ObjectStore, openWatches: () => number) 
     },
   };
 }
+
+const groupsOf = ({ metadata: { labels = {} } }: ApiObject, countBy: CountBy): string[] =>
+  countBy.map((names) => names.map((name) => `${name}=${labels[name] ?? ''}`).join(','));

@@ -5,7 +5,7 @@ import { admit } from './admit.ts';
 import { asPod } from './api-object.ts';
 import { collectGarbage } from './delete-object.ts';
 import { createFaults } from './faults.ts';
-import { createKubeReport } from './kube-report.ts';
+import { type CountBy, createKubeReport } from './kube-report.ts';
 import type { KubeControl } from './kube-control.ts';
 import { kubeconfigFor, temporaryFile } from './kubeconfig.ts';
 import { startKubelet, type PlayRunner } from './kubelet.ts';
@@ -30,6 +30,8 @@ export interface KubeSimulatorOptions {
   readonly bookmarkMs?: number | undefined;
   /** What random starts and faults begin from; 1 unless told. */
   readonly seed?: number | undefined;
+  /** Which pods the report counts together; none unless told. */
+  readonly countBy?: CountBy | undefined;
 }
 
 export interface KubeSimulator extends KubeControl {
@@ -55,7 +57,7 @@ export async function startKubeSimulator(options: KubeSimulatorOptions = {}): Pr
   const random = seededRandom(seed);
   let runnerFaults: RunnerFaults = {};
   const watches = new Set<{ cut(): void }>();
-  const report = createKubeReport(store, () => watches.size);
+  const report = createKubeReport(store, () => watches.size, options.countBy);
   const playRunner = options.playRunner && withFaults(options.playRunner, { faults: () => runnerFaults, random, strike: report.strike });
   const kubelet = options.kubelet === false ? undefined : startKubelet({ store, playRunner, startDelayMs, random });
   const service: ApiService = {

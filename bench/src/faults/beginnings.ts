@@ -1,0 +1,166 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Tunnel } from '@paddock/testing/tunnel';
+import { WEBHOOK_SECRET } from './environment.ts';
+import type { Beginning, Progress } from './fault.ts';
+import type { Service } from './service.ts';
+import { DOTFILES, GARDEN, type Stage } from './stage.ts';
+
+/** From one share of the queued jobs to another. */
+export type Window = readonly [from: number, to: number];
+export const FIRST_THIRD: Window = [0, 1 / 3];
+export const MIDDLE: Window = [1 / 3, 2 / 3];
+export const WHOLE: Window = [0, 1];
+
+/** Something that is so within a window only; from its beginning on, it is so before the first job is queued. */
+const within = (window: Window, start: (stage: Stage) => Promise<unknown>, end: (stage: Stage) => Promise<unknown>): Beginning => {
+  const [from, to] = window;
+  return async (stage, progress) => {
+    if (from === 0) await start(stage);
+    return async () => {
+      if (from > 0) {
+        await progress.reached(from);
+        await start(stage);
+      }
+      await progress.reached(to);
+      await end(stage);
+      progress.over();
+    };
+  };
+};
+
+const forEach = async ({ environments }: Stage, act: (environment: Stage['environments'][number]) => Promise<unknown>) =>
+  void (await Promise.all(environments.map(act)));
+
+const during =
+  (act: (stage: Stage, progress: Progress) => Promise<void>): Beginning =>
+  (stage, progress) =>
+    Promise.resolve(() => act(stage, progress));
+
+export const ingressDown = (window: Window): Beginning =>
+  within(
+    window,
+    (stage) => forEach(stage, ({ ingress }) => ingress.kill()),
+    (stage) => forEach(stage, ({ ingress }) => ingress.start()),
+  );
+
+const signWith = (webhookSecret: string) => (stage: Stage) => forEach(stage, ({ appId }) => stage.github.setApp(appId, { webhookSecret }));
+
+export const wrongSecret = (window: Window): Beginning => within(window, signWith('not what ingress expects'), signWith(WEBHOOK_SECRET));
+
+/** So many calls fail that the window ends before them. */
+const ALL = 1_000_000;
+
+/** What GitHub does not answer at all, for a third of the run. */
+export const githubHangs: Beginning = within(
+  MIDDLE,
+  ({ github }) => github.failNext({ path: '', times: ALL, hang: true }),
+  ({ github }) => github.clearCallFaults(),
+);
+
+/** The API server takes calls and answers none; watches that are open go on. */
+export const apiServerHangs: Beginning = within(
+  MIDDLE,
+  ({ cluster }) => cluster.failNext({ times: ALL, hang: true }),
+  ({ cluster }) => cluster.clearFaults(),
+);
+
+/** 500, then 403 as for too many calls, then 429, each for a third of the middle of the run. */
+export const githubRefuses = during(async (stage, progress) => {
+  const kinds = [
+    { status: 500 },
+    { status: 403, headers: { 'retry-after': '1' }, body: { message: 'You have exceeded a secondary rate limit.' } },
+    { status: 429, headers: { 'retry-after': '1' }, body: { message: 'Too many requests.' } },
+  ];
+  for (const [index, kind] of kinds.entries()) {
+    await progress.reached((3 + index) / 9);
+    await stage.github.clearCallFaults();
+    await stage.github.failNext({ path: '', times: ALL, ...kind });
+  }
+  await progress.reached(2 / 3);
+  await stage.github.clearCallFaults();
+  progress.over();
+});
+
+/** All that is asked of one repository is refused until the other one of its account has run all of its jobs. */
+export const repositoryRefuses: Beginning = async ({ github }, progress) => {
+  const body = { message: 'Resource not accessible by integration' };
+  await github.failNext({ path: `^/repos/${DOTFILES}/`, status: 403, body, times: ALL });
+  return async () => {
+    await progress.reached(1);
+    const deadline = performance.now() + SERVED_WITHIN_MS;
+    while ((await github.truth()).jobs.some(({ repo, status }) => repo === GARDEN && status !== 'completed')) {
+      if (performance.now() > deadline) throw new Error(`${GARDEN} is not served beside ${DOTFILES}, which refuses us.`);
+      await sleep(LOOK_EVERY_MS);
+    }
+    await github.clearCallFaults();
+    progress.over();
+  };
+};
+const SERVED_WITHIN_MS = 60_000;
+const LOOK_EVERY_MS = 500;
+
+export const apiServerAway = within(
+  MIDDLE,
+  async ({ cluster }) => {
+    await cluster.failNext({ times: ALL });
+    await cluster.cutWatches();
+  },
+  ({ cluster }) => cluster.clearFaults(),
+);
+
+/** Twice, and the second time it stays away for a while. */
+export const postgresRestarts = during(async (stage, progress) => {
+  for (const [share, awayMs] of [
+    [1 / 3, 0],
+    [2 / 3, progress.lastsMs / 6],
+  ] as const) {
+    await progress.reached(share);
+    await stage.postgres.halt({ mode: 'immediate' });
+    await sleep(awayMs);
+    await stage.postgres.resume();
+    progress.over();
+  }
+});
+
+/** Longer than a lease of these services, of a task or of a row. */
+const SILENT_MS = 8_000;
+
+/** From a third of the jobs on, what is sent stays on its way, and no connection is closed, until `end`. */
+export const postgresSilent = (end: (tunnel: Tunnel) => void): Beginning =>
+  during(async ({ tunnel, environments }, progress) => {
+    if (tunnel === undefined) throw new Error('This stage has no tunnel between its services and PostgreSQL.');
+    await progress.reached(1 / 3);
+    tunnel.setHeld(true);
+    const complaints = environments.flatMap(({ services }) => services.map(({ untilUnready }) => untilUnready()));
+    await Promise.all([...complaints, sleep(SILENT_MS)]);
+    end(tunnel);
+    progress.over();
+  });
+
+/** What was sent arrives late, after its senders have given up. */
+export const heardAgain = (tunnel: Tunnel) => tunnel.setHeld(false);
+
+/** What was sent never arrives, and what was open stays silent for ever. */
+export const replaced = (tunnel: Tunnel) => {
+  tunnel.replaceServer();
+  tunnel.setHeld(false);
+};
+
+/** How long a service works before it is killed again, and how often each is killed at least, however slowly they start. */
+const BETWEEN_KILLS_MS = 3_000;
+export const KILLS_OF_EACH = 3;
+
+/** Each service for itself, so that any of them may be away while another is. What a killed one was at is to go on from that moment. */
+export const servicesKilled = ([from, to]: Window): Beginning =>
+  during(async ({ environments }, progress) => {
+    await progress.reached(from);
+    const killAgainAndAgain = async (service: Service): Promise<void> => {
+      for (let kills = 0; kills < KILLS_OF_EACH || progress.share() < to; kills++) {
+        await service.kill();
+        progress.over();
+        await service.start();
+        await sleep(BETWEEN_KILLS_MS);
+      }
+    };
+    await Promise.all(environments.flatMap(({ services }) => services.map(killAgainAndAgain)));
+  });

@@ -1,0 +1,33 @@
+import type { KubeReport } from '@paddock/simulators/kube/kube-report';
+import { findInstance } from '@paddock/db/instance';
+import type { Environment } from './environment.ts';
+
+const INSTANCE = 'paddock.dev/instance';
+const POOL = 'paddock.dev/pool';
+const ACCOUNT = 'paddock.dev/entity-id';
+
+/** What the simulated cluster counts pods by, for the caps of pools and of accounts. */
+export const COUNT_BY = [
+  [INSTANCE, POOL],
+  [INSTANCE, ACCOUNT],
+] as const;
+
+/** The most pods that an environment had at one moment, of its pool and of the account that had the most. */
+export interface MostActive {
+  readonly pool: number;
+  readonly account: number;
+}
+
+/** What the cluster has seen of an environment's pods. */
+export async function mostActiveOf({ db }: Environment, { mostActivePodsBy }: KubeReport): Promise<MostActive> {
+  const ours = `${INSTANCE}=${await findInstance(db)},`;
+  const most = (label: string): number =>
+    Object.entries(mostActivePodsBy).reduce((max, [group, pods]) => (group.startsWith(`${ours}${label}=`) ? Math.max(max, pods) : max), 0);
+  return { pool: most(POOL), account: most(ACCOUNT) };
+}
+
+/** The caps that were exceeded, in words. */
+export const exceededCaps = ({ caps, schema }: Environment, most: MostActive): string[] =>
+  (['pool', 'account'] as const).flatMap((what) =>
+    most[what] > caps[what] ? [`${schema} had ${most[what]} pods of one ${what} at one moment, and its cap is ${caps[what]}`] : [],
+  );
