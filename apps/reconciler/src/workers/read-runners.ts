@@ -3,6 +3,7 @@ import type { Noting } from '@paddock/db/matching/breakers';
 import type { OverdueWorker } from '@paddock/db/workers/overdue-workers';
 import type { RunnerReading } from '@paddock/db/workers/runner-readings';
 import { countListable } from '@paddock/db/workers/worker-stops';
+import { isRunnerOf } from '@paddock/domain/workers/runner-name';
 import { refusedSubject } from '@paddock/domain/accounts/refused-subject';
 import type { GitHub } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
@@ -97,8 +98,9 @@ async function ask(
 
 function readings(workers: readonly OverdueWorker[], runners: readonly GitHubRunner[]): RunnerReading[] {
   const byName = new Map(runners.map((runner) => [runner.name, runner]));
-  return workers.map(({ podName }) => {
-    const runner = byName.get(podName);
+  return workers.map(({ podName, runnerId }) => {
+    const named = byName.get(podName);
+    const runner = named !== undefined && isRunnerOf({ podName, runnerId }, named) ? named : undefined;
     return { podName, isKnown: runner !== undefined, isOnline: runner?.online ?? false, isBusy: runner?.busy ?? false };
   });
 }

@@ -3,6 +3,7 @@ import { findFittingRuns } from '@paddock/db/jobs/fitting-runs';
 import { saveRunnerReadings } from '@paddock/db/workers/runner-readings';
 import type { WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { Database } from '@paddock/db/schema/tables';
+import { isRunnerOf } from '@paddock/domain/workers/runner-name';
 import type { StopEvidence, StoppingLog, StoppingPod, StoppingRunner, StopRules, StopStep } from '@paddock/domain/workers/stop-steps';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import { listRunJobs } from '@paddock/github/jobs';
@@ -98,7 +99,8 @@ async function lookAtRunner({ db }: Looking, worker: WorkerToStop, evidence: Sto
   const { podName } = worker;
   const scope = await scopeOf(worker, seen.client);
   if (scope === undefined) throw new UnseenRepositoryError(worker);
-  const runner = await findRunner(seen.client, scope, podName);
+  const named = await findRunner(seen.client, scope, podName);
+  const runner = named !== undefined && isRunnerOf(worker, named) ? named : undefined;
   await endRefusals(db, { ...worker, repoId: worker.scopeRepoId });
   const reading = { podName, isKnown: runner !== undefined, isOnline: runner?.online ?? false, isBusy: runner?.busy ?? false };
   const [read] = await saveRunnerReadings(db, [reading]);
@@ -129,7 +131,7 @@ const sinceDeregistration = ({ worker: { deregisteredForMs } }: StopEvidence, { 
 /** One call per run, for all stops at a time. A run that GitHub does not show us says nothing of our runner; the log has to. */
 async function lookAtJobs(
   { db, maxRuns, runLooks }: Looking,
-  { podName }: WorkerToStop,
+  { podName, runnerId }: WorkerToStop,
   seen: Seen,
   sinceMs: number,
 ): Promise<'none' | 'found' | 'too_many'> {
@@ -138,7 +140,7 @@ async function lookAtJobs(
   for (const { runId, repoFullName } of runs) {
     const [owner = '', repo = ''] = repoFullName.split('/');
     const jobs = await runLooks.jobsOf(runId, sinceMs, async () => (await listRunJobs(seen.client, { owner, repo }, runId)) ?? []);
-    const ours = jobs.find(({ runnerName }) => runnerName === podName);
+    const ours = jobs.find((job) => isRunnerOf({ podName, runnerId }, { name: job.runnerName, id: job.runnerId }));
     if (ours === undefined) continue;
     seen.jobId = ours.id;
     return 'found';

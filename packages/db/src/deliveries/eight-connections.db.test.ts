@@ -13,6 +13,8 @@ import { recordDeliveries } from './record-deliveries.ts';
 
 const CONNECTIONS = 8;
 const JOBS = 64;
+/** The names tell the runners apart. */
+const RUNNER_ID = 5;
 
 function delivery(event: string, body: JsonObject): DeliveryToRecord {
   const parsed = parseDelivery(event, body);
@@ -26,7 +28,12 @@ function deliveriesOf(jobId: number, runner: string, account: JsonObject): Deliv
     delivery(
       'workflow_job',
       examplePayload('workflow_job', action, {
-        workflow_job: { id: jobId, labels: ['linux'], runner_name: action === 'queued' ? null : runner },
+        workflow_job: {
+          id: jobId,
+          labels: ['linux'],
+          runner_name: action === 'queued' ? null : runner,
+          runner_id: action === 'queued' ? null : RUNNER_ID,
+        },
         repository: { private: true, owner: account },
         installation: { id: 51_000_001 },
       }),
@@ -52,7 +59,7 @@ describe('eight connections that write the same jobs', () => {
   afterAll(() => database.drop());
 
   test('in random batches and orders do not deadlock, and every job and worker is as it should be (B6)', async () => {
-    const workers = await Promise.all(Array.from({ length: JOBS }, () => putWorker(database.db)));
+    const workers = await Promise.all(Array.from({ length: JOBS }, () => putWorker(database.db, { runner_id: RUNNER_ID })));
     // Jobs and their workers in opposite orders, over some accounts of which one has the workers. None is known yet.
     const all = workers.flatMap((_worker, index) => {
       const account = { id: 90_000_001 + (index % 4 === 3 ? index : 0), login: 'acme', type: 'Organization' };

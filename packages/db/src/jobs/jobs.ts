@@ -105,6 +105,10 @@ const insertingJobs = (placed: string): string => `
       from ${placed}
       on conflict (job_id) do`;
 
+// Anybody may give a runner of their own one of our names: the runner's id decides where both know it. A worker is told its runner's id before
+// its pod is made, so that one which knows neither id nor pod has no runner that could work. Only a pod that was adopted has no id.
+const isItsRunner = `case when runner_id is null then pod_uid is not null else runner_id = coalesce(stated.runner_id, runner_id) end`;
+
 /**
  * The one statement that writes what GitHub says of jobs (A5, A6): a row is inserted, moved forward, filled in, or left alone. Saying the
  * same again changes nothing, `updated_at` included, and the order of what is said makes no difference.
@@ -146,7 +150,9 @@ export const STORING_JOBS = `
       ) known on true
       left join lateral (
         select pod_name, assigned_job_id, k8s_pool, k8s_image, scope_repo_id from workers
-        where pod_name = stated.runner_name and entity_id = stated.entity_id and scope_repo_id in (0, stated.repo_id) limit 1
+        where pod_name = stated.runner_name and entity_id = stated.entity_id and scope_repo_id in (0, stated.repo_id)
+          and ${isItsRunner}
+        limit 1
       ) worker on true
     ), written as (
       ${insertingJobs('placed where pool is not null order by job_id')} update set ${assignments} where ${isChanged}

@@ -3,6 +3,8 @@ import type { DeliveredStatement } from '@paddock/domain/deliveries/fold-job-sta
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { fc } from '@paddock/testing/random-cases';
+import type { Insertable } from 'kysely';
+import type { Database } from '../schema/tables.ts';
 import { recordJobs } from './record-jobs.ts';
 
 const ORG = { id: 11, login: 'acme', type: 'Organization' } as const;
@@ -72,10 +74,7 @@ describe('the statement that writes jobs', () => {
   };
   const worker = async (name: string) =>
     database.db.selectFrom('workers').selectAll().where('pod_name', '=', name).executeTakeFirstOrThrow();
-  const addWorker = (
-    name: string,
-    more: { scope_repo_id?: number; entity_id?: number; assigned_at?: Date; unexplained_until?: Date } = {},
-  ) =>
+  const addWorker = (name: string, more: Partial<Insertable<Database['workers']>> = {}) =>
     database.db
       .insertInto('workers')
       .values({
@@ -92,6 +91,7 @@ describe('the statement that writes jobs', () => {
         k8s_image: 'runner:9',
         pools_version: 2,
         namespace: 'runners',
+        runner_id: 5,
         ...more,
       })
       .execute();

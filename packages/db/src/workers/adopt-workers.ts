@@ -55,7 +55,9 @@ export async function adoptWorkers(trx: Transaction<Database>, pods: readonly Po
     left join jobs made_for on made_for.job_id = g."madeForJobId" and made_for.entity_id = g."entityId"
     left join lateral (
       select job_id, started_at from jobs
-      where entity_id = g."entityId" and status in ('pending', 'running') and runner_name = g."podName" order by job_id limit 1) runs on true
+      where entity_id = g."entityId" and g."scopeRepoId" in (0, repo_id) and status in ('pending', 'running') and runner_name = g."podName"
+      -- One that was bound to it before: anybody may give a runner of theirs the same name.
+      order by k8s_pod = g."podName" desc nulls last, job_id limit 1) runs on true
     left join lateral (
       select login, entity_type, app_id, installation_id from installations where entity_id = g."entityId"
       order by deleted_at is not null, app_id = g."appId" desc, stated_at desc limit 1) i on true

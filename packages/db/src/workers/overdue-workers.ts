@@ -18,6 +18,8 @@ export interface OverdueWorker {
   isRegistrationDue: boolean;
   isIdleDue: boolean;
   idleDeadlineMs: number;
+  /** GitHub's id of its runner; null: not known. */
+  runnerId: number | null;
   wasOnline: boolean;
   offlineForMs: number | null;
   /** How long the oldest waiting job of its key has been known; null if none waits. */
@@ -72,7 +74,7 @@ export async function findOverdueWorkers(
     select w.pod_name as "podName", w.k8s_pool as pool, w.assigned_at is not null as "hadJob", ${isPending} as "isPending",
       w.running_at is not null and ${past('running_at', 'w.registration_deadline')} as "isRegistrationDue",
       w.running_at is not null and ${past('running_at', 'w.idle_deadline')} and not w.is_warm as "isIdleDue",
-      w.idle_deadline * 1000 as "idleDeadlineMs", w.online_seen_at is not null as "wasOnline",
+      w.idle_deadline * 1000 as "idleDeadlineMs", w.runner_id as "runnerId", w.online_seen_at is not null as "wasOnline",
       extract(epoch from now() - w.offline_since)::float8 * 1000 as "offlineForMs",
       (select extract(epoch from now() - min(j.created_at))::float8 * 1000 from jobs j
         where j.demand_key = w.demand_key and j.wants_worker) as "waitingForMs",

@@ -20,6 +20,8 @@ export interface WorkerToStop {
   hadJob: boolean;
   pool: string;
   namespace: string;
+  /** GitHub's id of its runner; null: not known. */
+  runnerId: number | null;
   podUid: string | null;
   /** How long its pod has been gone or, if none was ever seen, it has been stopping; null while its pod is there. */
   podlessForMs: number | null;
@@ -52,7 +54,7 @@ export async function findWorkerToStop(
 ): Promise<WorkerToStop | undefined> {
   const { rows } = await sql<Omit<WorkerToStop, 'isRefused'> & { mayAsk: boolean }>`
     select w.pod_name as "podName", w.status, w.stopping_at is not null as "isStopping", w.stop_reason as "stopReason",
-      ${IS_ASSIGNED} as "isAssigned", w.assigned_at is not null as "hadJob", w.k8s_pool as pool, w.namespace, w.pod_uid as "podUid",
+      ${IS_ASSIGNED} as "isAssigned", w.assigned_at is not null as "hadJob", w.k8s_pool as pool, w.namespace, w.runner_id as "runnerId", w.pod_uid as "podUid",
       extract(epoch from now() - coalesce(w.pod_gone_at, case when w.pod_uid is null then w.stopping_at end))::float8 * 1000 as "podlessForMs",
       w.registration_started_at is not null as "registrationBegun",
       case when w.registration_gone_at is not null then 'done' when w.deregistration_started_at is not null then 'begun' else 'none' end as deregistration,

@@ -9,3 +9,13 @@ export function readRunnerName(name: string): string {
   const trimmed = name.trim();
   return trimmed.slice(0, OURS.length).toLowerCase() === OURS ? trimmed.toLowerCase() : trimmed;
 }
+
+/** A runner as GitHub tells of it; its id where that is told. */
+interface ToldRunner {
+  readonly name: string | null;
+  readonly id: number | null;
+}
+
+/** Whether a runner is a worker's own: anybody may give theirs the same name, so their ids decide where both are known. */
+export const isRunnerOf = (worker: { readonly podName: string; readonly runnerId: number | null }, { name, id }: ToldRunner): boolean =>
+  name === worker.podName && (worker.runnerId === null || id === null || id === worker.runnerId);
