@@ -23,11 +23,13 @@ const sweep = (more: Partial<RetireRowsOptions> = {}, signal = new AbortControll
 const DAY_MINUTES = 1_440;
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MINUTES * 60_000);
 
-const putEvent = (event: string, days: number) =>
+const putEvent = (event: string, days: number, { source = sourceOf(event), outcome = 'ok' }: { source?: Source; outcome?: string } = {}) =>
   database.db
     .insertInto('installation_events')
-    .values({ source: 'webhook', event, outcome: 'ok', payload: '{}', received_at: minutesAgo(days * DAY_MINUTES) })
+    .values({ source, event, outcome, payload: '{}', received_at: minutesAgo(days * DAY_MINUTES) })
     .execute();
+type Source = 'webhook' | 'reconciler';
+const sourceOf = (event: string): Source => (/^(auth_attempt|discovered)\./.test(event) ? 'reconciler' : 'webhook');
 const events = async () =>
   (await database.db.selectFrom('installation_events').select('event').orderBy('id').execute()).map(({ event }) => event);
 
@@ -56,6 +58,14 @@ describe('old events (E7)', () => {
     expect(await sweep()).toEqual({ events: 5, jobs: 0, more: false });
     expect(await events()).toEqual([...kept, 'workflow_job.queued']);
     expect(await sweep()).toEqual({ events: 0, jobs: 0, more: false });
+  });
+
+  test('go whatever a delivery’s header calls them, and however often the body of a kept one came again', async () => {
+    for (const event of ['installation_made_up.created', 'auth_attempt.created', 'discovered.installed', 'discovered.uninstalled']) {
+      await putEvent(event, 91, { source: 'webhook' });
+    }
+    await putEvent('installation.created', 91, { outcome: 'repeated_body' });
+    expect(await sweep()).toEqual({ events: 5, jobs: 0, more: false });
   });
 
   test('go in batches, and a pass that was cut short is gone on with where it stopped', async () => {

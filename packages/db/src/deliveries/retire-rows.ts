@@ -19,6 +19,14 @@ export interface RetiredEvents {
 }
 
 /**
+ * What happened to installations, and failed authentications. A delivery's event is a header that nobody signed: of deliveries only those count
+ * whose body was read as such an event, and a repeated body says nothing new.
+ */
+const isKept = sql`case when source = 'webhook'
+  then split_part(event, '.', 1) in ('installation', 'installation_repositories', 'installation_target') and outcome <> 'repeated_body'
+  else starts_with(event, 'installation') or starts_with(event, 'auth_attempt.') or event in ('discovered.installed', 'discovered.uninstalled') end`;
+
+/**
  * Removes the events older than `keepDays` among the next `batch` after the one named, in order of their ids, but keeps those of installations
  * and of failed authentications for ever (E7). Ids rise with time, so nothing is read twice and no younger event is read but one.
  */
@@ -28,14 +36,13 @@ export async function retireEvents(
 ): Promise<RetiredEvents> {
   const { rows } = await sql<{ read: number; passed: number; reachedId: number | null; removed: number }>`
     with next as materialized (
-      select id, event, received_at < ${daysAgo(keepDays)} as is_old from ${sql.table(EVENTS)}
+      select id, ${isKept} as is_kept, received_at < ${daysAgo(keepDays)} as is_old from ${sql.table(EVENTS)}
       where id > ${afterId} order by id limit ${batch}
     ), old as (
-      select id, event from next where id < coalesce((select min(id) from next where not is_old), (select max(id) + 1 from next))
+      select id, is_kept from next where id < coalesce((select min(id) from next where not is_old), (select max(id) + 1 from next))
     ), gone as (
       delete from ${sql.table(EVENTS)} e using old
-      where e.id = old.id and not starts_with(old.event, 'installation') and not starts_with(old.event, 'auth_attempt.')
-        and old.event not in ('discovered.installed', 'discovered.uninstalled')
+      where e.id = old.id and not old.is_kept
       returning 1 as one
     ), noted as (
       insert into retention_progress as p (name, reached_id) select ${EVENTS}, max(id) from old having max(id) is not null

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type AccountName, type InstallationStatement, readInstallation, readInstallationTarget } from './installation-event.ts';
 import { account, type Account, id } from './payload-fields.ts';
+import { whyMisnamed } from './why-misnamed.ts';
 import { isWorkflowJobAction, type JobStatement, readWorkflowJob } from './workflow-job-event.ts';
 
 /** Whom a delivery is about, as far as it says. */
@@ -28,10 +29,13 @@ export type Malformed = { readonly kind: 'malformed'; readonly problem: string }
 /** The events that are handled; any other is recorded only (B3). */
 export const HANDLED_EVENTS = ['workflow_job', 'installation', 'installation_repositories', 'installation_target', 'ping'] as const;
 
-/** Reads a delivery's body, already decoded. A body that lacks what its event must have is malformed; nothing is thrown. */
+/** Reads a delivery's body, already decoded. A body that lacks what its event must have, or is that
+ * of another event, is malformed; nothing is thrown. */
 export function parseDelivery(event: string, body: unknown): ParsedDelivery | Malformed {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     return { kind: 'malformed', problem: 'the body is not a JSON object' };
+  const misnamed = whyMisnamed(event, body);
+  if (misnamed !== undefined) return { kind: 'malformed', problem: `it is called ${event}, but ${misnamed}` };
   try {
     return readEvent(event, body);
   } catch (error) {
