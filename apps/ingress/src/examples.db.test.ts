@@ -58,8 +58,10 @@ describe('the published examples of GitHub’s events', () => {
     '$name: each is accepted, its row says what came of it and holds the whole payload (A4, B3)',
     async ({ name, examples }) => {
       const expected = OUTCOMES[name] ?? all(examples.length, 'ignored_event');
-      for (const [index, payload] of examples.entries()) {
+      for (const [index, example] of examples.entries()) {
         const guid = `${name}-${index}`;
+        // Some are published twice, and the same body again would be a repetition.
+        const payload = { ...example, published_as: guid };
         const answer = await ingress.deliver(await signed(name, payload, { guid }));
         expect({ guid, ...answer }).toMatchObject({ guid, status: 200, text: expected[index] });
         const row = await database.db
@@ -92,7 +94,8 @@ describe('the published examples of GitHub’s events', () => {
       .execute();
     expect(jobs).toEqual([
       { job_id: 2832853555, status: 'running', wants_worker: false, k8s_pool: 'gpu', entity_name: 'octo-org', runner_name: 'my runner' },
-      { job_id: 12877621891, status: 'pending', wants_worker: true, k8s_pool: 'k8s', entity_name: 'lineville', runner_name: null },
+      // Queued years ago: GitHub is asked before it is demand.
+      { job_id: 12877621891, status: 'pending', wants_worker: false, k8s_pool: 'k8s', entity_name: 'lineville', runner_name: null },
     ]);
     const installations = await database.db
       .selectFrom('installations')

@@ -17,7 +17,8 @@ function knownExamples(): readonly EventExamples[] {
 }
 
 /**
- * A payload as GitHub sends it, collected by Octokit, with some fields changed.
+ * A payload as GitHub sends it, collected by Octokit, with some fields changed. A job that is queued was queued just now: one of years ago
+ * would be no demand.
  *
  * `overrides` is merged in at any depth: objects field by field, all else (arrays too) replaced, undefined removed. The
  * payload is the caller's own. Throws with what there is if there is no example of the event and action.
@@ -25,9 +26,14 @@ function knownExamples(): readonly EventExamples[] {
 export function examplePayload(event: string, action: string | undefined, overrides: JsonObject = {}): JsonObject {
   const examples = knownExamples().find(({ name }) => name === event)?.examples ?? [];
   const example = examples.find((candidate) => candidate['action'] === action);
-  if (example) return merge(structuredClone(example), overrides);
+  if (example) return merge(merge(structuredClone(example), event === 'workflow_job' && action === 'queued' ? queuedNow() : {}), overrides);
   const actions = [...new Set(examples.map((candidate) => JSON.stringify(candidate['action']) ?? 'none'))].join(', ');
   throw new Error(`There is no example of ${event} with the action ${action}; of this event there are: ${actions || 'no examples'}.`);
+}
+
+function queuedNow(): JsonObject {
+  const now = `${new Date().toISOString().slice(0, -5)}Z`;
+  return { workflow_job: { created_at: now, started_at: now } };
 }
 
 function merge(target: JsonObject, changes: JsonObject): JsonObject {

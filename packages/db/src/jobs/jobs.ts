@@ -94,14 +94,23 @@ const currentHistory = Object.keys(history)
 const isChanged = `(${isMoved} or (${clearsDemand} and (e.wants_worker or e.lookup_due_at is not null or e.seen_queued_at is not null))
   or (${currentHistory}) is distinct from (${Object.values(history).join(', ')}))`;
 
+/**
+ * A `queued` delivery of so long ago may be a captured one that somebody sends again, of a job whose row has been retired. GitHub drops a job
+ * that no runner has taken for a day, but one that waited for an approval is queued late. So GitHub is asked before it is demand; its one
+ * answer suffices, for the delivery is the first sighting. What the reconciler finds has no delivery: GitHub has just said it.
+ */
+const isOld = `(status = 'pending' and delivery_guid is not null and queued_at < now() - interval '1 day') is true`;
+
 /** A job without a row gets one. `placed` has what is stated of the jobs and where each belongs; what a known job gets follows. */
 const insertingJobs = (placed: string): string => `
       insert into jobs as e (job_id, status, wants_worker, entity_id, entity_name, entity_type, repo_id, repo_full_name, app_id,
         installation_id, job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version, run_id, run_attempt, job_name, workflow_name,
-        html_url, conclusion, runner_name, runner_id, k8s_pod, queued_at, started_at, completed_at, delivery_guid)
-      select job_id, status, status = 'pending', entity_id, entity_name, entity_type, repo_id, repo_full_name, app_id,
+        html_url, conclusion, runner_name, runner_id, k8s_pod, queued_at, started_at, completed_at, delivery_guid,
+        lookup_due_at, seen_queued_at)
+      select job_id, status, status = 'pending' and not ${isOld}, entity_id, entity_name, entity_type, repo_id, repo_full_name, app_id,
         installation, job_labels, pool, image, scope, pools_version, run_id, run_attempt, job_name, workflow_name,
-        html_url, conclusion, runner_name, runner_id, worker, queued_at, started_at, completed_at, delivery_guid
+        html_url, conclusion, runner_name, runner_id, worker, queued_at, started_at, completed_at, delivery_guid,
+        case when ${isOld} then now() end, case when ${isOld} then queued_at end
       from ${placed}
       on conflict (job_id) do`;
 

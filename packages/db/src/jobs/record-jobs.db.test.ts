@@ -11,6 +11,10 @@ const ORG = { id: 11, login: 'acme', type: 'Organization' } as const;
 const SMALL = { name: 'small', labels: ['self-hosted', 'linux'], image: 'runner:1', namespace: 'runners' };
 const pools = { version: 4, document: poolsDocument.parse({ pools: [SMALL], entities: { acme: {}, 'id:12': {} } }) };
 
+const TEN_O_CLOCK = Date.now() - 2 * 3_600_000;
+/** An instant by a clock that showed 10:00 two hours ago, when the job was queued. */
+const at = (clock: string) => new Date(TEN_O_CLOCK + Date.parse(`1970-01-01T${clock}Z`) - 10 * 3_600_000);
+
 const queued: DeliveredStatement = {
   jobId: 900,
   status: 'pending',
@@ -23,7 +27,7 @@ const queued: DeliveredStatement = {
   conclusion: null,
   runnerName: null,
   runnerId: null,
-  queuedAt: '2026-01-01T10:00:00.000Z',
+  queuedAt: at('10:00:00').toISOString(),
   startedAt: null,
   completedAt: null,
   account: ORG,
@@ -39,14 +43,14 @@ const running: DeliveredStatement = {
   status: 'running',
   runnerName: 'pdk-aaaaaa-small-1',
   runnerId: 5,
-  startedAt: '2026-01-01T10:00:30.000Z',
+  startedAt: at('10:00:30').toISOString(),
   deliveryGuid: 'running',
 };
 const completed: DeliveredStatement = {
   ...running,
   status: 'completed',
   conclusion: 'success',
-  completedAt: '2026-01-01T10:05:00.000Z',
+  completedAt: at('10:05:00').toISOString(),
   deliveryGuid: 'completed',
 };
 /** A job that no pool of ours serves. */
@@ -112,7 +116,7 @@ describe('the statement that writes jobs', () => {
       run_id: 80,
       job_labels: ['linux', 'self-hosted'],
       delivery_guid: 'queued',
-      queued_at: new Date('2026-01-01T10:00:00Z'),
+      queued_at: at('10:00:00'),
       started_at: null,
       revision: 0,
     });
@@ -162,7 +166,7 @@ describe('the statement that writes jobs', () => {
     expect(await job()).toMatchObject({ status: 'completed', wants_worker: false });
     await record(queued);
     await record(running);
-    expect(await job()).toMatchObject({ status: 'completed', wants_worker: false, completed_at: new Date('2026-01-01T10:05:00Z') });
+    expect(await job()).toMatchObject({ status: 'completed', wants_worker: false, completed_at: at('10:05:00') });
   });
 
   test('what Paddock failed and GitHub completed stays failed, is filled in once, and is marked as misjudged (A6)', async () => {
@@ -172,7 +176,7 @@ describe('the statement that writes jobs', () => {
     expect(results.get(900)).toMatchObject({ before: 'failed', changed: true });
     const filled = await job();
     expect(filled).toMatchObject({ status: 'failed', misjudged: true, conclusion: 'success', runner_name: 'pdk-aaaaaa-small-1' });
-    await record({ ...completed, conclusion: 'failure', completedAt: '2026-01-01T11:00:00.000Z', runnerName: 'other' });
+    await record({ ...completed, conclusion: 'failure', completedAt: at('11:00:00').toISOString(), runnerName: 'other' });
     expect(await job()).toEqual(filled);
   });
 
@@ -181,7 +185,7 @@ describe('the statement that writes jobs', () => {
     await database.db.updateTable('jobs').set({ wants_worker: true, requeues: 1, seen_queued_at: new Date() }).execute();
     await record(running);
     expect(await job()).toMatchObject({ wants_worker: true, status: 'running' });
-    await record({ ...running, runnerName: 'pdk-aaaaaa-small-2', runnerId: 6, startedAt: '2026-01-01T11:00:00.000Z' });
+    await record({ ...running, runnerName: 'pdk-aaaaaa-small-2', runnerId: 6, startedAt: at('11:00:00').toISOString() });
     expect(await job()).toMatchObject({ wants_worker: false, seen_queued_at: null, runner_name: 'pdk-aaaaaa-small-2', runner_id: 6 });
     await record(running);
     expect(await job()).toMatchObject({ wants_worker: false, runner_name: 'pdk-aaaaaa-small-2' });
@@ -212,7 +216,7 @@ describe('the statement that writes jobs', () => {
   });
 
   test('a job that fits no pool gets a row with the pool of the worker that runs it, and its end is stored too (B7)', async () => {
-    await addWorker('pdk-aaaaaa-small-1', { assigned_at: new Date('2026-01-01T09:59:00Z') });
+    await addWorker('pdk-aaaaaa-small-1', { assigned_at: at('09:59:00') });
     const results = await record({ ...running, ...foreign });
     expect(results.get(900)).toEqual({ before: undefined, changed: true, place: { ignored: 'ignored_no_label' }, isMisused: false });
     expect(await job()).toMatchObject({
@@ -222,7 +226,7 @@ describe('the statement that writes jobs', () => {
       k8s_image: 'runner:9',
       scope_repo_id: 0,
     });
-    expect(await worker('pdk-aaaaaa-small-1')).toMatchObject({ assigned_job_id: 900, assigned_at: new Date('2026-01-01T09:59:00Z') });
+    expect(await worker('pdk-aaaaaa-small-1')).toMatchObject({ assigned_job_id: 900, assigned_at: at('09:59:00') });
     await record({ ...completed, ...foreign });
     expect(await job()).toMatchObject({ status: 'completed', conclusion: 'success', k8s_pod: 'pdk-aaaaaa-small-1' });
   });

@@ -1,0 +1,79 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { currentPoolsDocument } from '@paddock/db/jobs/pools-documents';
+import { recordJobs } from '@paddock/db/jobs/record-jobs';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { startJobsScene, type JobsScene } from './jobs.scene.ts';
+
+let database: TestDatabase;
+let scene: JobsScene;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  scene = await startJobsScene(database.db);
+});
+afterEach(() => scene.stop());
+
+const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+
+/** A job at GitHub, and the `queued` delivery of it, which is so old. Without a job at GitHub it is of one that GitHub has forgotten. */
+async function deliverQueued(hours: number, isAtGitHub = true): Promise<number> {
+  const job = await scene.world.github.queueJob({ repo: 'acme/api', labels: ['linux'] });
+  const { organization, appId } = scene.world;
+  const pools = await currentPoolsDocument(database.db);
+  if (pools === undefined) throw new Error('There has to be a pools document.');
+  const statement = {
+    jobId: isAtGitHub ? job.id : job.id + 1_000_000,
+    status: 'pending' as const,
+    runId: job.runId,
+    runAttempt: job.attempt,
+    jobName: 'build',
+    workflowName: null,
+    htmlUrl: null,
+    labels: ['linux'],
+    conclusion: null,
+    runnerName: null,
+    runnerId: null,
+    queuedAt: hoursAgo(hours),
+    startedAt: null,
+    completedAt: null,
+    account: { id: organization.id, login: organization.login, type: 'Organization' as const },
+    repoId: job.repositoryId,
+    repoFullName: job.repo,
+    isPublic: false,
+    installationId: organization.installationId,
+    appId,
+    deliveryGuid: crypto.randomUUID(),
+  };
+  await database.db.transaction().execute((trx) => recordJobs(trx, [statement], pools));
+  return statement.jobId;
+}
+
+test('a queued delivery of up to a day ago is demand at once: an outage may have been as long (E1)', async () => {
+  const job = await deliverQueued(23);
+  expect(await scene.row(job)).toMatchObject({ status: 'pending', wants_worker: true, lookup_due_at: null });
+});
+
+test('an older one is no demand before GitHub was asked, and is after its first answer: it may have waited for an approval', async () => {
+  const job = await deliverQueued(25);
+  expect(await scene.row(job)).toMatchObject({ status: 'pending', wants_worker: false });
+  expect(await scene.lookUp()).toMatchObject({ runs: 1, requeued: 1 });
+  expect(await scene.row(job)).toMatchObject({ status: 'pending', wants_worker: true, lookup_due_at: null });
+});
+
+test('an older one of a job that has ended never was demand', async () => {
+  const job = await deliverQueued(25);
+  await scene.world.github.cancelJob(job);
+  expect(await scene.lookUp()).toMatchObject({ stated: 1 });
+  expect(await scene.row(job)).toMatchObject({ status: 'completed', wants_worker: false, lookup_due_at: null });
+});
+
+test('an older one of a job that GitHub has forgotten fails on the second look, so that its row can be retired', async () => {
+  const job = await deliverQueued(24 * 365, false);
+  expect(await scene.lookUp()).toMatchObject({ gone: 1 });
+  await scene.passTime();
+  expect(await scene.lookUp()).toMatchObject({ failed: 1 });
+  expect(await scene.row(job)).toMatchObject({ status: 'failed', wants_worker: false, lookup_due_at: null });
+});
