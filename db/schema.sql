@@ -209,6 +209,7 @@ create table installation_events (
   payload jsonb not null,
   payload_repaired boolean default false not null,
   received_at timestamp with time zone default now() not null,
+  body_digest uuid,
   constraint installation_events_pkey PRIMARY KEY (id),
   constraint installation_events_source_check CHECK ((source = ANY (ARRAY['webhook'::text, 'scheduler'::text, 'reconciler'::text])))
 ) with (toast_tuple_target=4096, autovacuum_vacuum_scale_factor=0.005, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_insert_scale_factor=0.005, autovacuum_vacuum_insert_threshold=5000, autovacuum_analyze_scale_factor=0.005, autovacuum_analyze_threshold=5000);
@@ -566,6 +567,8 @@ create table workers (
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.005, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_insert_scale_factor=0.005, autovacuum_vacuum_insert_threshold=5000, autovacuum_analyze_scale_factor=0.05);
 
 CREATE INDEX delivery_listings_by_app ON delivery_listings USING btree (app_id, newest_at DESC);
+
+CREATE INDEX installation_events_by_body ON installation_events USING btree (body_digest) WHERE ((body_digest IS NOT NULL) AND (job_id IS NULL));
 
 CREATE INDEX installation_events_by_delivery ON installation_events USING btree (delivery_guid) WHERE (delivery_guid IS NOT NULL);
 

@@ -42,3 +42,7 @@ select pin_known_logins();
 -- Whose failures a pool's breaker counts, one entry for each, and of which workers: what turns out to have been a job is taken back. Null:
 -- what it counts is surely the pool's own. The breaker of one account in a pool has the subject POOL@ACCOUNT.
 alter table breakers add column entities bigint[], add column workers text[];
+
+-- Replays. A delivery's GUID and event are headers that nobody signed; the body is what GitHub said. So each event keeps a digest of its body, the App and the
+-- event by which the body was read: the same again under another GUID is known. Events stored before have none.
+alter table installation_events add column body_digest uuid;

@@ -12,7 +12,7 @@ const MOST_CONTAINERS = 1_000_000;
 
 /** Turns a verified body into what is stored, or says what is wrong with it. `reduces`: bodies of jobs that no pool serves are cut down. */
 export function decodeDelivery(
-  { event, guid, appId, reduces }: { event: string; guid: string; appId: number; reduces: boolean },
+  { event, guid, appId, digest, reduces }: { event: string; guid: string; appId: number; digest: string; reduces: boolean },
   sent: Buffer,
 ): DeliveryToRecord | { readonly problem: string } {
   const bytes = jsonOf(sent);
@@ -29,7 +29,7 @@ export function decodeDelivery(
   const payload = payloadRepaired ? text : bytes;
   // Read again where it is wanted: kept until then, the objects of a body would take several times its memory, which nobody counts.
   const reduced = () => reduceJobPayload(JSON.parse(String(payload)), bytes.length);
-  return { guid, appId, parsed, payload, payloadRepaired, ...(isJob && reduces ? { reduced } : {}) };
+  return { guid, appId, parsed, payload, payloadRepaired, bodyDigest: digest, ...(isJob && reduces ? { reduced } : {}) };
 }
 
 /**

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
+import { HANDLED_EVENTS } from '@paddock/domain/deliveries/parse-delivery';
 import type { TestDatabase } from '@paddock/testing/database';
 import { fc, seedsAnd } from '@paddock/testing/random-cases';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { hostileRequest, type HostileRequest, intactJob, OWNER, WORKER } from './hostile.scene.ts';
-import { createIngressDatabase, type Ingress, jobDelivery, PATIENT, signed, startIngress } from './ingress.scene.ts';
+import { APP, createIngressDatabase, type Ingress, jobDelivery, PATIENT, signed, startIngress } from './ingress.scene.ts';
 import { sendRaw } from './raw-request.scene.ts';
 
 /** How often each property is tried. */
@@ -26,6 +29,9 @@ const expectTruth = ({ isSigned }: HostileRequest, statuses: readonly number[]) 
   const allowed = new Set(isSigned ? [100, 200, 503, ...refused] : [100, ...refused]);
   expect(statuses.filter((status) => !allowed.has(status))).toEqual([]);
 };
+
+/** Whichever event it came as. */
+const digestsOf = (body: Buffer) => [...HANDLED_EVENTS, 'other'].map((event) => bodyDigest({ appId: APP, event }, body));
 
 describe.each(seedsAnd(1_116_340))('hostile requests, seed %i', (seed) => {
   const bounds = { seed, numRuns: RUNS };
@@ -54,16 +60,17 @@ describe.each(seedsAnd(1_116_340))('hostile requests, seed %i', (seed) => {
   const expectWell = async () => {
     const held = async () => (await ingress.metric('paddock_held_bytes')) + (await ingress.metric('paddock_requests_in_flight'));
     await waitFor('nothing held', async () => (await held()) === 0);
-    expect(await ingress.deliver(await signed('ping', {}))).toMatchObject({ status: 200, text: 'ok' });
+    expect(await ingress.deliver(await signed('ping', { zen: randomUUID() }))).toMatchObject({ status: 200, text: 'ok' });
     expect(ingress.lines().filter((line) => line.includes('"refusal":"internal"'))).toEqual([]);
   };
-  const storedGuids = async () => {
-    const rows = await database.db.selectFrom('installation_events').select('delivery_guid').execute();
-    return new Set(rows.map((row) => row.delivery_guid));
+  const stored = async () => {
+    const rows = await database.db.selectFrom('installation_events').select(['delivery_guid', 'body_digest']).execute();
+    const digests = new Set(rows.map(({ body_digest: digest }) => digest?.replaceAll('-', '')));
+    return { guids: new Set(rows.map(({ delivery_guid: guid }) => guid)), digests };
   };
 
   test('headers, bodies, encodings and wrong types: never a crash, a 5xx but 503, or a row without a signature (B1, B3, B5, B9)', async () => {
-    const answered = new Map<string, boolean>();
+    const answered = new Map<HostileRequest, boolean>();
     await fc.assert(
       fc.asyncProperty(hostileRequest, async (request) => {
         const head = request.headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
@@ -71,13 +78,17 @@ describe.each(seedsAnd(1_116_340))('hostile requests, seed %i', (seed) => {
         const statuses = await sendRaw(ingress.port ?? 0, [Buffer.from(start, 'latin1'), request.body], 'wait');
         expectTruth(request, statuses);
         expect(statuses.filter((status) => status !== 100)).toHaveLength(1);
-        answered.set(request.guid, statuses.includes(200));
+        answered.set(request, statuses.includes(200));
       }),
       // Whatever else is drawn, a job is stored and a wrong signature refused.
       { ...bounds, examples: [[intactJob(true)], [intactJob(false)]] },
     );
-    const stored = await storedGuids();
-    for (const [guid, isAccepted] of answered) expect({ guid, isStored: stored.has(guid) }).toEqual({ guid, isStored: isAccepted });
+    const { guids, digests } = await stored();
+    for (const [{ guid, body }, isAccepted] of answered) {
+      // A body that comes very often leaves no more rows.
+      const isStored = guids.has(guid) || (isAccepted && digestsOf(body).some((digest) => digests.has(digest)));
+      expect({ guid, isStored }).toEqual({ guid, isStored: isAccepted });
+    }
     const jobs = await database.db.selectFrom('jobs').select('k8s_pod').execute();
     expect(jobs.length).toBeGreaterThan(0);
     // Both happened, or this test has shown nothing.

@@ -21,6 +21,7 @@ import { createListener } from './http.ts';
 import { createPools } from './pools.ts';
 import { createReadiness } from './readiness.ts';
 import { createReceiveDelivery } from './receive-delivery.ts';
+import { createRepeats } from './repeats.ts';
 import { createWriteDeliveries } from './write-deliveries.ts';
 import { createWriteHealth } from './write-health.ts';
 
@@ -97,6 +98,7 @@ await main(async () => {
     batcher,
     events,
     gaps,
+    repeats: createRepeats(),
     answerTimeoutMs: config.answerTimeoutMs,
     budget,
     bodyTimeoutMs,

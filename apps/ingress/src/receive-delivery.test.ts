@@ -11,6 +11,7 @@ import { createBodyBudget } from './body-budget.ts';
 import type { IngressEvents, Refusal } from './events.ts';
 import { createListener } from './http.ts';
 import { createReceiveDelivery, type ReceiveOptions } from './receive-delivery.ts';
+import { createRepeats } from './repeats.ts';
 import { NotReady } from './write-deliveries.ts';
 
 const SECRET = 'a secret';
@@ -57,6 +58,7 @@ describe('receiving a delivery', () => {
       answerTimeoutMs: 5_000,
       reducesIgnoredJobs: true,
       events,
+      repeats: createRepeats(),
       gaps: {
         refused: (appId) => void seen.push(`refused ${appId}`),
         turnedAway: () => void seen.push('turned away'),

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { isBadData, isUnavailable } from '@paddock/db/connection/errors';
 import type { DeliveryToRecord } from '@paddock/db/deliveries/delivery-to-record';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
@@ -10,6 +11,7 @@ import type { IngressEvents, Refusal } from './events.ts';
 import type { Gaps } from './gaps.ts';
 import { readBody } from './read-body.ts';
 import { readHeaders } from './read-headers.ts';
+import type { Repeats } from './repeats.ts';
 import { verifyDelivery, whyUnverified } from './verify-delivery.ts';
 import { NotReady } from './write-deliveries.ts';
 
@@ -24,6 +26,7 @@ export interface ReceiveOptions {
   readonly reducesIgnoredJobs: boolean;
   readonly events: Pick<IngressEvents, 'verified' | 'stored' | 'refused'>;
   readonly gaps: Pick<Gaps, 'refused' | 'turnedAway' | 'stored'>;
+  readonly repeats: Repeats;
 }
 
 export interface Answer {
@@ -45,7 +48,7 @@ const CUT_OFF: Answer = {
 const BUSY: Answer = { status: 503, text: 'The delivery could not be stored: send it again later.' };
 
 export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery {
-  const { apps, batcher, budget, bodyTimeoutMs, answerTimeoutMs, reducesIgnoredJobs, events, gaps } = options;
+  const { apps, batcher, budget, bodyTimeoutMs, answerTimeoutMs, reducesIgnoredJobs, events, gaps, repeats } = options;
 
   return async function receiveDelivery(request) {
     const begun = performance.now();
@@ -77,7 +80,9 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
           const appId = verifyDelivery(apps, headers, body.bytes);
           if (appId === undefined) return refuse('bad_signature', UNVERIFIED, { ...about, reason: whyUnverified(apps, headers.target) });
           events.verified(appId);
-          const delivery = decodeDelivery({ ...about, appId, reduces: reducesIgnoredJobs }, body.bytes);
+          const digest = bodyDigest({ appId, event: headers.event }, body.bytes);
+          if (repeats.isExcessive(digest)) return repeated({ ...about, appId }, begun);
+          const delivery = decodeDelivery({ ...about, appId, digest, reduces: reducesIgnoredJobs }, body.bytes);
           if ('problem' in delivery) return refuse('bad_body', { status: 400, text: delivery.problem }, about);
           added = add(delivery);
           return await answerFor(delivery, added, begun);
@@ -104,11 +109,13 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
   }
 
   async function answerFor(delivery: DeliveryToRecord, added: Promise<Outcome>, begun: number): Promise<Answer> {
-    const { guid, appId, parsed } = delivery;
+    const { guid, appId, parsed, bodyDigest: digest } = delivery;
     try {
       const outcome = await within(answerTimeoutMs, added);
       const job = 'job' in parsed ? parsed.job : null;
-      gaps.stored(appId);
+      repeats.stored(digest);
+      // That somebody has a body of GitHub's does not say that GitHub reaches us.
+      if (outcome !== 'repeated_body') gaps.stored(appId);
       events.stored({ guid, event: parsed.event, outcome, appId, account: parsed.account, job, ms: performance.now() - begun });
       return { status: 200, text: outcome };
     } catch (error) {
@@ -118,6 +125,12 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
       if (error instanceof NotReady) return refuse('not_ready', BUSY, about);
       return refuse(isUnavailable(error) ? 'database_unavailable' : 'internal', BUSY, about);
     }
+  }
+
+  function repeated(about: { guid: string; event: string; appId: number }, begun: number): Answer {
+    const outcome = 'repeated_body';
+    events.stored({ ...about, outcome, account: null, job: null, ms: performance.now() - begun });
+    return { status: 200, text: outcome };
   }
 
   function refuse(refusal: Refusal, answer: Answer, details: RefusalDetails): Answer {

@@ -216,7 +216,13 @@ describe('the reconciler’s sweeps', () => {
   test('by default events and ended jobs go after 90 days and pods after 6 hours; workers never, and whole (E7)', async () => {
     for (const days of [91, 89]) {
       for (const event of ['workflow_job.queued', 'ping', 'push', 'installation.created', 'auth_attempt.404']) {
-        const row = { source: 'webhook', event, outcome: 'ok', payload: '{}', received_at: daysAgo(days) } as const;
+        const row = {
+          source: event.startsWith('auth_attempt') ? 'scheduler' : 'webhook',
+          event,
+          outcome: 'ok',
+          payload: '{}',
+          received_at: daysAgo(days),
+        } as const;
         await database.db.insertInto('installation_events').values(row).execute();
       }
     }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 import { findInstance } from '@paddock/db/instance';
+import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { deleteRunner, findRunner } from '@paddock/github/runners';
@@ -57,7 +58,9 @@ async function hearInProgress(jobId: number, runnerName: string): Promise<void> 
   });
   const parsed = parseDelivery('workflow_job', body);
   if (parsed.kind !== 'job') throw new Error('The example is no delivery of a job.');
-  const delivery = { guid: crypto.randomUUID(), appId: APP_ID, parsed, payload: JSON.stringify(body), payloadRepaired: false };
+  const payload = JSON.stringify(body);
+  const digest = bodyDigest({ appId: APP_ID, event: 'workflow_job' }, payload);
+  const delivery = { guid: crypto.randomUUID(), appId: APP_ID, parsed, payload, payloadRepaired: false, bodyDigest: digest };
   await recordDeliveries(world.db, [delivery], { version: 1, document: world.pools });
 }
 

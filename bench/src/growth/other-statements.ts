@@ -5,6 +5,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'storeNewJob',
     'storeJobDeliveries',
     'storeOtherDeliveries',
+    'compareBodies',
     'storeJobs',
     'recordJobs',
     'bindRunners',

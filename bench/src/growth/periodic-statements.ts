@@ -194,7 +194,13 @@ export const periodicStatements = {
   findStoredDeliveries: (trx) =>
     findStoredDeliveries(
       trx,
-      Array.from({ length: BATCH }, (_, n) => guid(n)),
+      Array.from({ length: BATCH }, (_, n) => ({
+        guid: guid(n),
+        event: 'workflow_job',
+        action: 'queued',
+        installationId: null,
+        repositoryId: null,
+      })),
     ),
   resolveDeliveries: (trx) => redelivery.resolveDeliveries(trx, APP, [guid(1)]),
   bringForwardRequests: (trx) => redelivery.bringForwardRequests(trx, APP, { id: '1', deliveredAt: new Date() }),

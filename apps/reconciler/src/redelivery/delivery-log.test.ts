@@ -84,7 +84,7 @@ test('what got through since an instant, by its code or by GitHub’s word alone
     attempt({ guid: 'before', statusCode: 200, deliveredAt: at(4) }),
     attempt({ guid: 'ping', event: 'ping', statusCode: 200, deliveredAt: at(5) }),
   ];
-  expect(deliveredSince(attempts, at(4))).toEqual(['code', 'word']);
+  expect(deliveredSince(attempts, at(4)).map(({ guid }) => guid)).toEqual(['code', 'word']);
 });
 
 test('requests for one delivery are 5, 5, 5, 10, 20, 40, then 60 minutes apart (E1)', () => {

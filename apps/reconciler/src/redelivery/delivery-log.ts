@@ -1,10 +1,10 @@
+import type { LoggedDelivery } from '@paddock/db/deliveries/installation-events';
 import type { FailedDelivery } from '@paddock/db/deliveries/redelivery';
 
 /** One attempt at a delivery, as GitHub lists it. The original and its repetitions share the GUID and have ids of their own. */
-export interface DeliveryAttempt {
+export interface DeliveryAttempt extends LoggedDelivery {
   /** A whole number as text. */
   id: string;
-  guid: string;
   deliveredAt: Date;
   /** GitHub held it back for the rate of our endpoint. */
   isThrottled: boolean;
@@ -12,10 +12,6 @@ export interface DeliveryAttempt {
   status: string;
   /** What our endpoint answered; 0 if nothing came. */
   statusCode: number;
-  event: string;
-  action: string | null;
-  installationId: number | null;
-  repositoryId: number | null;
 }
 
 const REPEATED_EVENTS: ReadonlySet<string> = new Set(['workflow_job', 'installation', 'installation_repositories', 'installation_target']);
@@ -77,11 +73,13 @@ function failureOf(guid: string, attempts: readonly DeliveryAttempt[]): FailedDe
 const byAge = (a: DeliveryAttempt, b: DeliveryAttempt): number =>
   a.deliveredAt.getTime() - b.deliveredAt.getTime() || Number(BigInt(a.id) - BigInt(b.id));
 
-/** GUIDs that GitHub calls delivered after `since`: our own events must have them all. */
-export const deliveredSince = (attempts: readonly DeliveryAttempt[], since: Date): string[] => [
-  ...new Set(
-    attempts.filter((attempt) => isRepeated(attempt) && gotThrough(attempt) && attempt.deliveredAt > since).map(({ guid }) => guid),
-  ),
+/** An attempt at each delivery that GitHub calls delivered after `since`: our own events must have them all. */
+export const deliveredSince = (attempts: readonly DeliveryAttempt[], since: Date): DeliveryAttempt[] =>
+  oneOfEach(attempts.filter((attempt) => isRepeated(attempt) && gotThrough(attempt) && attempt.deliveredAt > since));
+
+/** One attempt at each delivery: all tell the same of it. */
+export const oneOfEach = (attempts: readonly DeliveryAttempt[]): DeliveryAttempt[] => [
+  ...new Map(attempts.map((attempt) => [attempt.guid, attempt])).values(),
 ];
 
 const STEPS = [1, 1, 1, 2, 4, 8];

@@ -37,6 +37,26 @@ describe('deliveries that GitHub calls successful and that our events lack (E1, 
     expect(await scene.unresolved()).toEqual([]);
   });
 
+  test.each([
+    ['another event', { event: 'star.created' }],
+    ['another action', { event: 'workflow_job.completed' }],
+    ['another repository', { repo_id: 4_711 }],
+    ['another installation', { installation_id: 4_711 }],
+  ])('are not here because another body came under their GUID: %s', async (_what, stored) => {
+    await scene.queueJobs(1, {});
+    const [lost = ''] = await guids();
+    const event = { source: 'webhook', event: 'workflow_job.queued', outcome: 'ok', payload: '{}', delivery_guid: lost } as const;
+    await database.db
+      .insertInto('installation_events')
+      .values({ ...event, ...stored })
+      .execute();
+    expect(await scene.cycle()).toMatchObject({ missing: 1, accepted: 1 });
+    await scene.pass(5);
+    expect(await scene.cycle()).toMatchObject({ accepted: 1, resolved: 0 });
+    await scene.storeEvent(lost);
+    expect(await scene.cycle()).toMatchObject({ accepted: 0, resolved: 1 });
+  });
+
   test('if they are many, are told of and not asked for: people may want to know first what lost them', async () => {
     await scene.queueJobs(FEW_MISSING + 1, {});
     const { missing, missingSince, accepted } = await scene.cycle();

@@ -2,7 +2,7 @@ import { askForMissingDeliveries } from '@paddock/db/deliveries/redelivery';
 import type { Database } from '@paddock/db/schema/tables';
 import { classifyGitHubError } from '@paddock/github/errors';
 import type { Kysely } from 'kysely';
-import { type DeliveryAttempt, missingSince } from './delivery-log.ts';
+import { type DeliveryAttempt, missingSince, oneOfEach } from './delivery-log.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import { findUnstored } from './find-unstored.ts';
 import { CutOffLogError } from './read-delivery-log.ts';
@@ -60,7 +60,7 @@ export async function redeliverSince(options: RedeliverSinceOptions, signal: Abo
     }
   }
   const wanted = attempts.filter(({ deliveredAt }) => deliveredAt >= since);
-  const unstored = new Set(await findUnstored(db, [...new Set(wanted.map(({ guid }) => guid))]));
+  const unstored = new Set(await findUnstored(db, oneOfEach(wanted)));
   const missing = missingSince(wanted, (guid) => unstored.has(guid));
   if (!dryRun) await askForMissingDeliveries(db, appId, missing);
   if (isCutOff) throw new CutOffLogError();

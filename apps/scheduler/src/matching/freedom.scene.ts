@@ -6,6 +6,7 @@ import { reconsiderJobs } from '@paddock/db/jobs/reconsider-jobs';
 import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 import { findInstance } from '@paddock/db/instance';
 import { findKnownPods } from '@paddock/db/workers/worker-pods';
+import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { listPods } from '@paddock/kube/pods';
 import type { JobTruth } from '@paddock/simulators/github/control';
@@ -79,7 +80,8 @@ export async function startFreedom(seed: number) {
       const parsed = parseDelivery(event, JSON.parse(body));
       const pools = await currentPoolsDocument(db);
       if (parsed.kind === 'malformed' || pools === undefined) throw new Error(`The delivery ${event} ${guid} cannot be recorded.`);
-      await recordDeliveries(db, [{ guid, appId: APP_ID, parsed, payload: body, payloadRepaired: false }], pools);
+      const digest = bodyDigest({ appId: APP_ID, event }, body);
+      await recordDeliveries(db, [{ guid, appId: APP_ID, parsed, payload: body, payloadRepaired: false, bodyDigest: digest }], pools);
     });
   const refusals: unknown[] = [];
   const receive = async (request: IncomingMessage): Promise<void> => {

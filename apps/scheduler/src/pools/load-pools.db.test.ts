@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { connectDatabase } from '@paddock/db/connection/connect';
 import { type CurrentPools, currentPoolsDocument } from '@paddock/db/jobs/pools-documents';
 import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
+import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePayload } from '@paddock/testing/signed-delivery';
@@ -73,11 +74,10 @@ describe('the pools of the configuration file, as schedulers load them', () => {
     });
     const parsed = parseDelivery('workflow_job', body);
     if (parsed.kind === 'malformed' || pools === undefined) throw new Error('There has to be a delivery and a document.');
-    return recordDeliveries(
-      database.db,
-      [{ guid: `guid-${jobId}`, appId: 7, parsed, payload: JSON.stringify(body), payloadRepaired: false }],
-      pools,
-    );
+    const payload = JSON.stringify(body);
+    const digest = bodyDigest({ appId: 7, event: 'workflow_job' }, payload);
+    const delivery = { guid: `guid-${jobId}`, appId: 7, parsed, payload, payloadRepaired: false, bodyDigest: digest };
+    return recordDeliveries(database.db, [delivery], pools);
   }
   const jobIds = async () => (await database.db.selectFrom('jobs').select('job_id').orderBy('job_id').execute()).map((row) => row.job_id);
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { fc } from '@paddock/testing/random-cases';
@@ -19,7 +20,9 @@ const RUNNER_ID = 5;
 function delivery(event: string, body: JsonObject): DeliveryToRecord {
   const parsed = parseDelivery(event, body);
   if (parsed.kind === 'malformed') throw new Error(parsed.problem);
-  return { guid: crypto.randomUUID(), appId: 1001, parsed, payload: JSON.stringify(body), payloadRepaired: false };
+  const payload = JSON.stringify(body);
+  const digest = bodyDigest({ appId: 1001, event }, payload);
+  return { guid: crypto.randomUUID(), appId: 1001, parsed, payload, payloadRepaired: false, bodyDigest: digest };
 }
 
 /** Three of a job and, of its account, one that tells of the installation. */
@@ -43,7 +46,8 @@ function deliveriesOf(jobId: number, runner: string, account: JsonObject): Deliv
     ofJob('queued'),
     ofJob('in_progress'),
     ofJob('completed'),
-    delivery('installation', examplePayload('installation', 'created', { installation })),
+    // All say the same, each by somebody else: a body that comes too often would leave no rows.
+    delivery('installation', examplePayload('installation', 'created', { installation, sender: { id: jobId } })),
   ];
 }
 

@@ -17,6 +17,8 @@ export interface EventToAppend {
   /** JSON text, or its UTF-8, stored as it is. */
   readonly payload: string | Buffer;
   readonly payloadRepaired: boolean;
+  /** Of a delivery, as in DeliveryToRecord. */
+  readonly bodyDigest?: string;
 }
 
 /** Appends events, in their order. */
@@ -38,6 +40,7 @@ export const EVENT_COLUMNS = {
   job_id: 'bigint',
   delivery_guid: 'text',
   payload_repaired: 'boolean',
+  body_digest: 'uuid',
 } as const;
 
 export const EVENT_NAMES = Object.keys(EVENT_COLUMNS).join(', ');
@@ -55,6 +58,7 @@ export function toRow(event: Omit<EventToAppend, 'source' | 'outcome' | 'payload
     job_id: event.jobId,
     delivery_guid: event.deliveryGuid,
     payload_repaired: event.payloadRepaired,
+    body_digest: event.bodyDigest,
   };
 }
 
@@ -93,12 +97,41 @@ const APPEND_EVENTS = preparedText(
   ),
 );
 
-/** Those of the deliveries that reached us, whatever GitHub's log says of them. */
-export async function findStoredDeliveries(db: Kysely<Database>, guids: readonly string[]): Promise<Set<string>> {
-  if (guids.length === 0) return new Set();
+/** A delivery as GitHub's log has it. */
+export interface LoggedDelivery {
+  readonly guid: string;
+  readonly event: string;
+  readonly action: string | null;
+  readonly installationId: number | null;
+  readonly repositoryId: number | null;
+}
+
+/**
+ * SQL: the event `e` is the delivery of GitHub's log whose columns are given. Nobody has signed the GUID that a delivery bears, so it says only
+ * together with what the body has said that this very delivery came.
+ */
+export const isArrivalOf = (log: { guid: string; event: string; action: string; installationId: string; repositoryId: string }) => sql`
+  e.delivery_guid = ${sql.ref(log.guid)} and e.source = 'webhook'
+  and e.event = concat_ws('.', ${sql.ref(log.event)}, ${sql.ref(log.action)})
+  and (e.installation_id = ${sql.ref(log.installationId)}) is not false and (e.repo_id = ${sql.ref(log.repositoryId)}) is not false`;
+
+const GIVEN = { guid: 'd.guid', event: 'd.event', action: 'd.action', installationId: 'd.installationId', repositoryId: 'd.repositoryId' };
+
+/** The GUIDs of those deliveries that reached us, whatever GitHub's log says of them. */
+export async function findStoredDeliveries(db: Kysely<Database>, deliveries: readonly LoggedDelivery[]): Promise<Set<string>> {
+  if (deliveries.length === 0) return new Set();
+  const given = deliveries.map(({ guid, event, action, installationId, repositoryId }) => ({
+    guid,
+    event,
+    action,
+    installationId,
+    repositoryId,
+  }));
+  // Looked up one by one, with a limit that keeps it so.
   const { rows } = await sql<{ guid: string }>`
-    select distinct delivery_guid as guid from installation_events where delivery_guid = any(${guids}::text[]) and source = 'webhook'`.execute(
-    db,
-  );
+    select d.guid
+    from jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
+      as d(guid text, event text, action text, "installationId" bigint, "repositoryId" bigint)
+    cross join lateral (select from installation_events e where ${isArrivalOf(GIVEN)} limit 1) arrival`.execute(db);
   return new Set(rows.map(({ guid }) => guid));
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
@@ -13,7 +14,9 @@ const ACME = { id: 11, login: 'acme', type: 'Organization' };
 function delivery(event: string, body: JsonObject, more: Partial<DeliveryToRecord> = {}): DeliveryToRecord {
   const parsed = parseDelivery(event, body);
   if (parsed.kind === 'malformed') throw new Error(parsed.problem);
-  return { guid: crypto.randomUUID(), appId: 41, parsed, payload: JSON.stringify(body), payloadRepaired: false, ...more };
+  const payload = JSON.stringify(body);
+  const digest = bodyDigest({ appId: 41, event }, payload);
+  return { guid: crypto.randomUUID(), appId: 41, parsed, payload, payloadRepaired: false, bodyDigest: digest, ...more };
 }
 
 const jobBody = (action: 'queued' | 'in_progress' | 'completed' | 'waiting', id: number, labels = ['k8s'], owner: JsonObject = ACME) =>
@@ -113,7 +116,7 @@ describe('recordDeliveries', () => {
     const again = ['job_already_exists', 'duplicate_delivery', 'duplicate_delivery', 'duplicate_delivery', 'ignored_no_label'];
     expect(await record(...all)).toEqual(again);
     expect(await events()).toHaveLength(10);
-    const ping = delivery('ping', examplePayload('ping', undefined));
+    const ping = delivery('ping', examplePayload('ping', undefined, { zen: 'Speak like a human.' }));
     expect(await record(ping, ping)).toEqual(['ok', 'duplicate_delivery']);
   });
 

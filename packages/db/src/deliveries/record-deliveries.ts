@@ -14,7 +14,7 @@ import type { Database } from '../schema/tables.ts';
 
 /**
  * Stores a batch of deliveries, all or none, in one transaction: jobs, the workers bound to them, installations, and one event for each
- * delivery, repeated ones included (A4, A9, B6). Returns the outcomes in the order of the batch.
+ * delivery, repeated ones included until a body has left enough (A4, A9, B6). Returns the outcomes in the order of the batch.
  */
 export async function recordDeliveries(
   db: Kysely<Database>,

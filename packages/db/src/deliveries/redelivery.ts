@@ -1,15 +1,11 @@
 import { type Kysely, sql } from 'kysely';
+import { isArrivalOf, type LoggedDelivery } from './installation-events.ts';
 import type { Database } from '../schema/tables.ts';
 
 /** A delivery of which no attempt got through, as the log shows it. */
-export interface FailedDelivery {
-  guid: string;
+export interface FailedDelivery extends LoggedDelivery {
   /** The newest attempt: the one to be repeated. A whole number as text, for it does not fit a JavaScript number. */
   deliveryId: string;
-  event: string;
-  action: string | null;
-  installationId: number | null;
-  repositoryId: number | null;
   firstFailedAt: Date;
   lastFailedAt: Date;
   lastStatusCode: number;
@@ -40,6 +36,14 @@ export async function rememberFailedDeliveries(db: Kysely<Database>, appId: numb
   return rows.filter(({ isNew }) => isNew).length;
 }
 
+const UNRESOLVED = {
+  guid: 'u.guid',
+  event: 'u.event',
+  action: 'u.action',
+  installationId: 'u.installation_id',
+  repositoryId: 'u.repository_id',
+};
+
 /**
  * Resolves deliveries that got through: by the log's word (`delivered`), unless they were found missing here all the same, or because their
  * row is here. Returns how many.
@@ -49,7 +53,7 @@ export async function resolveDeliveries(db: Kysely<Database>, appId: number, del
     update unresolved_deliveries u set resolved_at = now()
     where app_id = ${appId} and resolved_at is null and (
       (guid = any(${delivered}::text[]) and not missing_here)
-      or exists (select from installation_events e where e.delivery_guid = u.guid and e.source = 'webhook'))
+      or exists (select from installation_events e where ${isArrivalOf(UNRESOLVED)}))
     returning guid`.execute(db);
   await sql`
     delete from unresolved_deliveries

@@ -4,7 +4,8 @@ import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { REFUSED_ACCOUNT } from '@paddock/domain/pools/place-job';
 import type { ParsedDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { CompiledQuery, type Kysely } from 'kysely';
-import { appendingEvents, EVENT_COLUMNS, EVENT_NAMES, jsonArray, payloadOf, toRow } from './installation-events.ts';
+import { appendingEvents, EVENT_COLUMNS, EVENT_NAMES, jsonArray, toRow } from './installation-events.ts';
+import { AMONG_GIVEN, comparedWith, payloadUnlessRepeated, SAID_OF_JOB, SAME_BODY } from './repeated-bodies.ts';
 import { type InstallationMention, mentionsParameter, notingInstallations } from '../accounts/installations.ts';
 import { jobParameters, type StoredJob, STORING_JOBS } from '../jobs/jobs.ts';
 import { chosenOutcome, possibleOutcomes } from './possible-outcomes.ts';
@@ -27,18 +28,21 @@ export interface StoredJobDelivery extends StoredJob {
 
 // Installations are locked after the jobs: the count makes the one wait for the other.
 const STORE_JOB_DELIVERIES = preparedText(`with ${STORING_JOBS}, given as materialized (
-      select * from rows from (json_to_recordset($3::json) as (${asRecord(EVENT_COLUMNS)}, choice integer))
-        with ordinality as given(${EVENT_NAMES}, choice, position)
+      select *, ${AMONG_GIVEN} from rows from (json_to_recordset($3::json) as (${asRecord(EVENT_COLUMNS)}, choice integer))
+        with ordinality as given(${EVENT_NAMES}, choice, position) ${SAME_BODY}
     ), told as materialized (
-      select given.*, before, changed, worker, is_unbound, is_refused, is_misused, ${chosenOutcome('$5')} as outcome from given join stored using (job_id)
+      select given.*, before, changed, worker, is_unbound, is_refused, is_misused, leaves_row or is_news as leaves_row,
+        case when is_repeated and not is_news then 'repeated_body' else ${chosenOutcome('$5')} end as outcome
+      from given join stored using (job_id) ${comparedWith(SAID_OF_JOB)}
+        cross join lateral (select changed and nth = 0 as is_news) news
     ), noted as (${notingInstallations('$6', '(select count(*) from told) > 0')}
-    ), appended as (${appendingEvents("select 'webhook' as source, * from told order by position", payloadOf('$4'))})
+    ), appended as (${appendingEvents("select 'webhook' as source, * from told where leaves_row order by position", payloadUnlessRepeated('$4'))})
     select job_id as "jobId", before, changed, worker, is_unbound as "isUnbound", is_refused as "isRefused", is_misused as "isMisused", outcome
     from told order by position`);
 
 /**
- * Stores deliveries of jobs, of which no job may have two runners among them: the jobs, what they mention of installations, and an event
- * for each, in one statement and so in one round trip and one commit. Returns what came of each delivery, in order.
+ * Stores deliveries of jobs, of which no job may have two runners among them: the jobs, what they mention of installations, and the
+ * events, in one statement and so in one round trip and one commit. Returns what came of each delivery, in order.
  */
 export async function storeJobDeliveries(
   db: Kysely<Database>,
@@ -69,9 +73,9 @@ export async function storeJobDeliveries(
 
 export const statementOf = ({ parsed, appId, guid }: JobDelivery): DeliveredStatement => ({ ...parsed.job, appId, deliveryGuid: guid });
 
-export function eventOf({ parsed, appId, guid, payloadRepaired }: JobDelivery) {
+export function eventOf({ parsed, appId, guid, payloadRepaired, bodyDigest }: JobDelivery) {
   const { event, installationId, account, repoId, job } = parsed;
-  return toRow({ event, appId, installationId, account, repoId, jobId: job.jobId, deliveryGuid: guid, payloadRepaired });
+  return toRow({ event, appId, installationId, account, repoId, jobId: job.jobId, deliveryGuid: guid, payloadRepaired, bodyDigest });
 }
 
 function mentionOf({ parsed, appId }: JobDelivery): InstallationMention[] {

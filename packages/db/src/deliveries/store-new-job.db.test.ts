@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
@@ -20,7 +21,9 @@ function deliveryOf(jobId: number, action: string, more: JsonObject = {}, job: J
   });
   const parsed = parseDelivery('workflow_job', body);
   if (parsed.kind === 'malformed') throw new Error(parsed.problem);
-  const delivery = { guid: 'c0ffee', appId: 41, parsed, payload: Buffer.from(JSON.stringify(body)), payloadRepaired: false };
+  const payload = Buffer.from(JSON.stringify(body));
+  const digest = bodyDigest({ appId: 41, event: 'workflow_job' }, payload);
+  const delivery = { guid: 'c0ffee', appId: 41, parsed, payload, payloadRepaired: false, bodyDigest: digest };
   if (!isJobDelivery(delivery)) throw new Error('The delivery says nothing of a job.');
   return delivery;
 }

@@ -1,7 +1,8 @@
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { NOT_SERVED, placeJob } from '@paddock/domain/pools/place-job';
 import type { Transaction } from 'kysely';
-import { appendEvents, findStoredDeliveries } from './installation-events.ts';
+import { appendEvents } from './installation-events.ts';
+import { compareBodies, type KnownBody } from './repeated-bodies.ts';
 import { type InstallationMention, noteInstallations, storeInstallations } from '../accounts/installations.ts';
 import type { CurrentPools } from '../jobs/pools-documents.ts';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
@@ -21,26 +22,27 @@ export async function storeOtherDeliveries(
   judging: Judging,
 ): Promise<readonly Outcome[]> {
   if (batch.length === 0) return [];
-  const repeated = await findRepeated(trx, batch);
+  const known = await compareBodies(trx, batch);
   await storeInstallations(
     trx,
     batch.flatMap(({ parsed, appId }, index) =>
-      parsed.kind === 'installation' && repeated[index] !== true ? [{ ...parsed.statement, appId }] : [],
+      parsed.kind === 'installation' && known[index]?.isKnown !== true ? [{ ...parsed.statement, appId }] : [],
     ),
   );
   await noteInstallations(
     trx,
     // What is told a second time may be outdated by now.
-    batch.flatMap((delivery, index) => (repeated[index] === true ? [] : mentionOf(delivery))),
+    batch.flatMap((delivery, index) => (known[index]?.isKnown === true ? [] : mentionOf(delivery))),
   );
-  const outcomes = batch.map((delivery, index) => outcomeOf(delivery, repeated[index] === true, judging));
+  const outcomes = batch.map((delivery, index) => outcomeOf(delivery, known[index], judging));
   await appendEvents(
     trx,
-    batch.map(({ parsed, appId, guid, payload, payloadRepaired, reduced }, index) => {
+    batch.flatMap(({ parsed, appId, guid, payload, payloadRepaired, bodyDigest, reduced }, index) => {
+      if (known[index]?.leavesRow === false) return [];
       const { event, installationId, account, repoId } = parsed;
       const outcome = outcomes[index] ?? 'ok';
       return {
-        source: 'webhook',
+        source: 'webhook' as const,
         event,
         outcome,
         appId,
@@ -49,8 +51,9 @@ export async function storeOtherDeliveries(
         repoId,
         jobId: parsed.kind === 'waiting_job' ? parsed.job.jobId : null,
         deliveryGuid: guid,
-        payload: reduced !== undefined && REDUCED.has(outcome) ? reduced() : payload,
+        payload: outcome === 'repeated_body' ? '{}' : reduced !== undefined && REDUCED.has(outcome) ? reduced() : payload,
         payloadRepaired,
+        bodyDigest,
       };
     }),
   );
@@ -66,32 +69,23 @@ function mentionOf({ parsed, appId }: DeliveryToRecord): InstallationMention[] {
   return installationId === null ? [] : [{ appId, account, installationId, statedAt: queuedAt }];
 }
 
-/** For each delivery of the batch: was it stored before, or does it come twice in this batch? */
-async function findRepeated(trx: Transaction<Database>, batch: readonly DeliveryToRecord[]): Promise<readonly boolean[]> {
-  const guids = batch.map(({ guid }) => guid);
-  const seen = await findStoredDeliveries(trx, guids);
-  return guids.map((guid) => {
-    const isRepeated = seen.has(guid);
-    seen.add(guid);
-    return isRepeated;
-  });
-}
-
-function outcomeOf({ parsed }: DeliveryToRecord, isRepeated: boolean, { pools: { document }, refused }: Judging): Outcome {
+function outcomeOf({ parsed }: DeliveryToRecord, known: KnownBody | undefined, { pools: { document }, refused }: Judging): Outcome {
+  if (known?.isRepeated === true) return 'repeated_body';
+  const isKnown = known?.isKnown === true;
   const isRefused = parsed.account !== null && refused.has(parsed.account.id);
   switch (parsed.kind) {
     case 'waiting_job': {
       const decision = placeJob(document, parsed.job);
       if ('ignored' in decision) return decision.ignored;
       if (isRefused) return 'refused_account';
-      return isRepeated ? 'duplicate_delivery' : 'job_waiting';
+      return isKnown ? 'duplicate_delivery' : 'job_waiting';
     }
     case 'noted':
-      return isRepeated && parsed.outcome === 'ok' ? 'duplicate_delivery' : parsed.outcome;
+      return isKnown && parsed.outcome === 'ok' ? 'duplicate_delivery' : parsed.outcome;
     case 'installation':
     case 'account_name':
       if (isRefused) return 'refused_account';
-      return isRepeated ? 'duplicate_delivery' : 'ok';
+      return isKnown ? 'duplicate_delivery' : 'ok';
     case 'job':
       throw new Error('A delivery that states something of a job is stored with the job.');
     default:

@@ -1,3 +1,4 @@
+import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { fc } from '@paddock/testing/random-cases';
@@ -98,7 +99,9 @@ const run = (given: Start | undefined, second: number) => ({
   runner_name: given?.runner ?? null,
   runner_id: given?.runnerId ?? null,
 });
-const instant = (second: number) => new Date(Date.UTC(2026, 0, 1, 10, 0, second)).toISOString();
+/** Lives begin an hour ago: a job that was queued days ago would be no demand before GitHub was asked. */
+const BEGIN = Date.now() - 3_600_000;
+const instant = (second: number) => new Date(BEGIN + 1_000 * second).toISOString();
 
 function delivery(
   { jobId, runAttempt, fits }: Life,
@@ -123,5 +126,7 @@ function delivery(
   });
   const parsed = parseDelivery('workflow_job', body);
   if (parsed.kind === 'malformed') throw new Error(parsed.problem);
-  return { guid: crypto.randomUUID(), appId, parsed, payload: JSON.stringify(body), payloadRepaired: false };
+  const payload = JSON.stringify(body);
+  const digest = bodyDigest({ appId, event: 'workflow_job' }, payload);
+  return { guid: crypto.randomUUID(), appId, parsed, payload, payloadRepaired: false, bodyDigest: digest };
 }

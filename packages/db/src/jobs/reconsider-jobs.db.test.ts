@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { reduceJobPayload } from '@paddock/domain/deliveries/reduce-job-payload';
@@ -21,7 +22,9 @@ const deliver = (db: TestDatabase['db'], action: 'queued' | 'completed', id: num
   if (parsed.kind === 'malformed') throw new Error(parsed.problem);
   const payload = JSON.stringify(body);
   const reduced = () => reduceJobPayload(body, payload.length);
-  return recordDeliveries(db, [{ guid: `guid-${id}-${action}`, appId: 41, parsed, payload, payloadRepaired: false, reduced }], before);
+  const digest = bodyDigest({ appId: 41, event: 'workflow_job' }, payload);
+  const delivery = { guid: `guid-${id}-${action}`, appId: 41, parsed, payload, payloadRepaired: false, bodyDigest: digest, reduced };
+  return recordDeliveries(db, [delivery], before);
 };
 
 describe('reconsiderJobs', () => {

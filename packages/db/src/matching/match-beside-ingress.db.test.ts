@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
@@ -25,7 +26,9 @@ function delivery(action: (typeof ACTIONS)[number], id: number, runnerName: stri
   });
   const parsed = parseDelivery('workflow_job', body);
   if (parsed.kind === 'malformed') throw new Error(parsed.problem);
-  return { guid: crypto.randomUUID(), appId: 41, parsed, payload: JSON.stringify(body), payloadRepaired: false };
+  const payload = JSON.stringify(body);
+  const digest = bodyDigest({ appId: 41, event: 'workflow_job' }, payload);
+  return { guid: crypto.randomUUID(), appId: 41, parsed, payload, payloadRepaired: false, bodyDigest: digest };
 }
 
 const workers = () => testDb.db.selectFrom('workers').select(['pod_name', 'status', 'assigned_at']).orderBy('created_at').execute();

@@ -136,6 +136,7 @@ export interface InstallationEventsTable {
   delivery_guid: Nullable<string>;
   payload: JsonColumn<Json>;
   payload_repaired: Generated<boolean>;
+  body_digest: Nullable<string>;
   received_at: Generated<Date>;
 }
 

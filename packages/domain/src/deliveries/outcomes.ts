@@ -25,6 +25,7 @@ export const OUTCOMES = {
   worker_bound: 'a job that fits no pool, seen on a worker of ours',
   worker_misused: 'a job of a public repository, or of a repository or account that the pool does not serve, runs on a worker of ours',
   duplicate_delivery: 'this delivery was stored before; nothing changed',
+  repeated_body: 'this body was stored before, under another GUID or very often; nothing changed',
   repository_hidden: 'GitHub does not show the job’s repository to our App, so that nothing can be asked of the job',
   redelivery_given_up: 'GitHub can no longer repeat this delivery; the job is looked up instead',
 } as const;

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
+import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
+import { poolsDocument } from '@paddock/domain/pools/pools-document';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
+import type { DeliveryToRecord } from './delivery-to-record.ts';
+import { recordDeliveries } from './record-deliveries.ts';
+
+const POOL = { name: 'small', labels: ['linux'], image: 'runner:1', namespace: 'runners' };
+const pools = { version: 1, document: poolsDocument.parse({ pools: [POOL], entities: { acme: {} } }) };
+const ACME = { id: 11, login: 'acme', type: 'Organization' };
+const APP = 41;
+
+function delivery(event: string, body: JsonObject): DeliveryToRecord {
+  const parsed = parseDelivery(event, body);
+  if (parsed.kind === 'malformed') throw new Error(parsed.problem);
+  const payload = JSON.stringify(body);
+  const digest = bodyDigest({ appId: APP, event }, payload);
+  return { guid: crypto.randomUUID(), appId: APP, parsed, payload, payloadRepaired: false, bodyDigest: digest };
+}
+
+const job = (action: string, id: number, more: JsonObject = {}) =>
+  delivery(
+    'workflow_job',
+    examplePayload('workflow_job', action, {
+      workflow_job: { id, labels: ['linux'], runner_name: null, runner_id: null, ...more },
+      repository: { id: 21, full_name: 'acme/api', private: true, owner: ACME },
+      installation: { id: 31 },
+    }),
+  );
+const installation = (action: string, day: number, more: JsonObject = {}) =>
+  delivery(
+    'installation',
+    examplePayload('installation', action, {
+      installation: { id: 31, account: ACME, suspended_at: null, updated_at: `2026-01-0${day}T00:00:00Z`, ...more },
+    }),
+  );
+
+const asNew = (known: DeliveryToRecord, guid: string = crypto.randomUUID()): DeliveryToRecord => ({ ...known, guid });
+
+describe('a body that comes again', () => {
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+  beforeEach(async () => {
+    for (const table of ['jobs', 'installation_events', 'installations', 'unresolved_deliveries'] as const) {
+      await database.db.deleteFrom(table).execute();
+    }
+  });
+
+  const record = (...batch: DeliveryToRecord[]) => recordDeliveries(database.db, batch, pools);
+  const events = () =>
+    database.db.selectFrom('installation_events').select(['delivery_guid', 'outcome', 'payload']).orderBy('id').execute();
+
+  const KINDS = {
+    'a new job': job('queued', 1),
+    'a job that no pool serves': job('queued', 2, { labels: ['windows'] }),
+    'a job that has ended': job('completed', 3, { runner_name: 'other', runner_id: 5 }),
+    'a job that waits for an approval': job('waiting', 4),
+    'an installation': installation('created', 1),
+    'an event that is not used': delivery('star', examplePayload('star', 'created')),
+    'a ping': delivery('ping', examplePayload('ping', undefined)),
+  };
+
+  test.each(Object.entries(KINDS))('under another GUID is told in a small row: %s (A4)', async (_kind, first) => {
+    await record(first);
+    const again = asNew(first);
+    expect(await record(again)).toEqual(['repeated_body']);
+    expect((await events()).slice(1)).toEqual([{ delivery_guid: again.guid, outcome: 'repeated_body', payload: {} }]);
+  });
+
+  test.each(Object.entries(KINDS))('leaves 20 rows at the most, whichever GUIDs it comes under: %s (A4)', async (_kind, first) => {
+    await record(first);
+    await record(...Array.from({ length: 15 }, () => asNew(first)));
+    for (let nth = 0; nth < 10; nth++) await record(nth % 2 === 0 ? first : asNew(first));
+    expect(await events()).toHaveLength(20);
+    await record(...Array.from({ length: 30 }, () => asNew(first)));
+    expect(await events()).toHaveLength(20);
+  });
+
+  test('in one batch with the first of its kind is repeated too (B6)', async () => {
+    const first = job('queued', 1);
+    const batch = [first, ...Array.from({ length: 63 }, () => asNew(first))];
+    const outcomes = await record(...batch);
+    expect(outcomes).toEqual(['job_stored', ...batch.slice(1).map(() => 'repeated_body')]);
+    expect(await events()).toHaveLength(20);
+  });
+
+  test('and is asked for by redelivery leaves its row all the same, once (E1)', async () => {
+    const first = job('queued', 1);
+    await record(first, ...Array.from({ length: 25 }, () => asNew(first)));
+    const wanted = asNew(first);
+    const at = new Date();
+    await database.db
+      .insertInto('unresolved_deliveries')
+      .values({
+        app_id: APP,
+        guid: wanted.guid,
+        delivery_id: 1,
+        event: 'workflow_job',
+        first_failed_at: at,
+        last_failed_at: at,
+        last_status_code: 503,
+      })
+      .execute();
+    expect(await record(wanted, asNew(first))).toEqual(['repeated_body', 'repeated_body']);
+    await record(wanted);
+    const stored = await events();
+    expect(stored).toHaveLength(21);
+    expect(stored.filter(({ delivery_guid: guid }) => guid === wanted.guid)).toHaveLength(1);
+  });
+
+  test('under its own GUID is GitHub’s repetition, with the outcome it always had (A4)', async () => {
+    const all = [job('queued', 1), job('queued', 2, { labels: ['windows'] }), installation('created', 1)];
+    await record(...all);
+    expect(await record(...all)).toEqual(['job_already_exists', 'ignored_no_label', 'duplicate_delivery']);
+  });
+
+  test('of an installation takes nothing back that was said since (A11)', async () => {
+    // Without an instant of its own, what is said counts as said when it arrives.
+    const suspended = installation('suspend', 2, { suspended_at: '2026-01-02T00:00:00Z', updated_at: null });
+    await record(installation('created', 1));
+    await record(suspended);
+    await record(installation('unsuspend', 3, { updated_at: null }));
+    expect(await record(asNew(suspended))).toEqual(['repeated_body']);
+    const { suspended_at: at } = await database.db.selectFrom('installations').select('suspended_at').executeTakeFirstOrThrow();
+    expect(at).toBeNull();
+  });
+
+  test('a GUID that came before with another body is no repetition: the delivery counts by itself (A4)', async () => {
+    const before = delivery('star', examplePayload('star', 'created'));
+    await record(before);
+    const guid = before.guid;
+    expect(await record(asNew(installation('created', 1), guid))).toEqual(['ok']);
+    expect(await record(asNew(job('queued', 1), guid))).toEqual(['job_stored']);
+    expect(await record(asNew(job('waiting', 2), guid))).toEqual(['job_waiting']);
+    expect(await database.db.selectFrom('installations').select('installation_id').execute()).toHaveLength(1);
+  });
+
+  test('under a made-up event does not stand in the way of the real one', async () => {
+    const real = installation('created', 1);
+    await record(delivery('made_up', JSON.parse(String(real.payload))));
+    expect(await record(real)).toEqual(['ok']);
+    expect(await database.db.selectFrom('installations').select('installation_id').execute()).toHaveLength(1);
+  });
+
+  test('of the same text from another App is another delivery', async () => {
+    const body = examplePayload('ping', undefined);
+    const ofOther = { ...delivery('ping', body), appId: 42, bodyDigest: bodyDigest({ appId: 42, event: 'ping' }, JSON.stringify(body)) };
+    expect(await record(delivery('ping', body), ofOther)).toEqual(['ok', 'ok']);
+  });
+});

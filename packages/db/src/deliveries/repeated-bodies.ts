@@ -1,0 +1,73 @@
+import { type Kysely, sql } from 'kysely';
+import { payloadOf } from './installation-events.ts';
+import type { DeliveryToRecord } from './delivery-to-record.ts';
+import type { Database } from '../schema/tables.ts';
+
+/**
+ * How many events one body leaves. GitHub itself repeats a delivery a few times in a day, and each of these is told. Somebody who has captured
+ * a body may send it as often as they like: what comes beyond is counted by the metric alone, and no table grows.
+ */
+const MOST_EVENTS = 20;
+
+/**
+ * Of deliveries that are stored together, for each: how many before it have the same body, and the GUID under which that came first. Goes into
+ * a select list, and needs the window SAME_BODY.
+ */
+export const AMONG_GIVEN = 'row_number() over same_body - 1 as nth, first_value(delivery_guid) over same_body as first_given';
+export const SAME_BODY = 'window same_body as (partition by body_digest order by position)';
+
+/** Where events with the body of `given` are: by the job that it is about, or by the body alone. */
+export const SAID_OF_JOB = 'job_id = given.job_id and body_digest = given.body_digest';
+const SAID_OF_NO_JOB = 'given.job_id is null and job_id is null and body_digest = given.body_digest';
+
+const eventsThat = (fit: string): string => `(select id, delivery_guid from installation_events where ${fit} limit ${MOST_EVENTS})`;
+
+/** GitHub's log has this GUID too, so that redelivery asks for it until an event bears it. An outsider can put nothing into that log. */
+const IS_ASKED_FOR = `exists (select from unresolved_deliveries where (app_id, guid) = (given.app_id, given.delivery_guid))
+  and not exists (select from installation_events where delivery_guid = given.delivery_guid and source = 'webhook')`;
+
+/**
+ * Joins to each row of `given`, which has AMONG_GIVEN, what is known of its body: `is_known`; `is_repeated`, if it first came under another
+ * GUID; `leaves_row`, unless it has left enough. The limits keep it a look-up, whatever is known of the table when it is planned.
+ */
+export const comparedWith = (...places: readonly string[]): string => `cross join lateral (
+    select count(id) + given.nth > 0 as is_known,
+      coalesce((array_agg(delivery_guid order by id))[1], given.first_given) <> given.delivery_guid as is_repeated,
+      count(id) + given.nth < ${MOST_EVENTS} or (${IS_ASKED_FOR}) as leaves_row
+    from (${places.map(eventsThat).join(' union all ')}) known
+  ) compared`;
+
+/** The payload of an event as `payloadOf` gives it; a repeated body is there already. */
+export const payloadUnlessRepeated = (payloads: `$${number}`): string =>
+  `case when outcome = 'repeated_body' then '{}' else ${payloadOf(payloads)} end`;
+
+/** What is known of a body. */
+export interface KnownBody {
+  /** It was stored before, or comes earlier in the same batch. */
+  readonly isKnown: boolean;
+  /** That was under another GUID. */
+  readonly isRepeated: boolean;
+  readonly leavesRow: boolean;
+}
+
+/** Says of each delivery, in order, what is known of its body. */
+export async function compareBodies(
+  db: Kysely<Database>,
+  deliveries: readonly Pick<DeliveryToRecord, 'appId' | 'guid' | 'bodyDigest' | 'parsed'>[],
+): Promise<KnownBody[]> {
+  const given = deliveries.map(({ appId, guid, bodyDigest, parsed }) => ({
+    app_id: appId,
+    delivery_guid: guid,
+    body_digest: bodyDigest,
+    job_id: 'job' in parsed ? parsed.job.jobId : null,
+  }));
+  const { rows } = await sql<KnownBody>`
+    select is_known as "isKnown", is_repeated as "isRepeated", leaves_row as "leavesRow"
+    from (
+      select *, ${sql.raw(AMONG_GIVEN)}
+      from rows from (json_to_recordset(${JSON.stringify(given)}::json)
+        as (app_id bigint, delivery_guid text, body_digest uuid, job_id bigint))
+        with ordinality as given(app_id, delivery_guid, body_digest, job_id, position) ${sql.raw(SAME_BODY)}
+    ) given ${sql.raw(comparedWith(SAID_OF_JOB, SAID_OF_NO_JOB))} order by position`.execute(db);
+  return rows;
+}
