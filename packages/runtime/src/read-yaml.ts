@@ -1,43 +1,97 @@
-import { type Document, LineCounter, parseDocument, visit, type YAMLError } from 'yaml';
+import { type Document, isAlias, isCollection, isNode, isPair, isScalar, LineCounter, parseDocument, visit, type YAMLError } from 'yaml';
 
-/** Several hundred pools may share one template by an alias; a few lines that unfold into millions are refused. */
-const MOST_ALIASES = 10_000;
+/** A thousand pools have 300 KB, where they share what they have in common. */
+const MOST_CHARACTERS = 512 * 1024;
 
-/** The content of a YAML text, with aliases and merge keys (`<<`) followed; or all that is wrong with it, each with its line. */
+/** The library looks for the anchor of each among all others. */
+const MOST_ALIASES = 5_000;
+
+/** With those behind aliases: several hundred pools may share one template, and a few lines that unfold into millions are refused. */
+const MOST_VALUES = 200_000;
+
+/**
+ * The content of a YAML text, with aliases and merge keys (`<<`) followed; or all that is wrong with it, each with its line. How long
+ * that takes is bounded, whatever the text: it may be changed while services run.
+ */
 export function readYaml(source: string): { content?: unknown; errors: string[] } {
-  const lineCounter = new LineCounter();
-  const document = parseDocument(source, { merge: true, lineCounter, prettyErrors: false, logLevel: 'error' });
-  const at = (position: number, what: string) => `line ${lineCounter.linePos(position).line}: ${what}`;
-  const errors = [
-    ...document.errors.map((error) => at(error.pos[0], whatIsWrong(error, source))),
-    ...aliasesWithoutAnchor(document).map(({ name, position }) => at(position, `there is no anchor &${name} before *${name}`)),
-  ];
-  if (errors.length > 0) return { errors };
+  if (source.length > MOST_CHARACTERS) return { errors: [`there are more than ${MOST_CHARACTERS} characters`] };
   try {
-    return { content: withoutHolders(document.toJS({ maxAliasCount: MOST_ALIASES })), errors: [] };
+    return readShort(source);
   } catch (error) {
     return { errors: [error instanceof Error ? error.message : String(error)] };
   }
 }
 
-/** The library's own words where they are a writer's and not a programmer's. */
-function whatIsWrong({ code, message, pos: [position] }: YAMLError, source: string): string {
-  if (code === 'DUPLICATE_KEY') return `the key \`${/^[^\s:]*/.exec(source.slice(position))?.[0]}\` stands here a second time`;
-  return code === 'MULTIPLE_DOCS' ? 'a second document begins (---); there must be one' : message;
+function readShort(source: string): { content?: unknown; errors: string[] } {
+  const lineCounter = new LineCounter();
+  // The library compares each key with all others of its mapping.
+  const document = parseDocument(source, { merge: true, uniqueKeys: false, lineCounter, prettyErrors: false, logLevel: 'error' });
+  const at = ({ position, what }: Mistake) => `line ${lineCounter.linePos(position).line}: ${what}`;
+  const errors = [...document.errors.map(whatIsWrong), ...repeatedKeys(document), ...aliasesWithoutAnchor(document)].map(at);
+  if (errors.length > 0) return { errors };
+  const tooMany = tooManyOf(document);
+  if (tooMany !== undefined) return { errors: [`there are more than ${tooMany}`] };
+  return { content: withoutHolders(document.toJS({ maxAliasCount: -1 })), errors: [] };
 }
 
-function aliasesWithoutAnchor(document: Document): { name: string; position: number }[] {
+function tooManyOf(document: Document): string | undefined {
+  let aliases = 0;
+  visit(document, { Alias: () => void (aliases += 1) });
+  if (aliases > MOST_ALIASES) return `${MOST_ALIASES} aliases`;
+  return unfoldedSize(document.contents) > MOST_VALUES ? `${MOST_VALUES} values, counting those behind an alias each time` : undefined;
+}
+
+interface Mistake {
+  /** In characters from the beginning. */
+  readonly position: number;
+  readonly what: string;
+}
+
+/** The library's own words where they are a writer's and not a programmer's. */
+const whatIsWrong = ({ code, message, pos: [position] }: YAMLError): Mistake => ({
+  position,
+  what: code === 'MULTIPLE_DOCS' ? 'a second document begins (---); there must be one' : message,
+});
+
+function repeatedKeys(document: Document): Mistake[] {
+  const repeated: Mistake[] = [];
+  visit(document, {
+    Map: (_key, { items }) => {
+      const seen = new Set<unknown>();
+      for (const { key } of items) {
+        // The value of a merge key is a symbol of its own: it may stand there twice.
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value))
+          repeated.push({ position: key.range?.[0] ?? 0, what: `the key \`${key.source}\` stands here a second time` });
+        seen.add(key.value);
+      }
+    },
+  });
+  return repeated;
+}
+
+function aliasesWithoutAnchor(document: Document): Mistake[] {
   const anchors = new Set<string>();
-  const missing: { name: string; position: number }[] = [];
+  const missing: Mistake[] = [];
   visit(document, {
     Node: (_key, node) => {
       if ('anchor' in node && node.anchor !== undefined) anchors.add(node.anchor);
     },
     Alias: (_key, { source, range }) => {
-      if (!anchors.has(source)) missing.push({ name: source, position: range?.[0] ?? 0 });
+      if (!anchors.has(source)) missing.push({ position: range?.[0] ?? 0, what: `there is no anchor &${source} before *${source}` });
     },
   });
   return missing;
+}
+
+/** How many values a node stands for; `sizes` has those of the anchors before it. */
+function unfoldedSize(node: unknown, sizes = new Map<string, number>()): number {
+  if (isAlias(node)) return sizes.get(node.source) ?? 1;
+  if (isPair(node)) return unfoldedSize(node.key, sizes) + unfoldedSize(node.value, sizes);
+  const inner = isCollection(node) ? node.items : [];
+  const size = inner.reduce((sum: number, item) => sum + unfoldedSize(item, sizes), 1);
+  if (isNode(node) && 'anchor' in node && node.anchor !== undefined) sizes.set(node.anchor, size);
+  return size;
 }
 
 /** Keys at the top that begin with `x-` are the writer's own, as in many other files: a place for what anchors share. */

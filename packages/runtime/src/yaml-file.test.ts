@@ -98,6 +98,33 @@ describe('aliases', () => {
       ...Array.from({ length: 9 }, (_, n) => `b${n}: &a${n + 1} [${Array(9).fill(`*a${n}`).join()}]`),
       'pools: *a9',
     ];
-    expect(parseYaml('p.yaml', lines.join('\n'), shared).problems).toEqual([expect.stringMatching(/^p\.yaml: Excessive alias count/)]);
+    expect(parseYaml('p.yaml', lines.join('\n'), shared).problems).toEqual([
+      'p.yaml: there are more than 200000 values, counting those behind an alias each time',
+    ]);
+  });
+});
+
+const lines = (count: number, line: (index: number) => string) => Array.from({ length: count }, (_, index) => line(index)).join('\n');
+
+describe('a text that would take long', () => {
+  // The numbers are such that comparing each with each would take minutes.
+  const any = z.record(z.string(), z.unknown());
+
+  test('for its many keys is read all the same, and one that stands there twice is found', () => {
+    const text = lines(40_000, (index) => `k${index}: 1`);
+    expect(Object.keys(parseYaml('p.yaml', text, any).value ?? {})).toHaveLength(40_000);
+    expect(parseYaml('p.yaml', `${text}\nk7: 2`, any).problems).toEqual(['p.yaml: line 40001: the key `k7` stands here a second time']);
+  });
+
+  test.each([
+    ['its length', `a: ${' '.repeat(600_000)}`, '524288 characters'],
+    ['merge keys', `a: &a\n${lines(1_000, (index) => `  k${index}: 1`)}\nb:\n${lines(4_000, () => '  - { <<: *a }')}`, '200000 values'],
+    ['aliases', `a: &a x\nb:\n${lines(40_000, () => '- *a')}`, '5000 aliases'],
+  ])('for %s is refused', (_what, text, most) => {
+    expect(parseYaml('p.yaml', text, any).problems).toEqual([expect.stringMatching(`^p.yaml: there are more than ${most}`)]);
+  });
+
+  test('for its depth is refused', () => {
+    expect(parseYaml('p.yaml', '['.repeat(100_000), any).problems).not.toEqual([]);
   });
 });
