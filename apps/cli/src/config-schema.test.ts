@@ -78,3 +78,12 @@ test('keys that are refused with the place where they belong are not offered by 
   expect(JSON.stringify(properties)).not.toMatch(/"(maxRunners|affinity|not)"/);
   expect(patternProperties).toEqual({ '^x-': {} });
 });
+
+test('whoever may move a tag has no say in what samples run: their public images are named by digest', () => {
+  const images = [
+    ...`${read('deploy/paddock.example.yaml')}${read('deploy/docker/Dockerfile')}`.matchAll(/(?:image: (?:&\S+ )?|^FROM )([^\s*}]+)/gm),
+  ];
+  const open = images.flatMap(([, image = '']) => (image.startsWith('registry.example.com/') ? [] : [image]));
+  expect(open.length).toBeGreaterThan(3);
+  for (const image of open) expect(image).toMatch(/@sha256:[0-9a-f]{64}$/);
+});
