@@ -77,7 +77,7 @@ describe('one captured delivery, sent again', () => {
   });
 
   test('with its own GUID leaves a few rows, and each is answered with 200, as GitHub’s own repetition is (A4)', async () => {
-    const captured = await jobDelivery('queued', 900);
+    const captured = await jobDelivery('queued', 902);
     expect(await replica(0).deliver(captured)).toMatchObject({ text: 'job_stored' });
     expect(await replica(0).deliver(captured)).toMatchObject({ status: 200, text: 'job_already_exists' });
     await flood(() => captured);
@@ -86,7 +86,7 @@ describe('one captured delivery, sent again', () => {
   });
 
   test('is known after a restart too (A4)', async () => {
-    const captured = await jobDelivery('queued', 900);
+    const captured = await jobDelivery('queued', 903);
     await replica(0).deliver(captured);
     const another = await start();
     await another.untilReady();
@@ -95,7 +95,7 @@ describe('one captured delivery, sent again', () => {
   });
 
   test('as another event is refused with a clear text, and nothing is kept under a wrong name (B3)', async () => {
-    const captured = await jobDelivery('queued', 900);
+    const captured = await jobDelivery('queued', 904);
     for (const event of ['installation', 'installation_repositories', 'installation_target', 'ping', 'made_up_event', 'auth_attempt']) {
       expect(await replica(0).deliver(replayed(captured, { 'x-github-event': event }))).toMatchObject({
         status: 400,
@@ -107,7 +107,7 @@ describe('one captured delivery, sent again', () => {
 
   test('under the GUID of another delivery does not keep that one from being stored (E1)', async () => {
     const captured = await signed('star', { action: 'created', zen: randomUUID() });
-    const lost = await jobDelivery('queued', 900);
+    const lost = await jobDelivery('queued', 905);
     const guid = lost.headers['x-github-delivery'] ?? '';
     await replica(0).deliver(replayed(captured, { 'x-github-delivery': guid }));
     expect(await replica(0).deliver(lost)).toMatchObject({ status: 200, text: 'job_stored' });
@@ -115,7 +115,7 @@ describe('one captured delivery, sent again', () => {
   });
 
   test('after its job’s row was retired is no demand before GitHub was asked (E7)', async () => {
-    const captured = await jobDelivery('queued', 900, { created_at: '2021-09-13T02:21:13Z', started_at: '2021-09-13T02:21:13Z' });
+    const captured = await jobDelivery('queued', 906, { created_at: '2021-09-13T02:21:13Z', started_at: '2021-09-13T02:21:13Z' });
     expect(await replica(0).deliver(captured)).toMatchObject({ status: 200 });
     const asked = await database.db.selectFrom('jobs').select(['wants_worker', 'lookup_due_at']).execute();
     expect(asked).toEqual([{ wants_worker: false, lookup_due_at: expect.any(Date) }]);
