@@ -7,6 +7,7 @@ import type { Metrics } from '@paddock/runtime/metrics';
 import type { JobTimes } from './job-times.ts';
 import type { BodyBudget } from './body-budget.ts';
 import type { Gap } from './gaps.ts';
+import { createSamples } from './samples.ts';
 
 type Held = Readonly<Pick<BodyBudget, 'heldBytes' | 'requests'>>;
 
@@ -37,8 +38,14 @@ export interface IngressEvents {
     job: JobStatement | null;
     ms: number;
   }): void;
-  /** `event` as the header says it; it is not to be trusted where there is no `appId`, for then the signature was not checked. */
-  refused(refusal: Refusal, details: { guid?: string; event?: string; appId?: number; reason: string; error?: unknown }): void;
+  /**
+   * `event` as the header says it; it is not to be trusted where there is no `appId`, for then the signature was not checked. Of what anybody
+   * can send, the log has one line a minute for each `kind` of a refusal, with how many were left out.
+   */
+  refused(
+    refusal: Refusal,
+    details: { guid?: string; event?: string; appId?: number; kind?: string; reason: string; error?: unknown },
+  ): void;
   /** A stored delivery has told how long its job waited, or ran. */
   jobMoved(times: JobTimes): void;
   batchWritten(size: number, ms: number): void;
@@ -54,7 +61,8 @@ export interface IngressEvents {
 }
 
 const KNOWN: ReadonlySet<string> = new Set(HANDLED_EVENTS);
-const QUIET: ReadonlySet<Refusal> = new Set<Refusal>([
+/** What anybody can make us refuse, with no signature or with one that they have captured: of these the log has samples. */
+const ANYBODYS: ReadonlySet<Refusal> = new Set<Refusal>([
   'bad_headers',
   'bad_signature',
   'bad_body',
@@ -62,6 +70,7 @@ const QUIET: ReadonlySet<Refusal> = new Set<Refusal>([
   'body_too_slow',
   'cut_off',
   'aborted',
+  'overloaded',
 ]);
 
 /** Accounts of which a process tells in its log that they were refused, each once. */
@@ -69,6 +78,7 @@ const MOST_TOLD = 1_000;
 
 /** One function per business event: the metric and the log line together. `held` is what deliveries occupy now. */
 export function createIngressEvents({ log, metrics, held }: { log: Logger; metrics: Metrics; held: Held }): IngressEvents {
+  const sample = createSamples();
   metrics.reading('paddock_held_bytes', 'Bodies of deliveries in memory', () => held.heldBytes);
   metrics.reading('paddock_requests_in_flight', 'Deliveries that are received or wait to be stored', () => held.requests);
   const deliveries = metrics.counter('paddock_deliveries_total', 'Deliveries stored, by event and outcome', ['event', 'outcome']);
@@ -139,10 +149,11 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
         repository,
       });
     },
-    refused: (refusal, details) => {
+    refused: (refusal, { kind = '', ...details }) => {
       refusals.inc({ reason: refusal });
-      if (QUIET.has(refusal)) log.info('delivery refused', { refusal, ...details });
-      else log.warn('delivery refused', { refusal, ...details });
+      const isAnybodys = ANYBODYS.has(refusal);
+      const sampled = isAnybodys ? sample(`${refusal} ${kind}`) : {};
+      if (sampled !== undefined) log[isAnybodys ? 'info' : 'warn']('delivery refused', { refusal, ...details, ...sampled });
     },
     jobMoved: (times) => {
       if (times.queueSeconds !== undefined) queueSeconds.observe({ pool: times.pool }, times.queueSeconds);

@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Answer, ReceiveDelivery } from './receive-delivery.ts';
 
-/** The webhook's paths; a router in front would cost half of the work of a request. */
-const WEBHOOK_PATHS = new Set(['/webhooks/github', '/webhooks/github/', '/']);
+/** The webhook's paths (B1); a router in front would cost half of the work of a request. */
+const WEBHOOK_PATHS = new Set(['/webhooks/github', '/']);
 
 /** How soon a sender may come back after a 503. */
 const RETRY_AFTER_SECONDS = 10;
@@ -13,7 +13,8 @@ export interface ListenerOptions {
   readonly isStopping: () => boolean;
 }
 
-/** Takes deliveries and nothing else: health and metrics have a port of their own, so that a network policy can part them from the webhook. */
+/** Takes deliveries and nothing else: health and metrics have a port of their own, so that a network policy can part them from the webhook. What is answered
+ * here tells nothing of the service's state but that it can, or cannot, store a signed delivery now. */
 export function createListener({ receive, isStopping }: ListenerOptions): RequestListener {
   return (request, response) => {
     if (!WEBHOOK_PATHS.has(pathOf(request))) {

@@ -1,11 +1,17 @@
 import { connect } from 'node:net';
 
+/** The statuses of all answers to `exchangeRaw`. */
+export async function sendRaw(port: number, parts: readonly Buffer[], end: 'wait' | 'close' | 'break'): Promise<number[]> {
+  const text = await exchangeRaw(port, parts, end);
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
+}
+
 /**
- * Writes the parts one after the other to a connection of its own, and gives the statuses of all answers once it is closed. `end` says how
- * the sender leaves: it waits for the other side, closes its own, or breaks off.
+ * Writes the parts one after the other to a connection of its own, and gives all that came back once it is closed. `end` says how the sender
+ * leaves: it waits for the other side, closes its own, or breaks off.
  */
-export function sendRaw(port: number, parts: readonly Buffer[], end: 'wait' | 'close' | 'break'): Promise<number[]> {
-  const { promise, resolve } = Promise.withResolvers<number[]>();
+export function exchangeRaw(port: number, parts: readonly Buffer[], end: 'wait' | 'close' | 'break'): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
   const received: Buffer[] = [];
   const socket = connect(port, '127.0.0.1');
   socket.setNoDelay(true);
@@ -13,8 +19,7 @@ export function sendRaw(port: number, parts: readonly Buffer[], end: 'wait' | 'c
   // A connection that the service resets is an answer too.
   socket.on('error', () => undefined);
   socket.on('close', () => {
-    const text = Buffer.concat(received).toString('latin1');
-    resolve([...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status)));
+    resolve(Buffer.concat(received).toString('latin1'));
   });
   const writeFrom = (index: number): void => {
     const part = parts[index];

@@ -78,7 +78,7 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
           return refuse('aborted', { status: 400, text: 'The body did not arrive whole.' }, about);
         case 'whole': {
           const appId = verifyDelivery(apps, headers, body.bytes);
-          if (appId === undefined) return refuse('bad_signature', UNVERIFIED, { ...about, reason: whyUnverified(apps, headers.target) });
+          if (appId === undefined) return refuse('bad_signature', UNVERIFIED, { ...about, ...whyUnverified(apps, headers.target) });
           events.verified(appId);
           const digest = bodyDigest({ appId, event: headers.event }, body.bytes);
           if (repeats.isExcessive(digest)) return repeated({ ...about, appId }, begun);
@@ -150,6 +150,8 @@ interface RefusalDetails {
   readonly appId?: number;
   readonly error?: unknown;
   readonly reason?: string;
+  /** Of the refusals of one name, those that have another cause. */
+  readonly kind?: string;
 }
 
 /** The result, or TooSlow after `ms`; what becomes of the promise after that is told to nobody. */

@@ -13,13 +13,28 @@ export function verifyDelivery(apps: readonly AppSecrets[], { target, signature 
   return isSigned(body, signature, secrets) ? app.id : undefined;
 }
 
-/** Which of the two it was, for the log and never for the sender: what has to be corrected in the configuration, or at GitHub. */
-export function whyUnverified(apps: readonly AppSecrets[], target: string | undefined): string {
+/** Why a signature was refused, for the log and never for the sender. */
+export interface Unverified {
+  /** One of a few, whatever the sender says: the App of ours that it names, another one, or none. */
+  readonly kind: string;
+  /** What has to be corrected in the configuration, or at GitHub. */
+  readonly reason: string;
+}
+
+export function whyUnverified(apps: readonly AppSecrets[], target: string | undefined): Unverified {
   const app = appOf(apps, target);
-  if (app !== undefined)
-    return `The signature does not match: the webhook secret of App ${app.id} is another one at GitHub, or the sender is not GitHub.`;
-  if (target === undefined) return 'The header X-GitHub-Hook-Installation-Target-ID is missing, and several Apps are configured.';
-  return `No App ${target.slice(0, LONGEST_ID)} is configured: it is another App's webhook, or one of a repository or an organisation.`;
+  if (app !== undefined) {
+    const reason = `The signature does not match: the webhook secret of App ${app.id} is another one at GitHub, or the sender is not GitHub.`;
+    return { kind: `App ${app.id}`, reason };
+  }
+  if (target === undefined) {
+    return { kind: 'none', reason: 'The header X-GitHub-Hook-Installation-Target-ID is missing, and several Apps are configured.' };
+  }
+  const named = target.slice(0, LONGEST_ID);
+  return {
+    kind: 'another',
+    reason: `No App ${named} is configured: it is another App's webhook, or one of a repository or an organisation.`,
+  };
 }
 
 /** Of what is shown of an id that nobody has vouched for. */

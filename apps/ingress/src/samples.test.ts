@@ -1,0 +1,17 @@
+import { expect, test } from '@jest/globals';
+import { createSamples } from './samples.ts';
+
+test('the first of its kind is told at once, then one in a minute with how many were left out; kinds are told apart (H1)', () => {
+  const clock = { ms: 0 };
+  const sample = createSamples(() => clock.ms);
+  expect(sample('bad_signature')).toEqual({ leftOut: 0 });
+  for (let nth = 0; nth < 500; nth++) expect(sample('bad_signature')).toBeUndefined();
+  expect(sample('bad_headers')).toEqual({ leftOut: 0 });
+  clock.ms = 59_999;
+  expect(sample('bad_signature')).toBeUndefined();
+  clock.ms = 60_000;
+  expect(sample('bad_signature')).toEqual({ leftOut: 501 });
+  expect(sample('bad_signature')).toBeUndefined();
+  clock.ms = 120_000;
+  expect(sample('bad_signature')).toEqual({ leftOut: 1 });
+});
