@@ -391,6 +391,21 @@ create table retention_progress (
   constraint retention_progress_pkey PRIMARY KEY (name)
 );
 
+create table runner_groups (
+  demand_key bigint not null,
+  entity_id bigint not null,
+  k8s_pool text not null,
+  name text not null,
+  visibility text,
+  allows_public_repositories boolean,
+  workflows jsonb,
+  repositories jsonb,
+  excess text,
+  paused_until timestamp with time zone,
+  read_at timestamp with time zone default now() not null,
+  constraint runner_groups_pkey PRIMARY KEY (demand_key)
+);
+
 create table schedules (
   name text not null,
   last_tick_at timestamp with time zone not null,
@@ -667,6 +682,8 @@ CREATE TRIGGER jobs_updated AFTER UPDATE ON jobs REFERENCING OLD TABLE AS old_ro
 CREATE TRIGGER login_pins_changed AFTER DELETE OR UPDATE ON login_pins FOR EACH STATEMENT EXECUTE FUNCTION notify_queue_event();
 
 CREATE TRIGGER pools_documents_inserted AFTER INSERT ON pools_documents FOR EACH STATEMENT EXECUTE FUNCTION notify_queue_event();
+
+CREATE TRIGGER runner_groups_changed AFTER DELETE OR UPDATE ON runner_groups FOR EACH STATEMENT EXECUTE FUNCTION notify_queue_event();
 
 CREATE TRIGGER stopped_making_changed AFTER INSERT OR DELETE ON stopped_making FOR EACH STATEMENT EXECUTE FUNCTION notify_queue_event();
 

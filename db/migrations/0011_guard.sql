@@ -46,3 +46,25 @@ alter table breakers add column entities bigint[], add column workers text[];
 -- Replays. A delivery's GUID and event are headers that nobody signed; the body is what GitHub said. So each event keeps a digest of its body, the App and the
 -- event by which the body was read: the same again under another GUID is known. Events stored before have none.
 alter table installation_events add column body_digest uuid;
+
+-- What the runner groups let in that pools register in, as GitHub told it last (an organisation's group decides who gets a pool's runners), and
+-- why none is registered there, if so. Provisioning writes it; deleting a row makes it look again at once.
+create table runner_groups (
+  demand_key bigint primary key,
+  entity_id bigint not null,
+  k8s_pool text not null,
+  name text not null,
+  -- all, private or selected repositories; null where GitHub lets us have no group of that name.
+  visibility text,
+  allows_public_repositories boolean,
+  -- Null: any. Else the only ones: workflows, and the repositories of a group of selected ones.
+  workflows jsonb,
+  repositories jsonb,
+  -- What it lets in beyond what the pool serves.
+  excess text,
+  -- No runner is registered there until then, nor after it but one that tries.
+  paused_until timestamptz,
+  read_at timestamptz not null default now()
+);
+
+create trigger runner_groups_changed after update or delete on runner_groups for each statement execute function notify_queue_event();

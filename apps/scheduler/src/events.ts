@@ -166,6 +166,11 @@ export function createEvents(log: Logger, metrics: Metrics) {
     runnerGroupRefused(org: string, name: string, failure: GitHubFailure) {
       log.warn('GitHub lets us have no such runner group: runners of the organisation go to the default one', { org, name, failure });
     },
+    runnerGroupOpen({ isHeld, ...open }: { pool: string; org: string; excess: string; isHeld: boolean }) {
+      if (isHeld)
+        log.error('no runner of the pool is registered at the organisation: its runner group lets in more than the pool serves', open);
+      else log.warn('a runner group lets in more than its pool serves', open);
+    },
     clusterFailed({ podName, deliveryGuid }: WorkerToProvision, failure: KubeFailure) {
       clusterFailures.inc({ kind: failure.kind });
       log[levelOf(failure)]('the cluster did not start a worker', { podName, deliveryGuid, failure });

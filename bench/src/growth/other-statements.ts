@@ -32,6 +32,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'markRegistrationStarted',
     'clearRegistrationStarted',
     'saveRegistration',
+    'saveRunnerGroup',
     'isPending',
     'savePod',
     'failUnstartedWorker',

@@ -24,19 +24,32 @@ describe('runner groups (C7)', () => {
   const calls = async () => (await world.github.report()).calls;
 
   test('a missing one is made as the settings say, an existing one is used as it is', async () => {
-    const id = await ensureRunnerGroup(client, 'acme', SETTINGS);
+    const { id, access } = await ensureRunnerGroup(client, 'acme', SETTINGS);
+    expect(access).toMatchObject({ visibility: 'private', allowsPublicRepositories: false, workflows: null, repositories: null });
     expect(id).toBeGreaterThan(1);
     expect(
       await ensureRunnerGroup(client, 'acme', { ...SETTINGS, name: 'PADDOCK', visibility: 'all', allowsPublicRepositories: true }),
-    ).toBe(id);
+    ).toEqual({ id, access });
     const route = 'GET /orgs/{org}/actions/runner-groups/{runner_group_id}';
     const { data } = await client.octokit.request(route, { org: 'acme', runner_group_id: id });
     expect(data).toMatchObject({ name: 'Paddock', visibility: 'private', allows_public_repositories: false });
     expect(await calls()).toMatchObject({ [CREATE]: 1 });
   });
 
+  test('whose jobs one takes is told with it: which repositories, and which workflows', async () => {
+    await world.github.addRepository({ owner: 'acme', name: 'infra' });
+    const workflows = ['acme/infra/.github/workflows/deploy.yaml@refs/heads/main'];
+    await world.github.setRunnerGroup({ org: 'acme', name: 'Infra', visibility: 'selected', repositories: ['acme/infra'], workflows });
+    expect((await ensureRunnerGroup(client, 'acme', { ...SETTINGS, name: 'infra' })).access).toMatchObject({
+      visibility: 'selected',
+      allowsPublicRepositories: false,
+      workflows,
+      repositories: ['acme/infra'],
+    });
+  });
+
   test('"Default" is group 1, without a call', async () => {
-    expect(await ensureRunnerGroup(client, 'acme', { ...SETTINGS, name: 'Default' })).toBe(1);
+    expect(await ensureRunnerGroup(client, 'acme', { ...SETTINGS, name: 'Default' })).toEqual({ id: 1, access: undefined });
     expect(await calls()).toEqual({});
   });
 
@@ -47,7 +60,7 @@ describe('runner groups (C7)', () => {
     const told: string[] = [];
     const groups = createRunnerGroups({ lifetimeMs: 60_000, onRefused: (org, name, { kind }) => void told.push(`${org} ${name} ${kind}`) });
     const small = github.asInstallation({ appId, installationId, entityId });
-    for (let n = 0; n < 3; n += 1) expect(await groups.ensure(small, 'small', SETTINGS)).toBe(1);
+    for (let n = 0; n < 3; n += 1) expect(await groups.ensure(small, 'small', SETTINGS)).toEqual({ id: 1, access: undefined });
     expect(told).toEqual([`small ${SETTINGS.name} forbidden`]);
   });
 
@@ -59,14 +72,14 @@ describe('runner groups (C7)', () => {
 
   test('two replicas that make it at once get the same', async () => {
     await world.github.failNext({ method: 'POST', path: 'runner-groups$', status: 409, afterCommit: true });
-    expect(await ensureRunnerGroup(client, 'acme', SETTINGS)).toBe(await ensureRunnerGroup(client, 'acme', SETTINGS));
+    expect(await ensureRunnerGroup(client, 'acme', SETTINGS)).toEqual(await ensureRunnerGroup(client, 'acme', SETTINGS));
   });
 
   test('are asked for once within their lifetime, also by many at once', async () => {
     let now = 0;
     const groups = createRunnerGroups({ lifetimeMs: 1000, now: () => now });
     const ids = await Promise.all(Array.from({ length: 5 }, () => groups.ensure(client, 'acme', SETTINGS)));
-    expect(new Set(ids).size).toBe(1);
+    expect(new Set(ids.map(({ id }) => id)).size).toBe(1);
     now = 999;
     await groups.ensure(client, 'ACME', SETTINGS);
     expect(await calls()).toMatchObject({ [LIST]: 1, [CREATE]: 1 });
@@ -82,6 +95,6 @@ describe('runner groups (C7)', () => {
     const groups = createRunnerGroups({ lifetimeMs: 1000, now: () => 0 });
     await world.github.failNext({ path: 'runner-groups$', status: 502 });
     expect(await groups.ensure(client, 'acme', SETTINGS).catch(classifyGitHubError)).toMatchObject({ kind: 'unavailable' });
-    expect(await groups.ensure(client, 'acme', SETTINGS)).toBeGreaterThan(1);
+    expect((await groups.ensure(client, 'acme', SETTINGS)).id).toBeGreaterThan(1);
   });
 });

@@ -1,3 +1,4 @@
+import type { GroupAccess } from '@paddock/domain/pools/group-excess';
 import type { InstallationClient } from './connect.ts';
 import { classifyGitHubError, type GitHubFailure } from './errors.ts';
 import { PER_PAGE, readPages } from './read-pages.ts';
@@ -12,8 +13,13 @@ export type RunnerGroupSettings = {
   readonly allowsPublicRepositories: boolean;
 };
 
+/** A runner group by its id, and whose jobs it takes: undefined for the default one, of which nobody was asked. */
+export type RunnerGroup = { readonly id: number; readonly access: GroupAccess | undefined };
+
+const DEFAULT_RUNNER_GROUP: RunnerGroup = { id: DEFAULT_RUNNER_GROUP_ID, access: undefined };
+
 /**
- * The id of the organisation's runner group of that name; made with these settings if there is none. A group that exists is left as it is:
+ * The organisation's runner group of that name; made with these settings if there is none. A group that exists is left as it is:
  * who may use it has been decided there, and widening it would let strangers' code in. Where there are no groups (403, 404: the plan, the
  * App's permissions) it is the default group, which `onRefused` is told, as it is for the name "Default", without a call.
  */
@@ -22,15 +28,16 @@ export async function ensureRunnerGroup(
   org: string,
   settings: RunnerGroupSettings,
   onRefused?: OnGroupRefused,
-): Promise<number> {
-  if (settings.name.toLowerCase() === 'default') return DEFAULT_RUNNER_GROUP_ID;
+): Promise<RunnerGroup> {
+  if (settings.name.toLowerCase() === 'default') return DEFAULT_RUNNER_GROUP;
   try {
-    return (await findRunnerGroup(client, org, settings.name))?.id ?? (await createRunnerGroup(client, org, settings));
+    const group = (await findRunnerGroup(client, org, settings.name)) ?? (await createRunnerGroup(client, org, settings));
+    return { id: group.id, access: { ...accessOf(group), repositories: await listRepositories(client, org, group) } };
   } catch (error) {
     const failure = classifyGitHubError(error);
     if (failure.kind !== 'forbidden' && failure.kind !== 'not_found') throw error;
     onRefused?.(org, settings.name, failure);
-    return DEFAULT_RUNNER_GROUP_ID;
+    return DEFAULT_RUNNER_GROUP;
   }
 }
 
@@ -51,6 +58,8 @@ type GroupAnswer = {
 const GROUPS = '/orgs/{org}/actions/runner-groups';
 /** Any text to the compiler, whose own idea of the answer is a looser one. */
 const LIST_GROUPS: string = `GET ${GROUPS}`;
+const MAKE_GROUP: string = `POST ${GROUPS}`;
+const LIST_REPOSITORIES: string = `GET ${GROUPS}/{runner_group_id}/repositories`;
 
 async function findRunnerGroup({ octokit }: InstallationClient, org: string, name: string): Promise<GroupAnswer | undefined> {
   const groups = await readPages(async (page) => {
@@ -61,42 +70,53 @@ async function findRunnerGroup({ octokit }: InstallationClient, org: string, nam
   return groups.find((group) => group.name.toLowerCase() === name.toLowerCase());
 }
 
-/** Whose jobs a runner group takes. */
-export type RunnerGroupAccess = RunnerGroupSettings & {
-  /** Null: those of any workflow. */
-  readonly workflows: readonly string[] | null;
-};
+/** The repositories of a group of selected ones, as owner/name; null for any other. */
+async function listRepositories({ octokit }: InstallationClient, org: string, group: GroupAnswer): Promise<string[] | null> {
+  if (group.visibility !== 'selected') return null;
+  const repositories = await readPages(async (page) => {
+    const { data, headers } = await octokit.request(LIST_REPOSITORIES, { org, runner_group_id: group.id, per_page: PER_PAGE, page });
+    const { repositories: items, total_count: total }: { repositories: { id: number; full_name: string }[]; total_count: number } = data;
+    return { items, total, link: headers.link };
+  });
+  return repositories.map(({ full_name: fullName }) => fullName);
+}
+
+/** Whose jobs a runner group takes, but for which repositories are selected. */
+export type RunnerGroupAccess = RunnerGroupSettings & Omit<GroupAccess, 'repositories'>;
 
 /** Whose jobs the organisation's group of that name takes; undefined if there is none. Throws what Octokit throws. */
 export async function findRunnerGroupAccess(client: InstallationClient, org: string, name: string): Promise<RunnerGroupAccess | undefined> {
   const group = await findRunnerGroup(client, org, name);
-  if (group === undefined) return undefined;
-  const { visibility, allows_public_repositories: allowsPublicRepositories, restricted_to_workflows: isRestricted = false } = group;
-  return { name: group.name, visibility, allowsPublicRepositories, workflows: isRestricted ? (group.selected_workflows ?? []) : null };
+  return group && accessOf(group);
 }
 
-async function createRunnerGroup(client: InstallationClient, org: string, settings: RunnerGroupSettings): Promise<number> {
+function accessOf(group: GroupAnswer): RunnerGroupAccess {
+  const { name, visibility, allows_public_repositories: allowsPublicRepositories, restricted_to_workflows: isRestricted = false } = group;
+  return { name, visibility, allowsPublicRepositories, workflows: isRestricted ? (group.selected_workflows ?? []) : null };
+}
+
+async function createRunnerGroup(client: InstallationClient, org: string, settings: RunnerGroupSettings): Promise<GroupAnswer> {
   const { name, visibility, allowsPublicRepositories } = settings;
   try {
     const body = { org, name, visibility, allows_public_repositories: allowsPublicRepositories };
-    const { data }: { data: Pick<GroupAnswer, 'id'> } = await client.octokit.request(`POST ${GROUPS}`, body);
-    return data.id;
+    const { data }: { data: GroupAnswer } = await client.octokit.request(MAKE_GROUP, body);
+    return data;
   } catch (error) {
     // Another replica was quicker.
     const found = classifyGitHubError(error).kind === 'conflict' ? await findRunnerGroup(client, org, name) : undefined;
     if (found === undefined) throw error;
-    return found.id;
+    return found;
   }
 }
 
 /** Remembers each organisation's runner groups for a while, and asks once for all who ask at the same time. Failures are not remembered. */
 export type RunnerGroups = {
-  readonly ensure: (client: InstallationClient, org: string, settings: RunnerGroupSettings) => Promise<number>;
+  readonly ensure: (client: InstallationClient, org: string, settings: RunnerGroupSettings) => Promise<RunnerGroup>;
   /** After GitHub did not know the group any more. */
   readonly forget: (org: string) => void;
 };
 
-type Remembered = { readonly id: Promise<number>; readonly until: number };
+type Remembered = { readonly group: Promise<RunnerGroup>; readonly until: number };
 
 export function createRunnerGroups({
   lifetimeMs,
@@ -114,14 +134,14 @@ export function createRunnerGroups({
       const groups = organizations.get(org.toLowerCase()) ?? new Map<string, Remembered>();
       organizations.set(org.toLowerCase(), groups);
       const known = groups.get(settings.name);
-      if (known !== undefined && known.until > now()) return known.id;
-      const id = ensureRunnerGroup(client, org, settings, onRefused);
-      const remembered = { id, until: now() + lifetimeMs };
+      if (known !== undefined && known.until > now()) return known.group;
+      const group = ensureRunnerGroup(client, org, settings, onRefused);
+      const remembered = { group, until: now() + lifetimeMs };
       groups.set(settings.name, remembered);
-      id.catch(() => {
+      group.catch(() => {
         if (groups.get(settings.name) === remembered) groups.delete(settings.name);
       });
-      return id;
+      return group;
     },
     forget: (org) => void organizations.delete(org.toLowerCase()),
   };

@@ -6,7 +6,7 @@ import type { SchedulerEvents } from '../events.ts';
 import { removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
 
 /** Why a worker ended before it had a pod: `workers.stop_reason`. */
-export type FailReason = 'registration_interrupted' | 'pool_unknown' | 'provisioning_failed';
+export type FailReason = 'registration_interrupted' | 'pool_unknown' | 'pool_closed' | 'runner_group_open' | 'provisioning_failed';
 
 /**
  * Ends a worker that has no pod, and has its Secret removed if it has one; its registration, if there may be one, is left to the sweep.

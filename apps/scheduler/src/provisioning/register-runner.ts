@@ -1,6 +1,7 @@
 import { holdBack, noteSuccess, registrationBreakers, repositoryBreaker } from '@paddock/db/matching/breakers';
 import { noteRegistrationBudget } from '@paddock/db/matching/registration-budgets';
 import { clearRegistrationStarted, markRegistrationStarted, saveRegistration, type WorkerToProvision } from '@paddock/db/workers/workers';
+import { servesRepository } from '@paddock/domain/pools/gate';
 import type { Pool } from '@paddock/domain/pools/pools-document';
 import { classifyGitHubError, UnaskedError } from '@paddock/github/errors';
 import { DEFAULT_RUNNER_GROUP_ID, type RunnerGroupSettings } from '@paddock/github/runner-groups';
@@ -8,6 +9,8 @@ import { createJitConfig } from '@paddock/github/runners';
 import { done, type Outcome, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
 import { afterGitHubFailure } from './after-github-failure.ts';
+import { type FailReason, failWorker } from './fail-worker.ts';
+import { holdToGroup } from './hold-to-group.ts';
 import { hasLease, requireLease } from './lease.ts';
 import type { Registering } from './registering.ts';
 import { scopeOf } from '../scope-of.ts';
@@ -38,8 +41,13 @@ export async function registerRunner(
     requireLease(task);
     const scope = await scopeOf(worker, client);
     if (scope === undefined) return { instead: await awaitRepository(db, worker) };
-    const runnerGroupId =
-      scope.kind === 'repository' ? DEFAULT_RUNNER_GROUP_ID : await runnerGroups.ensure(client, scope.owner, groupOf(pool));
+    if (scope.kind === 'repository' && !servesRepository(pool, `${scope.owner}/${scope.repo}`)) {
+      return { instead: await end(parts, worker, 'pool_closed', `The pool ${pool.name} does not serve ${scope.owner}/${scope.repo}.`) };
+    }
+    const group = scope.kind === 'repository' ? undefined : await runnerGroups.ensure(client, scope.owner, groupOf(pool));
+    const excess = group && (await holdToGroup(parts, worker, { pool, group }));
+    if (excess !== undefined) return { instead: await end(parts, worker, 'runner_group_open', `${excess}.`) };
+    const runnerGroupId = group?.id ?? DEFAULT_RUNNER_GROUP_ID;
     requireLease(task);
     marked = await markRegistrationStarted(db, worker.podName, { hasPassed: worker.isWatched });
     if (!marked) return { instead: snooze(LOOK_AGAIN_MS, NOT_MARKED) };
@@ -67,6 +75,11 @@ export async function registerRunner(
   return { jitConfig: jit.jitConfig };
 }
 
+async function end(parts: Registering, worker: WorkerToProvision, reason: FailReason, message: string): Promise<Outcome> {
+  await failWorker(parts, worker, { reason, message });
+  return done({ ended: reason });
+}
+
 async function awaitRepository(db: Registering['db'], { scopeRepoId }: WorkerToProvision): Promise<Outcome> {
   const message = `GitHub knows no repository ${scopeRepoId}`;
   await holdBack(db, { subject: repositoryBreaker(scopeRepoId), failureClass: 'not_found', message }, GONE_REPOSITORY_MS);
@@ -79,9 +92,9 @@ const GONE_REPOSITORY_MS = 15 * 60_000;
 /** With fewer registrations left than this, what is left is written down after each, for the matcher to heed. */
 const SCARCE = 1_000;
 
-const groupOf = ({ runnerGroup, runnerGroupVisibility = 'all', publicRepositories }: Pool): RunnerGroupSettings => ({
+const groupOf = ({ runnerGroup, runnerGroupVisibility, repositories, publicRepositories }: Pool): RunnerGroupSettings => ({
   name: runnerGroup,
-  visibility: runnerGroupVisibility,
+  visibility: runnerGroupVisibility ?? (repositories === undefined ? 'all' : 'selected'),
   allowsPublicRepositories: publicRepositories,
 });
 

@@ -44,6 +44,8 @@ const nextPauseEnd = sql`(
         select min(reset_at) from registration_budgets where reset_at > now()
         union all
         select min(paused_until) from unserved_keys where paused_until > now()
+        union all
+        select min(paused_until) from runner_groups where paused_until > now()
       ) pauses)`;
 
 /** Whether there is anything to match, at the cost of counting what waits. */
@@ -71,6 +73,8 @@ export interface Demand {
   installationId: number;
   scopeRepoId: number;
   pool: string;
+  /** Of its oldest waiting job, where its workers register at a repository. */
+  repoFullName: string | null;
   waiting: number;
   unassigned: number;
   lacking: number;
@@ -111,7 +115,7 @@ export async function findDemand(db: Kysely<Database>, appIds: readonly number[]
     with ${deficits}, ${doubted}
     select d.demand_key as "demandKey", j.entity_id as "entityId", j.entity_name as "entityName", ${loginToday('j')} as login,
       coalesce(i.installation_id, j.installation_id) as "installationId", j.scope_repo_id as "scopeRepoId", j.k8s_pool as pool,
-      d.waiting, d.unassigned, d.lacking, extract(epoch from j.created_at)::float8 as oldest,
+      case when j.scope_repo_id <> 0 then j.repo_full_name end as "repoFullName", d.waiting, d.unassigned, d.lacking, extract(epoch from j.created_at)::float8 as oldest,
       case when k.demand_key is not null then
         json_build_object('waiting', k.waiting, 'unassigned', k.unassigned, 'cap', k.cap, 'waitReason', k.wait_reason) end as stored,
       case when doubted.demand_key is not null then json_build_object('type', doubted.subject_type, 'failureClass', doubted.failure_class)
@@ -121,7 +125,7 @@ export async function findDemand(db: Kysely<Database>, appIds: readonly number[]
     left join placeless using (demand_key)
     left join demand_keys k using (demand_key)
     cross join lateral (
-      select entity_id, entity_name, app_id, installation_id, scope_repo_id, k8s_pool, created_at
+      select entity_id, entity_name, app_id, installation_id, scope_repo_id, repo_full_name, k8s_pool, created_at
       from jobs where demand_key = d.demand_key and wants_worker order by created_at, job_id limit 1
     ) j
     ${installationToday('j', appIds)}

@@ -36,6 +36,7 @@ interface Row {
   barred: Record<string, 'installation_gone' | 'installation_suspended' | 'app_not_configured'>;
   budgets: Record<string, number>;
   unserved: Record<string, 0 | 1>;
+  openGroups: Record<string, 0 | 1>;
   breakers: { type: BreakerSubject['type']; id: string; failureClass: string; trials: 0 | 1; isPaused: boolean }[];
 }
 
@@ -61,7 +62,8 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
     pools as (
       select jsonb_agg(jsonb_build_object(
         'name', p ->> 'name', 'paused', coalesce(p -> 'paused', 'false'),
-        'cap', p -> 'maxWorkers', 'repositoryCap', p -> 'maxWorkersPerRepository', 'trials', short.trials,
+        'cap', p -> 'maxWorkers', 'repositoryCap', p -> 'maxWorkersPerRepository',
+        'entities', p -> 'entities', 'repositories', p -> 'repositories', 'trials', short.trials,
         'stopped', exists (select from stopped_making where subject_type = 'pool' and subject_id = p ->> 'name'))) as pools
       from document cross join jsonb_array_elements(content -> 'pools') p left join short on short.k8s_pool = p ->> 'name'
     ),
@@ -112,6 +114,13 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
         group by entity_id
       ) unusable
     ),
+    open_groups as (
+      select jsonb_object_agg(demand_key::text, case when paused_until > now() or exists (
+        select from workers w
+        where w.demand_key = g.demand_key and status in ('pending', 'running') and assigned_at is null and stopping_at is null
+      ) then 0 else 1 end) as groups
+      from runner_groups g where paused_until is not null
+    ),
     -- Whoever is unassigned now stands for the trial.
     unserved as (
       select jsonb_object_agg(demand_key::text, case when paused_until > now() or exists (
@@ -127,7 +136,9 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
       (select coalesce(jsonb_agg(case when ${NAMES_ENTITY} then subject_id::bigint end), '[]') from stopped_making where ${NAMES_ENTITY}) as "stoppedEntities",
       coalesce((select barred from barred), '{}') as barred,
       coalesce((select budgets from budgets), '{}') as budgets, coalesce((select breakers from breakers), '[]') as breakers,
-      coalesce((select unserved from unserved), '{}') as unserved`.execute(db);
+      coalesce((select unserved from unserved), '{}') as unserved, coalesce((select groups from open_groups), '{}') as "openGroups"`.execute(
+    db,
+  );
   const [row] = rows;
   if (row === undefined) throw new Error('PostgreSQL answered a select of one row with none.');
   const entities = Object.entries(row.entities).map(([key, { maxWorkers, weight }]) => {
@@ -142,10 +153,13 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
     barred: new Map(Object.entries(row.barred).map(([entityId, reason]) => [Number(entityId), reason])),
     breakers: toBreakers(row.breakers),
     usualBudget: settings.registrationsPerMinute,
-    unserved: new Map(Object.entries(row.unserved).map(([demandKey, trials]) => [Number(demandKey), trials])),
+    unserved: byKey(row.unserved),
+    openGroups: byKey(row.openGroups),
     budgets: new Map(Object.entries(row.budgets).map(([installation, allowed]) => [Number(installation), allowed])),
   };
 }
+
+const byKey = (trials: Record<string, 0 | 1>) => new Map(Object.entries(trials).map(([demandKey, count]) => [Number(demandKey), count]));
 
 /** Of several for one subject a wait that GitHub asked for tells the reason, else the last that failed. */
 function toBreakers(rows: Row['breakers']): Breakers {

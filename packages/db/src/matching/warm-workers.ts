@@ -13,6 +13,8 @@ export interface WarmKey {
   login: string;
   installationId: number;
   scopeRepoId: number;
+  /** The scope's name, if that is a repository. */
+  repoFullName: string | null;
   pool: string;
   /** So many are kept beyond what waiting jobs take. */
   wanted: number;
@@ -112,6 +114,7 @@ export async function findWarmKeys(
     -- A repository may be named twice, as it was and as it is called.
     keys as materialized (select distinct on (demand_key) * from named order by demand_key, wanted desc)
     select k.demand_key as "demandKey", k.entity_id as "entityId", k.login, k.installation_id as "installationId", k.repo_id as "scopeRepoId",
+      case when k.repo_id <> 0 then k.scope end as "repoFullName",
       k.pool, k.wanted, s.marked, s.aged,
       -- A runner that ended well without a known job took one of the waiting jobs, as in deficits.ts.
       greatest(0, s.unassigned - greatest(0, (select count(*) from jobs j where j.demand_key = k.demand_key and j.wants_worker)

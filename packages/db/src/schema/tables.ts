@@ -194,6 +194,20 @@ export interface UnservedKeysTable {
   access: Nullable<string>;
 }
 
+export interface RunnerGroupsTable {
+  demand_key: number;
+  entity_id: number;
+  k8s_pool: string;
+  name: string;
+  visibility: Nullable<'all' | 'private' | 'selected'>;
+  allows_public_repositories: Nullable<boolean>;
+  workflows: ColumnType<readonly string[] | null, string | null | undefined, string | null>;
+  repositories: ColumnType<readonly string[] | null, string | null | undefined, string | null>;
+  excess: Nullable<string>;
+  paused_until: Nullable<Date>;
+  read_at: Generated<Date>;
+}
+
 export interface StoppedMakingTable {
   subject_type: 'environment' | 'pool' | 'entity';
   subject_id: string;
@@ -264,6 +278,7 @@ export interface Database {
   login_pins: LoginPinsTable;
   warm_repositories: WarmRepositoriesTable;
   unserved_keys: UnservedKeysTable;
+  runner_groups: RunnerGroupsTable;
   stopped_making: StoppedMakingTable;
   registration_budgets: RegistrationBudgetsTable;
   breakers: BreakersTable;

@@ -7,6 +7,8 @@ const LINUX: PoolRule = {
   repositoryCap: null,
   stopped: false,
   trials: null,
+  entities: null,
+  repositories: null,
 };
 
 /** The rules for the account acme and the pool `linux`, without any cap; `given` says what is different. */
@@ -20,6 +22,7 @@ export const rulesWith = (given: Partial<MatchingRules> & { pool?: Partial<PoolR
   budgets: new Map(),
   usualBudget: 180,
   unserved: new Map(),
+  openGroups: new Map(),
   breakers: { everywhere: undefined, pools: new Map(), accounts: new Map(), entities: new Map(), repositories: new Map() },
   ...given,
 });

@@ -1,4 +1,5 @@
 import { loginAmong, ruleAmong } from '../pools/entities.ts';
+import { servesAccount, servesRepository } from '../pools/gate.ts';
 import { NO_POOL } from '../pools/place-job.ts';
 import type { WaitReason } from './wait-reasons.ts';
 
@@ -12,6 +13,9 @@ export interface PoolRule {
   readonly stopped: boolean;
   /** Workers of it that no node takes hold back all but so many; null while capacity is not known to be short. */
   readonly trials: number | null;
+  /** Whose jobs it serves; null: everybody's. */
+  readonly entities: readonly string[] | null;
+  readonly repositories: readonly string[] | null;
 }
 
 /** What the configuration says of an account. */
@@ -59,6 +63,8 @@ export interface MatchingRules {
   readonly breakers: Breakers;
   /** By key: how many workers may be tried although GitHub gave its idle ones no job (C11). */
   readonly unserved: ReadonlyMap<number, 0 | 1>;
+  /** By key: how many workers may be tried although the runner group lets in more than the pool serves. */
+  readonly openGroups: ReadonlyMap<number, 0 | 1>;
   /** By installation: how many more runners may be registered now. */
   readonly budgets: ReadonlyMap<number, number>;
   /** The same of installations of which nothing special is known. */
@@ -71,6 +77,8 @@ export interface Place {
   /** The account's present login, where it is known. */
   readonly login: string;
   readonly pool: string;
+  /** Where its workers register, if that is at one repository whose name is known. */
+  readonly repoFullName?: string | null;
 }
 
 /** The rule of an account, by its id before its login; undefined: it may not have workers, as under a login that is another one's. */
@@ -101,7 +109,13 @@ export function blockedBy(rules: MatchingRules, place: Place): WaitReason | unde
   const rule = rules.pools.get(pool);
   if (rule === undefined) return pool === NO_POOL ? 'no_pool_fits' : 'pool_unknown';
   if (rule.paused) return 'pool_paused';
+  if (!servesPlace(rule, place)) return 'pool_closed';
   if (entityRuleOf(rules, place) === undefined) return 'entity_not_allowed';
   if (rules.environmentStopped || rule.stopped || rules.stoppedEntities.has(entityId)) return 'making_stopped';
   return rules.barred.get(entityId);
+}
+
+function servesPlace({ entities, repositories }: PoolRule, { entityId, login, repoFullName }: Place): boolean {
+  const gate = { entities: entities ?? undefined, repositories: repositories ?? undefined };
+  return servesAccount(gate, { id: entityId, login }) && (typeof repoFullName !== 'string' || servesRepository(gate, repoFullName));
 }

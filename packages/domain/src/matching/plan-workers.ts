@@ -67,6 +67,7 @@ export function capsOf(demand: readonly KeyDemand[], live: readonly LiveWorkers[
   const keyLimit = (key: Pick<KeyDemand, 'demandKey' | 'scopeRepoId' | 'pool'>): Limit =>
     tightest([
       { room: left(repositoryCap(key), ofKey.get(key.demandKey)), reason: 'at_repository_cap' },
+      { room: rules.openGroups.get(key.demandKey) ?? Infinity, reason: 'runner_group_open' },
       { room: rules.unserved.get(key.demandKey) ?? Infinity, reason: 'github_does_not_assign' },
       limitOf(rules.breakers.repositories.get(key.scopeRepoId)),
     ]);

@@ -17,7 +17,17 @@ export function addAccount(world: World, { login, id, type, hasRunnerGroups }: N
     type,
     hasRunnerGroups: type === 'Organization' && hasRunnerGroups,
     // GitHub's default group keeps public repositories out until its owner lets them in.
-    runnerGroups: [{ id: 1, name: 'Default', visibility: 'all', allowsPublicRepositories: false, isDefault: true }],
+    runnerGroups: [
+      {
+        id: 1,
+        name: 'Default',
+        visibility: 'all',
+        allowsPublicRepositories: false,
+        isDefault: true,
+        repositoryIds: new Set(),
+        workflows: null,
+      },
+    ],
   };
   world.accounts.set(login.toLowerCase(), account);
   return account;

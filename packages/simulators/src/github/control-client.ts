@@ -19,6 +19,7 @@ export function connectGitHubSimulator(url: string): GitHubControl {
 // Complete by construction: a method added to the type and not here does not compile.
 const NAMES: Readonly<Record<keyof GitHubControl, true>> = {
   addOrganization: true,
+  setRunnerGroup: true,
   addUser: true,
   addRepository: true,
   renameRepository: true,

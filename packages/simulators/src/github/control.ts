@@ -1,3 +1,4 @@
+import type { GroupVisibility } from './account.ts';
 import type { DeliveryFaults } from './delivery-log.ts';
 import type { Fault } from './faults.ts';
 import type { NewJob } from './jobs.ts';
@@ -6,6 +7,16 @@ import type { RateResource } from './rate-limits.ts';
 import type { RunnerState } from './runner.ts';
 import type { Strike } from './world.ts';
 
+/** What is not said is as GitHub has it: all repositories that are not public, and any workflow. */
+export type GroupSetting = {
+  readonly org: string;
+  readonly name: string;
+  readonly visibility?: GroupVisibility;
+  readonly allowsPublicRepositories?: boolean;
+  readonly repositories?: readonly string[];
+  readonly workflows?: readonly string[] | null;
+};
+
 /**
  * How the simulated world is steered and asked, in process and over HTTP alike: every argument and every answer is plain JSON.
  * Repositories are named `owner/name`. What does not exist rejects.
@@ -13,6 +24,8 @@ import type { Strike } from './world.ts';
 export type GitHubControl = {
   /** An organisation with a Default runner group; `runnerGroups: false` for a plan that has no others. */
   addOrganization(account: { login: string; id?: number; runnerGroups?: boolean }): Promise<Named>;
+  /** Makes an organisation's runner group, or changes the one of that name. */
+  setRunnerGroup(group: GroupSetting): Promise<void>;
   addUser(account: { login: string; id?: number }): Promise<Named>;
   addRepository(repository: { owner: string; name: string; id?: number; private?: boolean; archived?: boolean }): Promise<Named>;
   /** The old name goes on answering with a redirect. */

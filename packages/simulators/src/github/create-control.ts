@@ -15,6 +15,7 @@ import type { AppChanges, GitHubControl, Named, RateSetting } from './control.ts
 import type { DeliveryFaults } from './delivery-log.ts';
 import { approveJob, cancelJob, queueJob, rerunJob } from './jobs.ts';
 import { emitExample, emitInstallation, emitInstallationRepositories } from './payloads.ts';
+import { setRunnerGroup } from './set-runner-group.ts';
 import { bucketOf } from './rate-limits.ts';
 import { notFound } from './refusal.ts';
 import { jobTruth, reportOf, truthOf } from './truth.ts';
@@ -40,6 +41,7 @@ function directControl(world: World): DirectControl {
   return {
     addOrganization: ({ login, id, runnerGroups = true }) =>
       namedAccount(addAccount(world, { login, id, type: 'Organization', hasRunnerGroups: runnerGroups })),
+    setRunnerGroup: (group) => setRunnerGroup(world, group),
     addUser: ({ login, id }) => namedAccount(addAccount(world, { login, id, type: 'User', hasRunnerGroups: false })),
     addRepository: ({ owner, name, id, private: isPrivate = true, archived = false }) =>
       namedRepository(addRepository(world, { owner, name, id, private: isPrivate, archived })),

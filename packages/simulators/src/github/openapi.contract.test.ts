@@ -110,6 +110,7 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     ['get', '/orgs/{org}/actions/runner-groups', 200, 'installation'],
     ['post', '/orgs/{org}/actions/runner-groups', 201, 'installation', group],
     ['get', '/orgs/{org}/actions/runner-groups/{runner_group_id}', 200, 'installation'],
+    ['get', '/orgs/{org}/actions/runner-groups/{runner_group_id}/repositories', 200, 'installation'],
     ['patch', '/orgs/{org}/actions/runner-groups/{runner_group_id}', 200, 'installation', { name: 'Default', visibility: 'all' }],
     ['get', '/repos/{owner}/{repo}/actions/runners', 200, 'installation'],
     ['get', '/repos/{owner}/{repo}/actions/runners/{runner_id}', 200, 'installation'],

@@ -1,5 +1,6 @@
 import type { Account, GroupVisibility, RunnerGroup } from './account.ts';
 import type { Payload } from './examples.ts';
+import { repositoryFragment } from './fragments.ts';
 import { pageOf } from './paging.ts';
 import { reachableOrganization } from './reach.ts';
 import { notFound, Refusal } from './refusal.ts';
@@ -17,6 +18,13 @@ export const runnerGroupRoutes: readonly Route[] = [
     operation: 'actions/get-self-hosted-runner-group-for-org',
     caller: 'installation',
     answer: (call) => answerWith(call, 200, namedGroup(call)),
+  },
+  {
+    method: 'get',
+    path: `${PATH}/:runner_group_id/repositories`,
+    operation: 'actions/list-repo-access-to-self-hosted-runner-group-in-org',
+    caller: 'installation',
+    answer: listRepositories,
   },
   {
     method: 'patch',
@@ -43,9 +51,16 @@ function createGroup(call: InstallationCall): Answer {
     throw new Refusal(409, 'A runner group with this name exists.');
   }
   const group = { id: nextId(call.world, 'group'), name, visibility: 'all', allowsPublicRepositories: false, isDefault: false } as const;
-  const made: RunnerGroup = { ...group, ...settingsIn(call) };
+  const made: RunnerGroup = { ...group, repositoryIds: new Set(), workflows: null, ...settingsIn(call) };
   account.runnerGroups.push(made);
   return answerWith(call, 201, made);
+}
+
+function listRepositories(call: InstallationCall): Answer {
+  const { repositoryIds } = namedGroup(call);
+  const all = [...call.world.repositories.values()].filter(({ id }) => repositoryIds.has(id));
+  const { items, headers } = pageOf(call, all);
+  return { status: 200, headers, body: { total_count: all.length, repositories: items.map((one) => repositoryFragment(one)) } };
 }
 
 function updateGroup(call: InstallationCall): Answer {
@@ -90,7 +105,7 @@ function groupJson(world: World, account: Account, group: RunnerGroup): Payload 
     inherited: false,
     allows_public_repositories: group.allowsPublicRepositories,
     workflow_restrictions_read_only: false,
-    restricted_to_workflows: false,
-    selected_workflows: [],
+    restricted_to_workflows: group.workflows !== null,
+    selected_workflows: [...(group.workflows ?? [])],
   };
 }

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { poolsDocument } from '@paddock/domain/pools/pools-document';
+import { sql } from 'kysely';
+import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+
+const LINUX = { name: 'linux', labels: ['linux'], image: 'runner:1', namespace: 'runners' };
+const DIND = { containerMode: 'dind' };
+const FOR_API = { repositories: ['acme/api'] };
+
+let world: SchedulerWorld;
+beforeAll(async () => {
+  world = await startSchedulerWorld({ kubelet: false });
+  await world.gitHub.addRepository({ owner: 'acme', name: 'web' });
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  await world.reset();
+  await world.db.deleteFrom('runner_groups').execute();
+});
+
+/** Each test has a group of its own, for a scheduler remembers what GitHub told of one. */
+let groups = 0;
+const nextGroup = () => `group ${(groups += 1)}`;
+const putPool = (more: object) => world.putPools(poolsDocument.parse({ pools: [{ ...LINUX, ...more }], entities: { acme: {} } }));
+const setGroup = (name: string, settings: object) => world.gitHub.setRunnerGroup({ org: 'acme', name, ...settings });
+const registered = async () => (await world.gitHub.truth()).runners.length;
+const reasons = async () => (await world.db.selectFrom('demand_keys').select('wait_reason').execute()).map((row) => row.wait_reason);
+const kept = () => world.db.selectFrom('runner_groups').selectAll().executeTakeFirst();
+const lists = async () => (await world.gitHub.report()).calls['actions/list-self-hosted-runner-groups-for-org'] ?? 0;
+
+test.each<[string, object, object, string]>([
+  ['lets in public repositories beside a Docker daemon', DIND, { allowsPublicRepositories: true }, 'public repositories'],
+  ['lets in every repository', FOR_API, { visibility: 'all' }, 'repositories that nobody selected'],
+  [
+    'has selected another repository as well',
+    FOR_API,
+    { visibility: 'selected', repositories: ['acme/api', 'acme/web'] },
+    'repositories that the pool does not serve (acme/web)',
+  ],
+  [
+    'lets in public repositories, of accounts that are named',
+    { entities: ['acme'] },
+    { allowsPublicRepositories: true },
+    'public repositories',
+  ],
+])('a runner group that %s gets no runner, and says why, until it is closed (C7, C11)', async (_what, more, settings, excess) => {
+  const runnerGroup = nextGroup();
+  await setGroup(runnerGroup, settings);
+  await putPool({ ...more, runnerGroup });
+  const before = await registered();
+  for (let n = 0; n < 3; n += 1) await world.queueJob();
+  await world.settle();
+  await world.settle();
+
+  expect(await registered()).toBe(before);
+  // Each was reserved once, before anybody had looked: nothing is tried again and again.
+  expect((await world.workers()).map(({ status, stop_reason: reason }) => [status, reason])).toEqual(
+    Array.from({ length: 3 }, () => ['failed', 'runner_group_open']),
+  );
+  expect(await reasons()).toEqual(['runner_group_open']);
+  expect((await kept())?.excess).toBe(`The runner group ${runnerGroup} lets in ${excess}`);
+
+  // Once the pause is over, one tries; what the group lets in is asked anew.
+  await world.db
+    .updateTable('runner_groups')
+    .set({ paused_until: sql`now()` })
+    .execute();
+  await world.settle();
+  expect(await registered()).toBe(before);
+  expect(await world.workers()).toHaveLength(4);
+
+  await setGroup(runnerGroup, { visibility: 'selected', repositories: ['acme/api'] });
+  await world.db.deleteFrom('runner_groups').execute();
+  await world.settle();
+  expect(await registered()).toBe(before + 3);
+  expect(await kept()).toMatchObject({ visibility: 'selected', repositories: ['acme/api'], excess: null, paused_until: null });
+});
+
+test('a pool that anybody may use registers in such a group, and what it lets in is kept (C7)', async () => {
+  const runnerGroup = nextGroup();
+  await setGroup(runnerGroup, { allowsPublicRepositories: true, workflows: ['acme/api/.github/workflows/a.yaml@main'] });
+  await putPool({ runnerGroup });
+  const [before, asked] = [await registered(), await lists()];
+  for (let n = 0; n < 3; n += 1) await world.queueJob();
+  await world.settle();
+  expect(await registered()).toBe(before + 3);
+  expect(await kept()).toMatchObject({
+    allows_public_repositories: true,
+    workflows: ['acme/api/.github/workflows/a.yaml@main'],
+    excess: `The runner group ${runnerGroup} lets in public repositories`,
+    paused_until: null,
+  });
+  // Asked once for all, not once for each job.
+  expect(await lists()).toBe(asked + 1);
+});
+
+test('what is said twice is meant, but for the repositories of a pool', async () => {
+  const runnerGroup = nextGroup();
+  await setGroup(runnerGroup, { allowsPublicRepositories: true });
+  const before = await registered();
+  await putPool({ ...DIND, runnerGroup, allowUntrusted: true });
+  await world.queueJob();
+  await world.settle();
+  expect(await registered()).toBe(before + 1);
+  await putPool({ ...FOR_API, name: 'linux', runnerGroup, allowUntrusted: true });
+  await world.queueJob();
+  await world.settle();
+  expect(await registered()).toBe(before + 1);
+});
+
+test('a group that is made for a pool of some repositories is one of selected ones', async () => {
+  const runnerGroup = nextGroup();
+  await putPool({ ...FOR_API, runnerGroup });
+  const before = await registered();
+  await world.queueJob();
+  await world.settle();
+  expect(await registered()).toBe(before + 1);
+  expect(await kept()).toMatchObject({ visibility: 'selected', repositories: [], excess: null });
+});
+
+test('a worker whose pool does not serve its account any more registers nothing, and none follows it (C2)', async () => {
+  const before = await registered();
+  await putPool({});
+  await world.queueJob();
+  await world.match();
+  await putPool({ entities: ['beta'] });
+  await world.settle();
+  await world.settle();
+  expect(await registered()).toBe(before);
+  expect((await world.workers()).map(({ status }) => status)).toEqual(['failed']);
+  expect(await reasons()).toEqual(['pool_closed']);
+});

@@ -1,0 +1,41 @@
+import type { GroupAccess } from '@paddock/domain/pools/group-excess';
+import { type Kysely, sql } from 'kysely';
+import { prepared } from '../connection/prepared.ts';
+import type { Database } from '../schema/tables.ts';
+
+export interface GroupToSave {
+  readonly entityId: number;
+  readonly pool: string;
+  readonly name: string;
+  /** Undefined: GitHub lets us have no group of that name. */
+  readonly access: GroupAccess | undefined;
+  /** What it lets in beyond what the pool serves, in a sentence. */
+  readonly excess: string | undefined;
+  /** For how long no runner is registered there, in milliseconds; undefined: runners are. */
+  readonly pauseMs: number | undefined;
+}
+
+/** Writes down what a pool's runner group lets in. Returns whether what it lets in too much is news. */
+export async function saveRunnerGroup(db: Kysely<Database>, group: GroupToSave): Promise<boolean> {
+  const { entityId, pool, name, access, excess = null, pauseMs = null } = group;
+  const { visibility = null, allowsPublicRepositories = null, workflows = null, repositories = null } = access ?? {};
+  const { rows } = await sql<{ isNews: boolean }>`${prepared}
+    with stated as (
+      select demand_key_of(${entityId}::bigint, 0, ${pool}::text) as demand_key, ${excess}::text as excess
+    ),
+    saved as (
+      insert into runner_groups as g (demand_key, entity_id, k8s_pool, name, visibility, allows_public_repositories, workflows, repositories,
+        excess, paused_until)
+      select demand_key, ${entityId}::bigint, ${pool}::text, ${name}::text, ${visibility}::text, ${allowsPublicRepositories}::boolean,
+        ${workflows && JSON.stringify(workflows)}::jsonb, ${repositories && JSON.stringify(repositories)}::jsonb,
+        excess, now() + ${pauseMs}::float8 * interval '1 millisecond'
+      from stated
+      on conflict (demand_key) do update set name = excluded.name, visibility = excluded.visibility,
+        allows_public_repositories = excluded.allows_public_repositories, workflows = excluded.workflows,
+        repositories = excluded.repositories, excess = excluded.excess, paused_until = excluded.paused_until, read_at = now()
+    )
+    select stated.excess is distinct from known.excess as "isNews" from stated left join runner_groups known using (demand_key)`.execute(
+    db,
+  );
+  return rows[0]?.isNews === true;
+}
