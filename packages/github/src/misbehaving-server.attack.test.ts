@@ -164,3 +164,14 @@ describe('a server that redirects', () => {
     expect(seen[0]).toEqual(['POST', 'token ghs_of_acme', expect.stringContaining('pdk-1')]);
   });
 });
+
+test.each([
+  ['words', { message: 'eyJ-'.repeat(2_000_000) }],
+  ['more words', { message: `${'-eyJ'.repeat(1_000_000)}.` }],
+  ['a link', { documentation_url: '#'.repeat(8_000_000) }],
+  ['another link', { documentation_url: '#a-secondary-'.repeat(600_000) }],
+])('%s of megabytes in a refusal do not hold the process', async (_what, said) => {
+  // Where the time grew with the square of the length this would take hours.
+  respond = (_request, response) => response.writeHead(403, { 'content-type': 'application/json' }).end(JSON.stringify(said));
+  expect(await list()).toMatchObject({ kind: 'forbidden', status: 403 });
+});

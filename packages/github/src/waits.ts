@@ -72,7 +72,7 @@ function untilReset(headers: Headers, now: number): number | undefined {
 /** A secondary limit may come without any header; then the link to its explanation is all that tells it from a missing permission. */
 function namesSecondaryLimit(data: unknown): boolean {
   const link = typeof data === 'object' && data !== null && 'documentation_url' in data ? data.documentation_url : undefined;
-  return typeof link === 'string' && /#.*\b(?:secondary|abuse)-rate-limits\b/.test(link);
+  return typeof link === 'string' && /#[^#]*\b(?:secondary|abuse)-rate-limits\b/.test(link);
 }
 
 function secondsToMs(value: string | number | undefined): number | undefined {
