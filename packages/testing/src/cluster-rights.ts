@@ -9,6 +9,7 @@ const COLLECTIONS = {
   ServiceAccount: (namespace: string) => `/api/v1/namespaces/${namespace}/serviceaccounts`,
   Role: (namespace: string) => `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/roles`,
   RoleBinding: (namespace: string) => `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`,
+  NetworkPolicy: (namespace: string) => `/apis/networking.k8s.io/v1/namespaces/${namespace}/networkpolicies`,
   PodDisruptionBudget: (namespace: string) => `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`,
 };
 

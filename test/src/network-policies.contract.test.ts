@@ -1,0 +1,102 @@
+import { BlockList, isIPv6 } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type AdminApi, connectAsAdmin } from '@paddock/testing/admin-api';
+import { deploy, deployedManifests } from '@paddock/testing/cluster-rights';
+import { type RealCluster, startRealCluster } from '@paddock/testing/real-cluster';
+
+interface Peer {
+  readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
+  readonly namespaceSelector?: object;
+}
+
+interface Spec {
+  readonly podSelector: object;
+  readonly policyTypes: readonly string[];
+  readonly ingress: readonly object[];
+  readonly egress: readonly { readonly to: readonly Peer[]; readonly ports?: readonly object[] }[];
+}
+
+const COLLECTION = '/apis/networking.k8s.io/v1/namespaces/runners/networkpolicies';
+const FILE = 'runner-network-policy.yaml';
+
+const specOf = async (): Promise<Spec> => {
+  const [manifest] = (await deployedManifests(FILE)) as unknown as { spec: Spec }[];
+  if (manifest === undefined) throw new Error(`${FILE} is empty.`);
+  return manifest.spec;
+};
+
+/** Whether one of the policy's blocks lets a packet out to the address, as Kubernetes says that blocks are read. */
+function isOpen({ egress }: Spec, address: string): boolean {
+  const has = (cidrs: readonly string[]): boolean => {
+    const list = new BlockList();
+    const type = isIPv6(address) ? 'ipv6' : 'ipv4';
+    for (const cidr of cidrs) {
+      const [net = '', bits] = cidr.split('/');
+      if (isIPv6(net) === isIPv6(address)) list.addSubnet(net, Number(bits), type);
+    }
+    return list.check(address, type);
+  };
+  const blocks = egress.flatMap(({ to }) => to).flatMap(({ ipBlock }) => ipBlock ?? []);
+  return blocks.some(({ cidr, except = [] }) => has([cidr]) && !has(except));
+}
+
+describe('the network policy of runners in deploy/kubernetes (H3)', () => {
+  test.each([
+    ['GitHub', '140.82.112.3', true],
+    ['GitHub, by IPv6', '2606:50c0:8000::154', true],
+    ['GitHub, by NAT64', '64:ff9b::8c52:7003', true],
+    ['a pod', '10.244.1.7', false],
+    ['a service', '172.20.0.10', false],
+    ['PostgreSQL on a private address', '192.168.7.5', false],
+    ['a pod of a carrier-grade range', '100.64.3.4', false],
+    ['a pod, by IPv6', 'fd12:3456::7', false],
+    ['a pod, by NAT64', '64:ff9b::af4:107', false],
+    ['the metadata address', '169.254.169.254', false],
+    ['that of AWS, by IPv6', 'fd00:ec2::254', false],
+    ['that of Google, by IPv6', 'fd20:ce::254', false],
+    ['that of Oracle', '192.0.0.192', false],
+    ['that of Alibaba', '100.100.100.200', false],
+    ['the wire server of Azure', '168.63.129.16', false],
+    ['the metadata address, by NAT64', '64:ff9b::a9fe:a9fe', false],
+    ['a neighbour on the link', 'fe80::1', false],
+  ])('%s (%s) is reached: %s', async (_what, address, expected) => {
+    expect(isOpen(await specOf(), address)).toBe(expected);
+  });
+
+  test('takes all pods of the namespace, lets nobody in, and names out to the cluster’s DNS alone', async () => {
+    const { podSelector, policyTypes, ingress, egress } = await specOf();
+    expect([podSelector, policyTypes, ingress]).toEqual([{}, ['Ingress', 'Egress'], []]);
+    const inside = egress.filter(({ to }) => to.some((peer) => peer.namespaceSelector !== undefined));
+    expect(inside.map(({ ports }) => ports)).toEqual([
+      [
+        { protocol: 'UDP', port: 53 },
+        { protocol: 'TCP', port: 53 },
+      ],
+    ]);
+  });
+});
+
+const assets = process.env['KUBEBUILDER_ASSETS'];
+const described = assets === undefined || assets === '' ? describe.skip : describe;
+
+described('the network policies in deploy/kubernetes, on a real API server (H3; needs KUBEBUILDER_ASSETS)', () => {
+  let real: RealCluster;
+  let admin: AdminApi;
+  beforeAll(async () => {
+    real = await startRealCluster(assets ?? '');
+    admin = await connectAsAdmin(real.kubeconfigFile);
+    await admin('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'runners' } });
+  });
+  afterAll(() => real.stop());
+
+  test.each(['network-policy.yaml', FILE])('%s is taken, and kept as it is written', async (file) => {
+    await deploy(admin, file, 'runners');
+    for (const manifest of await deployedManifests(file)) {
+      const { spec: written } = manifest as unknown as { spec: Partial<Spec> };
+      const { spec: stored } = (await admin('GET', `${COLLECTION}/${manifest.metadata.name}`)) as { spec: Partial<Spec> };
+      // An empty list and none say the same.
+      const { ingress = [], ...rest } = stored;
+      expect({ ...rest, ingress }).toMatchObject(written);
+    }
+  });
+});
