@@ -22,6 +22,9 @@ function fileWith(text: string): string {
   return file;
 }
 
+const ofRepository = (pools: string) =>
+  `One repository can take all that its organisation may have of ${pools}: registration: repository, or a pool for each team, keeps repositories apart.`;
+
 describe('paddock pools check', () => {
   test('the example in deploy/ can be used, and which of its label sets fit several pools is told (B4)', () => {
     expect(paddock('pools', 'check', EXAMPLE)).toEqual({
@@ -29,6 +32,7 @@ describe('paddock pools check', () => {
       stderr: '',
       stdout: [
         `${EXAMPLE} can be used; it has 3 pools.`,
+        ofRepository('linux-x64, docker, gpu'),
         'Jobs with the labels linux, self-hosted, x64 go to linux-x64; they fit docker too.',
         'Jobs with the labels linux, self-hosted go to linux-x64; they fit gpu, docker too.',
         '',
@@ -58,6 +62,7 @@ describe('paddock pools check', () => {
     expect(code).toBe(0);
     expect(stdout.split('\n').filter((line) => !line.includes('names no image'))).toEqual([
       `${file} can be used; it has 3 pools.`,
+      ofRepository('docker-less'),
       'Jobs with the labels docker go to docker; they fit docker-less too.',
       '',
     ]);
@@ -65,8 +70,8 @@ describe('paddock pools check', () => {
 
   test('the pools of docs/pools.md can be used, and their pods have what they say (H3)', () => {
     const [, pools = ''] = /```yaml\n(x-[^]*?)```/.exec(readFileSync(PAGE, 'utf8')) ?? [];
-    const file = fileWith(`github: { apps: [{ id: 1 }] }\nentities: { '*': {} }\n${pools}`);
-    expect(paddock('pools', 'check', file).stdout).toBe(`${file} can be used; it has 2 pools.\n`);
+    const file = fileWith(`github: { apps: [{ id: 1 }] }\nentities: { acme: {} }\n${pools}`);
+    expect(paddock('pools', 'check', file).stdout).toBe(`${file} can be used; it has 2 pools.\n${ofRepository('gpu, spot')}\n`);
     const podFor = (labels: string) => parse(paddock('pools', 'check', file, '--labels', labels).stdout) as object;
     expect(podFor('gpu')).toMatchObject({
       spec: {

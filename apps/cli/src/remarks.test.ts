@@ -5,10 +5,13 @@ import { remarksOn } from './remarks.ts';
 const POOL = { name: 'a', labels: ['x'], image: 'own:1', namespace: 'n' };
 /** Of which only accounts that are named get jobs to. */
 const DIND = { containerMode: 'dind', runnerGroup: 'docker', entities: ['acme'] };
-const remarksOnFile = (pools: object[], entities: object = { '*': {} }) => {
+const allRemarks = (pools: object[], entities: object = { '*': {} }) => {
   const written = { github: { apps: [{ id: 1 }] }, pools, entities };
   return remarksOn(configFile.parse(written), written);
 };
+/** Those on sharing have tests of their own, and are made of most files. */
+const ON_SHARING = /^'\*' has no commonMaxWorkers|^One repository can take/;
+const remarksOnFile = (...file: Parameters<typeof allRemarks>) => allRemarks(...file).filter((remark) => !ON_SHARING.test(remark));
 const remarks = (pool: object, entities?: object) => remarksOnFile([{ ...POOL, ...pool }], entities);
 const inTemplate = (spec: object, metadata?: object) => ({ template: { spec, metadata } });
 const poolOf = (name: string, labels: string[], more: object = {}) => ({ ...POOL, name, labels, ...more });
@@ -110,6 +113,23 @@ describe('what can be used and is hardly meant', () => {
       remarksOnFile([inGroup('a'), inGroup('b'), inGroup('c', { runnerGroup: 'paddock', runnerGroupVisibility: 'selected' })]),
     ).toEqual(['a and c want the runner group paddock each in another way: the first to make it decides.']);
     expect(remarksOnFile([inGroup('a', { publicRepositories: true }), inGroup('b', { registration: 'repository' })])).toEqual([]);
+  });
+
+  test("'*' without a common cap, for accounts can be multiplied (C4)", () => {
+    const own = poolOf('a', ['x'], { registration: 'repository' });
+    expect(allRemarks([own], { '*': {} })).toEqual([
+      "'*' has no commonMaxWorkers: whoever has many accounts can have maxWorkers for each of them.",
+    ]);
+    expect(allRemarks([own], { '*': { commonMaxWorkers: 40 } })).toEqual([]);
+    expect(allRemarks([own], { acme: {} })).toEqual([]);
+  });
+
+  test('pools that register at organisations, where one repository can take all of them (C4)', () => {
+    const pools = [poolOf('a', ['x']), poolOf('b', ['y']), poolOf('c', ['z'], { registration: 'repository' })];
+    const ofTeam = poolOf('d', ['w'], { repositories: ['acme/infra'], runnerGroup: 'infra' });
+    expect(allRemarks([...pools, ofTeam], { acme: {} })).toEqual([
+      'One repository can take all that its organisation may have of a, b: registration: repository, or a pool for each team, keeps repositories apart.',
+    ]);
   });
 
   test('accounts are told by login', () => {

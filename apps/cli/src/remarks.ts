@@ -3,6 +3,7 @@ import type { ConfigFile } from '@paddock/domain/pools/config-file';
 import { templateImage } from '@paddock/domain/pools/pod-template';
 import type { Pool } from '@paddock/domain/pools/pools-document';
 import { remarkOnChoice } from './remark-on-choice.ts';
+import { remarksOnSharing } from './remarks-on-sharing.ts';
 import { remarksOnStrangers } from './remarks-on-strangers.ts';
 import { remarksOnTemplate } from './remarks-on-template.ts';
 
@@ -21,6 +22,7 @@ export function remarksOn({ pools, entities }: ConfigFile, written: unknown): st
       ...remarksOnStrangers(entities, pool),
       ...ofSwitch(pool),
     ]),
+    ...remarksOnSharing({ pools, entities }),
     ...ofGroups(pools),
     ...remarkOnChoice(pools),
   ];

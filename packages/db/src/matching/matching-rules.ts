@@ -29,8 +29,10 @@ export interface MatchingSettings {
 
 interface Row {
   pools: PoolRule[];
-  entities: Record<string, { maxWorkers?: number | null; weight?: number }>;
+  entities: Record<string, { maxWorkers?: number | null; weight?: number; commonMaxWorkers?: number; commonWeight?: number }>;
   pins: Record<string, number>;
+  /** Of these logins those that their account bears today. */
+  borne: string[];
   environmentStopped: boolean;
   stoppedEntities: number[];
   barred: Record<string, 'installation_gone' | 'installation_suspended' | 'app_not_configured'>;
@@ -132,6 +134,8 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
     select coalesce((select pools from pools), '[]') as pools,
       coalesce((select content -> 'entities' from document), '{}') as entities,
       (select coalesce(jsonb_object_agg(login, entity_id), '{}') from login_pins) as pins,
+      (select coalesce(jsonb_agg(login), '[]') from login_pins p where exists (
+        select from installations i where i.entity_id = p.entity_id and lower(i.login) = p.login and i.deleted_at is null)) as borne,
       exists (select from stopped_making where subject_type = 'environment') as "environmentStopped",
       (select coalesce(jsonb_agg(case when ${NAMES_ENTITY} then subject_id::bigint end), '[]') from stopped_making where ${NAMES_ENTITY}) as "stoppedEntities",
       coalesce((select barred from barred), '{}') as barred,
@@ -144,10 +148,13 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
   const entities = Object.entries(row.entities).map(([key, { maxWorkers, weight }]) => {
     return [key.toLowerCase(), { cap: maxWorkers === undefined ? USUAL_CAP : maxWorkers, weight: weight ?? 1 }] as const;
   });
+  const everybody = row.entities['*'];
   return {
     pools: new Map(row.pools.map((pool) => [pool.name, pool])),
     entities: new Map(entities),
     pins: new Map(Object.entries(row.pins)),
+    common: everybody && { cap: everybody.commonMaxWorkers ?? null, weight: everybody.commonWeight ?? 1 },
+    listed: listedAccounts(row),
     environmentStopped: row.environmentStopped,
     stoppedEntities: new Set(row.stoppedEntities),
     barred: new Map(Object.entries(row.barred).map(([entityId, reason]) => [Number(entityId), reason])),
@@ -160,6 +167,16 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
 }
 
 const byKey = (trials: Record<string, 0 | 1>) => new Map(Object.entries(trials).map(([demandKey, count]) => [Number(demandKey), count]));
+
+/** Accounts that are listed by their id, or bear a listed login today. */
+function listedAccounts({ entities, pins, borne }: Row): ReadonlySet<number> {
+  const keys = Object.keys(entities).map((key) => key.toLowerCase());
+  const logins = new Set(borne.filter((login) => keys.includes(login)));
+  return new Set([
+    ...keys.flatMap((key) => (key.startsWith('id:') ? [Number(key.slice(3))] : [])),
+    ...Object.entries(pins).flatMap(([login, entityId]) => (logins.has(login) ? [entityId] : [])),
+  ]);
+}
 
 /** Of several for one subject a wait that GitHub asked for tells the reason, else the last that failed. */
 function toBreakers(rows: Row['breakers']): Breakers {

@@ -16,6 +16,8 @@ export const rulesWith = (given: Partial<MatchingRules> & { pool?: Partial<PoolR
   pools: new Map([['linux', { ...LINUX, ...given.pool }]]),
   entities: new Map([['acme', { cap: given.cap ?? null, weight: 1 }]]),
   pins: new Map(),
+  common: undefined,
+  listed: new Set(),
   environmentStopped: false,
   stoppedEntities: new Set(),
   barred: new Map(),

@@ -1,4 +1,4 @@
-import { loginAmong, ruleAmong } from '../pools/entities.ts';
+import { isUnlisted, loginAmong, ruleAmong } from '../pools/entities.ts';
 import { servesAccount, servesRepository } from '../pools/gate.ts';
 import { NO_POOL } from '../pools/place-job.ts';
 import type { WaitReason } from './wait-reasons.ts';
@@ -21,6 +21,13 @@ export interface PoolRule {
 /** What the configuration says of an account. */
 export interface EntityRule {
   readonly cap: number | null;
+  readonly weight: number;
+}
+
+/** What the configuration says of all whom only '*' admits, together. */
+export interface CommonRule {
+  readonly cap: number | null;
+  /** They share a full pool like one account of this weight. */
   readonly weight: number;
 }
 
@@ -55,6 +62,10 @@ export interface MatchingRules {
   readonly entities: ReadonlyMap<string, EntityRule>;
   /** By lower-cased login: the only account that it stands for. */
   readonly pins: ReadonlyMap<string, number>;
+  /** Undefined: '*' is not among the entities. */
+  readonly common: CommonRule | undefined;
+  /** Accounts that bear a name of the entities today, or are listed by their id. */
+  readonly listed: ReadonlySet<number>;
   readonly environmentStopped: boolean;
   readonly stoppedEntities: ReadonlySet<number>;
   /** Accounts where GitHub has said that the App is suspended, or not installed any more. */
@@ -89,6 +100,22 @@ export function entityRuleOf(
   const named = loginAmong(entities, { id, login });
   const isAnothers = named !== undefined && (pins.get(named) ?? id) !== id;
   return isAnothers ? undefined : ruleAmong(entities, { id, login });
+}
+
+/**
+ * Which of some accounts only '*' admits, so that they share its cap and its weight. Of `known` the login is known; of `others`, whose workers
+ * live and lack none, the listed accounts are told by their ids.
+ */
+export function commonAmong(
+  { common, entities, listed }: MatchingRules,
+  known: readonly Pick<Place, 'entityId' | 'login'>[],
+  others: readonly Pick<Place, 'entityId'>[],
+): ReadonlySet<number> {
+  if (common === undefined) return new Set();
+  const accounts = new Map<number, boolean>(others.map(({ entityId }) => [entityId, !listed.has(entityId)]));
+  const logins = new Map(known.map(({ entityId, login }) => [entityId, login]));
+  for (const [id, login] of logins) accounts.set(id, isUnlisted(entities, { id, login }));
+  return new Set([...accounts].flatMap(([entityId, isCommon]) => (isCommon ? [entityId] : [])));
 }
 
 /** An account's part of a pool, as one word. */

@@ -21,6 +21,7 @@ const live = (alive: number) => [{ demandKey: 7, entityId: 1, scopeRepoId: 0, po
 const NONE = new Map<number, number>();
 const pick = (newestFirst: Unregistered[], workers: ReturnType<typeof live>, rules: MatchingRules, warm = NONE) =>
   pickUnwanted(newestFirst, workers, { rules, warm });
+const EVERYBODY = new Map([['*', { cap: null, weight: 1 }]]);
 const names = (picked: readonly Unregistered[]) => picked.map(({ podName }) => podName);
 
 describe('pickUnwanted', () => {
@@ -45,6 +46,7 @@ describe('pickUnwanted', () => {
   test.each([
     ['the account’s cap', rulesWith({ cap: 2 })],
     ['the pool’s cap', rulesWith({ pool: { cap: 2 } })],
+    ['the cap of all whom nobody has named', rulesWith({ entities: EVERYBODY, common: { cap: 2, weight: 1 } })],
   ])('picks as many as exceed %s (C4)', (_name, rules) => {
     expect(names(pick(three(), live(3), rules))).toEqual(['newest']);
   });

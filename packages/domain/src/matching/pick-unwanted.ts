@@ -1,4 +1,4 @@
-import { accountInPool, blockedBy, entityRuleOf, type MatchingRules, type Place, standingOf } from './matching-rules.ts';
+import { accountInPool, blockedBy, commonAmong, entityRuleOf, type MatchingRules, type Place, standingOf } from './matching-rules.ts';
 import type { LiveWorkers } from './share-room.ts';
 
 /** A reservation that nobody has begun to register, with demand and supply of its key. */
@@ -24,10 +24,12 @@ export function pickUnwanted<W extends Unregistered>(
   { rules, warm }: { rules: MatchingRules; warm: Warm },
 ): W[] {
   const { breakers } = rules;
+  const common = commonAmong(rules, newestFirst, live);
   const counts = new Map<string, number>();
   const add = (key: string, by: number): void => void counts.set(key, (counts.get(key) ?? 0) + by);
   const count = (worker: Omit<LiveWorkers, 'alive'>, by: number): void => {
     for (const key of [`entity ${worker.entityId}`, `pool ${worker.pool}`, `key ${worker.demandKey}`]) add(key, by);
+    if (common.has(worker.entityId)) add('common', by);
   };
   for (const workers of live) count(workers, workers.alive);
   const isBeyond = (key: string, cap: number | null | undefined): boolean => typeof cap === 'number' && (counts.get(key) ?? 0) > cap;
@@ -53,6 +55,7 @@ export function pickUnwanted<W extends Unregistered>(
       blockedBy(rules, worker) !== undefined ||
       isHeldBack(worker) ||
       isBeyond(`entity ${worker.entityId}`, entityRuleOf(rules, worker)?.cap) ||
+      (common.has(worker.entityId) && isBeyond('common', rules.common?.cap)) ||
       isBeyond(`pool ${worker.pool}`, pool?.cap) ||
       (worker.scopeRepoId !== 0 && isBeyond(`key ${worker.demandKey}`, pool?.repositoryCap));
     if (!isUnwanted) return false;

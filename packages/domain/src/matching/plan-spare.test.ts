@@ -21,6 +21,8 @@ const held = (given: Partial<HeldBack> = {}): HeldBack => ({
   ...given,
 });
 
+const COMMON = rulesWith({ entities: new Map([['*', { cap: null, weight: 1 }]]), common: { cap: 3, weight: 1 } });
+
 const leaving = (given: Partial<SpareWorkers>) =>
   planLeaving({ keys: [], warm: new Map(), live: [workers(7, 3)], stopping: [], heldBack: [], rules: rulesWith(), ...given });
 
@@ -35,6 +37,7 @@ describe('planLeaving', () => {
   test.each([
     ['the account’s cap', rulesWith({ cap: 3 }), held({ count: 2 }), 2],
     ['the pool’s cap', rulesWith({ pool: { cap: 3 } }), held({ reason: 'at_pool_cap' }), 1],
+    ['the cap of all whom nobody has named', COMMON, held({ entityId: 2, reason: 'at_common_cap' }), 1],
     ['another account’s room', rulesWith({ cap: 3 }), held({ entityId: 2 }), 0],
     ['another pool’s room', rulesWith({ pool: { cap: 3 } }), held({ pool: 'gpu', reason: 'at_pool_cap' }), 0],
     ['GitHub’s budget', rulesWith({ cap: 3 }), held({ reason: 'github_budget' }), 0],

@@ -1,4 +1,4 @@
-import { blockedBy, entityRuleOf, type MatchingRules, type Place } from './matching-rules.ts';
+import { blockedBy, commonAmong, entityRuleOf, type MatchingRules, type Place } from './matching-rules.ts';
 import type { LiveWorkers } from './share-room.ts';
 import type { WaitReason } from './wait-reasons.ts';
 
@@ -44,7 +44,8 @@ export interface Leaving {
  */
 export function planLeaving(given: SpareWorkers): Leaving[] {
   const { keys, warm, rules } = given;
-  const needed = countNeeded(given);
+  const capsOver = capsOf(given);
+  const needed = countNeeded(given, capsOver);
   const inTheWay = (key: SpareKey): number => Math.max(0, ...capsOver(key).map((cap) => needed.get(cap) ?? 0));
   const leaving = new Map<number, { count: number; inTheWay: number }>();
   const take = (key: SpareKey, count: number): void => {
@@ -61,19 +62,26 @@ export function planLeaving(given: SpareWorkers): Leaving[] {
 }
 
 /** The caps that a worker of a key counts in. */
-const capsOver = ({ demandKey, entityId, pool }: { demandKey: number; entityId: number; pool: string }) => [
-  `entity ${entityId}`,
-  `pool ${pool}`,
-  `key ${demandKey}`,
-];
+type CapsOver = (key: { demandKey: number; entityId: number; pool: string }) => readonly string[];
+
+function capsOf({ keys, live, rules }: SpareWorkers): CapsOver {
+  const common = commonAmong(rules, keys, live);
+  return ({ demandKey, entityId, pool }) => [
+    `entity ${entityId}`,
+    `pool ${pool}`,
+    `key ${demandKey}`,
+    ...(common.has(entityId) ? ['common'] : []),
+  ];
+}
 
 /** By cap: how many workers have to leave it for what waits, beyond those that leave already; negative: there is room. */
-function countNeeded({ keys, live, stopping, heldBack, rules }: SpareWorkers): Map<string, number> {
+function countNeeded({ keys, live, stopping, heldBack, rules }: SpareWorkers, capsOver: CapsOver): Map<string, number> {
   const needed = new Map<string, number>();
   const add = (cap: string, count: number): void => void needed.set(cap, (needed.get(cap) ?? 0) + count);
   // A key that is held back by a cap of its own has no spare workers.
   for (const { entityId, pool, reason, count } of heldBack) {
     if (reason === 'at_entity_cap') add(`entity ${entityId}`, count);
+    if (reason === 'at_common_cap') add('common', count);
     if (reason === 'at_pool_cap') add(`pool ${pool}`, count);
   }
   for (const [sign, workers] of [[1, live] as const, [-1, stopping] as const]) {
@@ -81,7 +89,7 @@ function countNeeded({ keys, live, stopping, heldBack, rules }: SpareWorkers): M
       for (const cap of capsOver({ demandKey, entityId, pool })) add(cap, sign * alive);
     }
   }
-  const sizes = new Map<string, number>();
+  const sizes = new Map<string, number>([['common', rules.common?.cap ?? Infinity]]);
   for (const key of keys) {
     const { entityId, pool, demandKey, scopeRepoId } = key;
     const rule = rules.pools.get(pool);

@@ -92,6 +92,29 @@ describe('planWorkers', () => {
     expect(plan([key(1)], rules, 2).get(1)).toMatchObject({ made: 0, waitReason, heldBack });
   });
 
+  test('accounts that only * admits share its common cap, and named ones go on (C4)', () => {
+    const entities = new Map([
+      ['acme', { cap: null, weight: 1 }],
+      ['*', { cap: 4, weight: 1 }],
+    ]);
+    const rules = rulesWith({ entities, common: { cap: 5, weight: 1 }, listed: new Set([ACME]) });
+    const strangers = [2, 3].map((entityId) => key(entityId, { entityId, login: `stranger-${entityId}` }));
+    // One of acme, and two of a stranger who lacks none.
+    const live = [key(1), key(9, { entityId: 9 })].map((one, index) => Object.assign({ alive: index + 1 }, one));
+    const caps = capsOf([key(1), ...strangers], live, rules);
+    const plans = [...planWorkers([key(1), ...strangers], live, { caps, jobTimes: new Map(), most: 100 }).values()];
+    expect(plans.map(({ made, waitReason }) => [made, waitReason])).toEqual([
+      [3, null],
+      [2, 'at_common_cap'],
+      [1, 'at_common_cap'],
+    ]);
+    expect(plans.map(({ cap, heldBack }) => [cap, heldBack])).toEqual([
+      [null, 0],
+      [4, 1],
+      [4, 2],
+    ]);
+  });
+
   test('an account that fails in a pool gets one worker there, for whichever repository, and others as many as they lack (C11)', () => {
     const accounts = new Map([['linux@1', { trials: 1, reason: 'pool_failing', isPaused: false } as const]]);
     const rules = rulesWith({ breakers: { ...NO_BREAKERS, accounts } });

@@ -1,4 +1,13 @@
-import { accountInPool, blockedBy, entityRuleOf, type MatchingRules, type OpenBreaker, type Place, standingOf } from './matching-rules.ts';
+import {
+  accountInPool,
+  blockedBy,
+  commonAmong,
+  entityRuleOf,
+  type MatchingRules,
+  type OpenBreaker,
+  type Place,
+  standingOf,
+} from './matching-rules.ts';
 import { type LiveWorkers, type Room, type Share, shareRoom, type Shortage } from './share-room.ts';
 import type { WaitReason } from './wait-reasons.ts';
 
@@ -52,6 +61,12 @@ export function capsOf(demand: readonly KeyDemand[], live: readonly LiveWorkers[
       { room: budgets.get(entityId) ?? Infinity, reason: 'github_budget' },
       limitOf(rules.breakers.entities.get(entityId)),
     ]);
+  const common = commonAmong(rules, demand, live);
+  const commonAlive = live.reduce((sum, { entityId, alive }) => sum + (common.has(entityId) ? alive : 0), 0);
+  const commonLimit = (entityId: number): Limit => {
+    const cap = common.has(entityId) ? rules.common?.cap : undefined;
+    return { room: left(cap, commonAlive), reason: 'at_common_cap' };
+  };
   const poolLimit = (pool: string): Limit =>
     tightest([
       { room: left(rules.pools.get(pool)?.cap, ofPool.get(pool)), reason: 'at_pool_cap' },
@@ -73,18 +88,21 @@ export function capsOf(demand: readonly KeyDemand[], live: readonly LiveWorkers[
     ]);
   const room: Room = {
     entity: (entityId) => entityLimit(entityId).room,
+    common: (entityId) => commonLimit(entityId).room,
     pool: (pool) => poolLimit(pool).room,
     accountInPool: (place) => accountLimit(place).room,
     key: (key) => keyLimit(key).room,
   };
   const tightestCap = (key: KeyDemand): number | null => {
-    const caps = [entityRule(key.entityId)?.cap, rules.pools.get(key.pool)?.cap, repositoryCap(key)].filter(
+    const ofAll = common.has(key.entityId) ? rules.common?.cap : undefined;
+    const caps = [entityRule(key.entityId)?.cap, ofAll, rules.pools.get(key.pool)?.cap, repositoryCap(key)].filter(
       (cap) => typeof cap === 'number',
     );
     return caps.length === 0 ? null : Math.min(...caps);
   };
   const weight = (entityId: number): number => entityRule(entityId)?.weight ?? 1;
-  return { open, blocks, room, entityLimit, poolLimit, accountLimit, keyLimit, tightestCap, weight };
+  const sharesAsOne = { has: (entityId: number) => common.has(entityId), weight: rules.common?.weight ?? 1 };
+  return { open, blocks, room, common: sharesAsOne, entityLimit, commonLimit, poolLimit, accountLimit, keyLimit, tightestCap, weight };
 }
 
 /**
@@ -93,7 +111,7 @@ export function capsOf(demand: readonly KeyDemand[], live: readonly LiveWorkers[
  */
 export function findRivals({ open, room }: Caps): { demandKey: number; count: number }[] {
   return [...Map.groupBy(open, ({ entityId }) => entityId)].flatMap(([entityId, keys]) => {
-    const bound = room.entity(entityId);
+    const bound = Math.min(room.entity(entityId), room.common(entityId));
     const asked = keys.map((key) => ({ demandKey: key.demandKey, count: Math.min(key.lacking, room.key(shortageOf(key, [])), bound) }));
     const isTight = keys.length > 1 && asked.reduce((sum, { count }) => sum + count, 0) > bound;
     return isTight ? asked.filter(({ count }) => count > 0) : [];
@@ -107,12 +125,18 @@ export function planWorkers(
   { caps, jobTimes, most }: { caps: Caps; jobTimes: ReadonlyMap<number, readonly number[]>; most: number },
 ): ReadonlyMap<number, KeyPlan> {
   const shortages = caps.open.map((key) => shortageOf(key, jobTimes.get(key.demandKey) ?? [key.oldest]));
-  const shares = shareRoom({ shortages, live, room: caps.room, weight: caps.weight, most });
-  const allowed = { ofEntity: new Map<number, number>(), ofPool: new Map<string, number>(), ofAccount: new Map<string, number>() };
+  const shares = shareRoom({ shortages, live, room: caps.room, weight: caps.weight, common: caps.common, most });
+  const allowed = {
+    ofEntity: new Map<number, number>(),
+    common: 0,
+    ofPool: new Map<string, number>(),
+    ofAccount: new Map<string, number>(),
+  };
   for (const { demandKey, entityId, pool } of caps.open) {
     const count = shares.get(demandKey)?.allowed ?? 0;
     const account = accountInPool({ pool, entityId });
     allowed.ofEntity.set(entityId, (allowed.ofEntity.get(entityId) ?? 0) + count);
+    if (caps.common.has(entityId)) allowed.common += count;
     allowed.ofPool.set(pool, (allowed.ofPool.get(pool) ?? 0) + count);
     allowed.ofAccount.set(account, (allowed.ofAccount.get(account) ?? 0) + count);
   }
@@ -122,6 +146,7 @@ export function planWorkers(
     if ((allowed.ofEntity.get(key.entityId) ?? 0) >= room.entity(key.entityId)) {
       return caps.entityLimit(key.entityId).reason;
     }
+    if (caps.common.has(key.entityId) && allowed.common >= room.common(key.entityId)) return caps.commonLimit(key.entityId).reason;
     if ((allowed.ofPool.get(key.pool) ?? 0) >= room.pool(key.pool)) {
       return caps.poolLimit(key.pool).reason;
     }
@@ -134,8 +159,14 @@ export function planWorkers(
     const ofPool = caps.room.pool(key.pool) - (allowed.ofPool.get(key.pool) ?? 0);
     const ofAccount = caps.accountLimit(key).room - (allowed.ofAccount.get(accountInPool(key)) ?? 0);
     const ofKey = Math.min(ofAccount, caps.keyLimit(key).room - share.allowed);
-    const others = reason === 'at_entity_cap' ? [ofPool, ofKey] : reason === 'at_pool_cap' ? [ofKey] : [];
-    return reason === null ? 0 : Math.min(key.lacking - share.allowed, ...others);
+    const ofCommon = caps.room.common(key.entityId) - (caps.common.has(key.entityId) ? allowed.common : 0);
+    const ofEntity = caps.room.entity(key.entityId) - (allowed.ofEntity.get(key.entityId) ?? 0);
+    const others = new Map<WaitReason | null, number[]>([
+      ['at_entity_cap', [ofCommon, ofPool, ofKey]],
+      ['at_common_cap', [ofEntity, ofPool, ofKey]],
+      ['at_pool_cap', [ofKey]],
+    ]).get(reason);
+    return reason === null ? 0 : Math.min(key.lacking - share.allowed, ...(others ?? []));
   };
   return new Map(
     demand.map((key) => {

@@ -18,25 +18,35 @@ const shortage = (demandKey: number, given: Partial<Shortage> = {}): Shortage =>
 
 interface Caps {
   readonly entities?: Readonly<Record<number, number>>;
+  /** Of the accounts 2 and 3 together. */
+  readonly common?: number | undefined;
   readonly pools?: Readonly<Record<string, number>>;
   /** By account and pool. */
   readonly accounts?: Readonly<Record<string, number>>;
   readonly keys?: Readonly<Record<number, number>>;
 }
 
-const roomOf = ({ entities = {}, pools = {}, accounts = {}, keys = {} }: Caps): Room => ({
+/** Those who share as one, where somebody does. */
+const COMMON = new Set([2, 3]);
+
+const roomOf = ({ entities = {}, common, pools = {}, accounts = {}, keys = {} }: Caps): Room => ({
   entity: (entityId) => entities[entityId] ?? Infinity,
+  common: (entityId) => (common !== undefined && COMMON.has(entityId) ? common : Infinity),
   pool: (pool) => pools[pool] ?? Infinity,
   accountInPool: ({ entityId, pool }) => accounts[`${entityId} ${pool}`] ?? Infinity,
   key: ({ demandKey }) => keys[demandKey] ?? Infinity,
 });
 
-function share(shortages: Shortage[], caps: Caps, { live = [], weights = {}, most = NOBODY_ELSE }: Partial<Extra> = {}) {
-  const sharing: Sharing = { shortages, live, room: roomOf(caps), weight: (entityId) => weights[entityId] ?? 1, most };
+function share(shortages: Shortage[], caps: Caps, { live = [], weights = {}, most = NOBODY_ELSE, common = NOBODY }: Partial<Extra> = {}) {
+  const sharing: Sharing = { shortages, live, room: roomOf(caps), weight: (entityId) => weights[entityId] ?? 1, common, most };
   return shareRoom(sharing);
 }
 
+/** Who shares as one: nobody. */
+const NOBODY = { has: () => false, weight: 1 };
+
 interface Extra {
+  readonly common: Sharing['common'];
   readonly live: LiveWorkers[];
   readonly weights: Readonly<Record<number, number>>;
   readonly most: number;
@@ -139,6 +149,60 @@ describe('shareRoom', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  test('gives accounts that share as one no more together than their cap, and what they leave to others (C4)', () => {
+    const sharesAsOne = { has: (entityId: number) => COMMON.has(entityId), weight: 1 };
+    fc.assert(
+      fc.property(situations(), fc.nat(8), ({ shortages, live, caps, weights }, common) => {
+        const room = roomOf({ ...caps, common });
+        const shares = share(shortages, { ...caps, common }, { live, weights, common: sharesAsOne });
+        const made = (of: (one: Shortage) => boolean) =>
+          shortages.filter(of).reduce((sum, { demandKey }) => sum + (shares.get(demandKey)?.made ?? 0), 0);
+        const ofCommon = made(({ entityId }) => COMMON.has(entityId));
+        expect(ofCommon).toBeLessThanOrEqual(common);
+        for (const one of shortages) {
+          const own = made(({ demandKey }) => demandKey === one.demandKey);
+          const ofEntity = made(({ entityId }) => entityId === one.entityId);
+          const ofPool = made(({ pool }) => pool === one.pool);
+          const ofAccount = made(({ pool, entityId }) => pool === one.pool && entityId === one.entityId);
+          expect(own).toBeLessThanOrEqual(Math.min(one.lacking, room.key(one)));
+          expect(ofEntity).toBeLessThanOrEqual(room.entity(one.entityId));
+          expect(ofAccount).toBeLessThanOrEqual(room.accountInPool(one));
+          expect(ofPool).toBeLessThanOrEqual(room.pool(one.pool));
+          const isFull =
+            own === Math.min(one.lacking, room.key(one)) ||
+            ofEntity === room.entity(one.entityId) ||
+            ofAccount === room.accountInPool(one) ||
+            (COMMON.has(one.entityId) && ofCommon === common);
+          // Work conserving: whoever could have more is kept from it by the pool alone.
+          expect(isFull || ofPool === room.pool(one.pool)).toBe(true);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('gives accounts that share as one no more of a full pool for being many (C4)', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 30 }), fc.constantFrom(0.5, 1, 2), (accounts, room, weight) => {
+        const named = shortage(1, { lacking: 50 });
+        const others = (count: number) =>
+          Array.from({ length: count }, (_, index) => shortage(10 + index, { entityId: 10 + index, lacking: 50, jobTimes: [10] }));
+        const ofNamed = (count: number) =>
+          share([named, ...others(count)], { pools: { linux: room } }, { common: { has: (entityId) => entityId >= 10, weight } }).get(1)
+            ?.made;
+        expect(ofNamed(accounts)).toBe(ofNamed(1));
+      }),
+    );
+  });
+
+  test('counts what accounts that share as one have of the pool already, and is fair among them (C4)', () => {
+    const live = [{ demandKey: 2, entityId: 2, scopeRepoId: 0, pool: 'linux', alive: 3 }];
+    const shortages = [shortage(1, { lacking: 9 }), shortage(2, { entityId: 2, lacking: 9 }), shortage(3, { entityId: 3, lacking: 9 })];
+    const common = { has: (entityId: number) => COMMON.has(entityId), weight: 1 };
+    expect(madeOf(share(shortages, { pools: { linux: 7 } }, { live, common }))).toEqual({ 1: 5, 3: 2 });
+    expect(madeOf(share(shortages, { common: 4 }, { live, common }))).toEqual({ 1: 9, 2: 1, 3: 3 });
   });
 
   test('says the same as making one worker after the other for whoever has the least, when one pool binds (C4)', () => {

@@ -23,6 +23,8 @@ export interface LiveWorkers {
 /** How many more workers there may be; Infinity where nothing binds. */
 export interface Room {
   entity(entityId: number): number;
+  /** Of all accounts that share a cap, if this is one of them. */
+  common(entityId: number): number;
   pool(pool: string): number;
   /** Of one account in one pool. */
   accountInPool(place: Pick<Shortage, 'entityId' | 'pool'>): number;
@@ -35,6 +37,8 @@ export interface Sharing {
   readonly room: Room;
   /** The share of a pool that an account is entitled to, against those of others; more than 0. */
   weight(entityId: number): number;
+  /** The accounts that share as if they were one, and the weight of all of them. */
+  readonly common: { has(entityId: number): boolean; readonly weight: number };
   /** At most so many are made now; what is left over is found by the next pass. */
   readonly most: number;
 }
@@ -83,7 +87,8 @@ interface Places {
  * Shares out what the caps leave. Two sides choose:
  *
  * - an account spends its cap on the repository that has the fewest workers, and there on the oldest job;
- * - a pool gives its room to the account that has the least of it by its weight, and of equals to the oldest job.
+ * - a pool gives its room to the account that has the least of it by its weight, and of equals to the oldest job. Accounts that share as one
+ *   stand there for one account, and among them again for themselves.
  *
  * What a full pool refuses, the account asks for elsewhere, until nobody is refused any more: a stable allocation, which is one and the
  * same whoever asks first. In the end no key lacks a worker while its account, its pool and the key itself have room, and no account could
@@ -91,9 +96,22 @@ interface Places {
  */
 export function shareRoom(sharing: Sharing): ReadonlyMap<number, Share> {
   const accounts = claimsOf(sharing);
+  const granted = allot(accounts, sharing);
+  const kept = withinCommon(granted, sharing);
+  if (kept === undefined) return countPerKey(granted, sharing.most);
+  for (const account of accounts) {
+    if (sharing.common.has(account.entityId)) account.claims = account.claims.filter((claim) => kept.has(claim));
+  }
+  return countPerKey(allot(accounts, sharing), sharing.most);
+}
+
+/** The claims that are granted where every account asks for its own in their order. */
+function allot(accounts: readonly Account[], sharing: Sharing): Claim[] {
   const claims = accounts.flatMap((account) => account.claims);
-  const pools = placesOf(claims, sharing.room);
+  const pools = placesOf(claims, sharing);
   const open = [...accounts];
+  for (const account of accounts) Object.assign(account, { asked: 0, granted: 0 });
+  for (const claim of claims) claim.isGranted = false;
   for (let account = open.pop(); account !== undefined; account = open.pop()) {
     while (account.granted < account.room) {
       const claim = account.claims[account.asked];
@@ -107,10 +125,24 @@ export function shareRoom(sharing: Sharing): ReadonlyMap<number, Share> {
       open.push(loser.account);
     }
   }
-  return countPerKey(
-    claims.filter(({ isGranted }) => isGranted),
-    sharing.most,
+  return claims.filter(({ isGranted }) => isGranted);
+}
+
+/**
+ * Of the granted claims of those who share a cap as many as it leaves, if it does not leave all: accounts with the fewest workers come first.
+ * What they give up goes to others, when all ask again; those that are kept were granted beside more rivals, and are so again.
+ */
+function withinCommon(granted: readonly Claim[], { live, room, common }: Sharing): ReadonlySet<Claim> | undefined {
+  const shared = granted.filter(({ account }) => common.has(account.entityId));
+  const [first] = shared;
+  const most = first === undefined ? 0 : room.common(first.account.entityId);
+  if (shared.length <= most) return undefined;
+  const has = countBy(live, ({ entityId }) => String(entityId));
+  const turns = [...Map.groupBy(shared, ({ account }) => account)].flatMap(([{ entityId }, own]) =>
+    own.map((claim, nth) => ({ claim, turn: (has.get(String(entityId)) ?? 0) + nth })),
   );
+  const inTurn = turns.toSorted((a, b) => a.turn - b.turn || byAge(a.claim, b.claim)).map(({ claim }) => claim);
+  return new Set(inTurn.slice(0, most));
 }
 
 /** Grants the claim if there is room or somebody who ranks behind it. Returns the claim that goes without: itself, the one it displaces, or none. */
@@ -128,8 +160,14 @@ function takePlace(places: Places | undefined, claim: Claim): Claim | undefined 
   return loser;
 }
 
-function placesOf(claims: readonly Claim[], room: Room): ReadonlyMap<string, Places> {
+function placesOf(claims: readonly Claim[], { live, room, common }: Sharing): ReadonlyMap<string, Places> {
   const places = [...Map.groupBy(claims, ({ shortage }) => shortage.pool)].map(([pool, asked]) => {
+    const shared = asked.filter(({ account }) => common.has(account.entityId));
+    // Where nobody else asks, they are compared with each other only.
+    if (shared.length < asked.length) {
+      const has = live.reduce((sum, one) => sum + (one.pool === pool && common.has(one.entityId) ? one.alive : 0), 0);
+      for (const [nth, claim] of shared.toSorted(byPoolShare).entries()) claim.poolShare = (has + nth) / common.weight;
+    }
     const ranked = asked.toSorted(byPoolShare);
     for (const [rank, claim] of ranked.entries()) claim.rank = rank;
     return [pool, { ranked, room: room.pool(pool), taken: 0, last: -1 }] as const;
@@ -154,7 +192,7 @@ function claimsOf({ shortages, live, room, weight, most }: Sharing): Account[] {
   return [...Map.groupBy(shortages, ({ entityId }) => entityId)].map(([entityId, own]) => {
     const account: Account = { entityId, room: room.entity(entityId), claims: [], asked: 0, granted: 0 };
     const claims = own.flatMap((shortage) => {
-      const bounds = [shortage.lacking, room.key(shortage), room.pool(shortage.pool), account.room, most];
+      const bounds = [shortage.lacking, room.key(shortage), room.pool(shortage.pool), account.room, room.common(entityId), most];
       return Array.from({ length: Math.max(0, Math.min(...bounds)) }, (_, nth) => claimOf(account, shortage, nth));
     });
     for (const [scopeRepoId, same] of Map.groupBy(claims, ({ shortage }) => shortage.scopeRepoId)) {

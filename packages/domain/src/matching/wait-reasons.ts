@@ -27,6 +27,7 @@ export const WAIT_REASONS = {
     'GitHub serves the version of the pool’s runners no more, so its image has to be newer; one worker stands ready to try again',
   github_budget: 'GitHub allows the installation no more registrations of runners for now',
   at_entity_cap: 'the account has as many workers as its maxWorkers allows',
+  at_common_cap: "the accounts that only '*' admits have together as many workers as its commonMaxWorkers allows",
   no_capacity: 'the cluster has no node for workers that the pool has already; one more is tried from time to time',
   at_pool_cap: 'the pool has as many workers as its maxWorkers allows',
   github_does_not_assign: 'GitHub gave workers of the key no job for long; one more is tried from time to time',

@@ -23,6 +23,9 @@ export function loginAmong(entities: { has(key: string): boolean }, account: Nam
   return key === account.login.toLowerCase() ? key : undefined;
 }
 
+/** Whether only '*' admits an account. */
+export const isUnlisted = (entities: { has(key: string): boolean }, account: NamedAccount): boolean => keyAmong(entities, account) === '*';
+
 /** The rule for an account in entries by lower-cased key; undefined: it may not use Paddock. */
 export function ruleAmong<Rule>(entities: ReadonlyMap<string, Rule>, account: NamedAccount): Rule | undefined {
   const key = keyAmong(entities, account);

@@ -151,6 +151,13 @@ describe('the pools document', () => {
     expect(entityRule(poolsDocument.parse({ pools: [], entities: { Acme: {} } }), { id: 2, login: 'else' })).toBeUndefined();
   });
 
+  test('what accounts share is written under * only, and absent where it is not written (C4)', () => {
+    const common = { commonMaxWorkers: 40, commonWeight: 2 };
+    expect(poolsDocument.parse({ pools: [], entities: { '*': common } }).entities['*']).toMatchObject(common);
+    expect(Object.keys(poolsDocument.parse({ pools: [], entities: { '*': {} } }).entities['*'] ?? {})).toEqual(['maxWorkers', 'weight']);
+    expect(problemsOf({ pools: [], entities: { acme: common } })?.join()).toContain("entities.acme.commonWeight: belongs under '*'");
+  });
+
   test("an account's id wins over its login, its login over the star", () => {
     expect(capOf({ '*': 1, acme: 2, 'id:11': 3 })).toBe(3);
     expect(capOf({ '*': 1, Acme: 2, 'id:12': 3 })).toBe(2);

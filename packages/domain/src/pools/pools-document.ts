@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { asRecord } from './as-record.ts';
 import { deadlines } from './deadlines.ts';
 import { isWrongId, loginAmong, type NamedAccount, ruleAmong } from './entities.ts';
 import { foreignToPools } from './foreign-keys.ts';
@@ -93,14 +94,17 @@ export const pool = writtenPool
   .superRefine(refuseLogsInStatus, { when: () => true })
   .transform(({ image, ...rest }) => ({ ...rest, image: image ?? templateImage(rest.template) ?? OFFICIAL_IMAGE }));
 
+const weight = z.number().min(0.01, 'must be at least 0.01').max(1_000);
+
 const entity = z.strictObject({
   maxWorkers: count.nullable().default(20).describe('Most workers of the account at one time; null: no limit, 0: switched off.'),
-  weight: z
-    .number()
-    .min(0.01, 'must be at least 0.01')
-    .max(1_000)
-    .default(1)
-    .describe('Its share of a pool that is full, against those of other accounts.'),
+  weight: weight.default(1).describe('Its share of a pool that is full, against those of other accounts.'),
+  commonMaxWorkers: count
+    .optional()
+    .describe("Only under '*': most workers of all accounts that it alone admits, together; no limit without it."),
+  commonWeight: weight
+    .optional()
+    .describe("Only under '*': all accounts that it alone admits share a full pool like one of this weight; 1 without it."),
 });
 
 /** The sections of the configuration file that are kept in the database. */
@@ -213,6 +217,12 @@ function checkTogether(content: unknown, context: z.RefinementCtx): void {
   }
   for (const key of Object.keys(entities).filter(isWrongId)) {
     report(['entities', key], "must be id: and the account's number, as in id:9919");
+  }
+  for (const [key, rule] of Object.entries(entities)) {
+    if (key === '*') continue;
+    for (const common of ['commonMaxWorkers', 'commonWeight'].filter((name) => Object.hasOwn(asRecord(rule), name))) {
+      report(['entities', key, common], "belongs under '*', whose accounts are not named; an account of its own has maxWorkers and weight");
+    }
   }
   const logins = Object.keys(entities).map((login) => login.toLowerCase());
   if (new Set(logins).size !== logins.length) report(['entities'], 'the same login is listed twice');

@@ -1,0 +1,19 @@
+import type { ConfigFile } from '@paddock/domain/pools/config-file';
+
+/** Where somebody can have more than their share: by many accounts, or by one repository of an organisation. */
+export function remarksOnSharing({ pools, entities }: Pick<ConfigFile, 'pools' | 'entities'>): string[] {
+  const open = pools.filter(
+    ({ registration, repositories, maxWorkers }) => registration === 'organization' && repositories === undefined && maxWorkers !== 0,
+  );
+  const names = open.map(({ name }) => name).join(', ');
+  return [
+    ...(entities['*'] !== undefined && entities['*'].commonMaxWorkers === undefined
+      ? ["'*' has no commonMaxWorkers: whoever has many accounts can have maxWorkers for each of them."]
+      : []),
+    ...(open.length === 0
+      ? []
+      : [
+          `One repository can take all that its organisation may have of ${names}: registration: repository, or a pool for each team, keeps repositories apart.`,
+        ]),
+  ];
+}
