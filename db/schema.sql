@@ -226,6 +226,7 @@ create table installations (
   stated_at timestamp with time zone not null,
   updated_at timestamp with time zone default now() not null,
   listed_at timestamp with time zone,
+  login_stated_at timestamp with time zone,
   constraint installations_pkey PRIMARY KEY (entity_id, app_id)
 );
 

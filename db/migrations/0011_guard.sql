@@ -68,3 +68,7 @@ create table runner_groups (
 );
 
 create trigger runner_groups_changed after update or delete on runner_groups for each statement execute function notify_queue_event();
+
+-- As of when GitHub said the login that is known, where a delivery about something else has told it last. What was said before that, and is heard
+-- again or late, turns no name back.
+alter table installations add column login_stated_at timestamptz;

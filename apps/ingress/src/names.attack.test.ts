@@ -46,6 +46,8 @@ const installed = (action: 'created' | 'deleted', account: JsonObject) =>
   signed('installation', examplePayload('installation', action, { installation: { id: 1_000 + Number(account['id']), account } }));
 
 const outcomeOf = async (delivery: ReturnType<typeof signed>) => (await ingress.deliver(await delivery)).text;
+const at = (day: number) => `2026-01-0${day}T00:00:00Z`;
+const known = () => database.db.selectFrom('installations').select(['login', 'suspended_at']).executeTakeFirstOrThrow();
 const send = async (service: Ingress, id: number, login: string) => {
   const delivery = await job(id, { id, login, type: 'Organization' });
   return (await service.deliver(delivery)).text;
@@ -53,6 +55,23 @@ const send = async (service: Ingress, id: number, login: string) => {
 const jobs = async () => {
   const rows = await database.db.selectFrom('jobs').select(['job_id', 'entity_id']).orderBy('job_id').execute();
   return rows.map((row) => [row.job_id, row.entity_id]);
+};
+
+/** A job of the account, queued on that day under that login. */
+const said = async (day: number, login: string, id: number) => {
+  const times = { created_at: at(day), started_at: at(day) };
+  const body = { workflow_job: { id, labels: ['linux'], ...times }, repository: { id: 21, private: true, owner: { ...ACME, login } } };
+  return outcomeOf(signed('workflow_job', examplePayload('workflow_job', 'queued', { ...body, installation: { id: 1_011 } })));
+};
+/** The installation, as of that day. */
+const stated = (day: number, login: string, action: 'created' | 'suspend') => {
+  const installation = {
+    id: 1_011,
+    account: { ...ACME, login },
+    updated_at: at(day),
+    suspended_at: action === 'suspend' ? at(day) : null,
+  };
+  return outcomeOf(signed('installation', examplePayload('installation', action, { installation })));
 };
 
 test.each(['{ acme: {} }', "{ Acme: {}, '*': {} }"])(
@@ -116,4 +135,21 @@ test('of two accounts that bear a login at the same instant one is served', asyn
   );
   expect(rows).toHaveLength(logins.length);
   for (const row of rows) expect(row).toMatchObject({ entity_id: (row as { pinned: number }).pinned });
+});
+
+test('what was said before an account was renamed turns its name back in no delivery, however late it comes', async () => {
+  await startWith("{ '*': {} }");
+  await stated(1, 'acme', 'created');
+  await said(4, 'acme-new', 1);
+  await said(3, 'acme', 2);
+  expect(await known()).toMatchObject({ login: 'acme-new' });
+  await stated(2, 'acme', 'suspend');
+  expect(await known()).toMatchObject({ login: 'acme-new' });
+  // What is newer counts, whoever says it.
+  await stated(5, 'acme-newer', 'created');
+  await stated(2, 'acme', 'suspend');
+  await said(4, 'acme', 3);
+  expect(await known()).toEqual({ login: 'acme-newer', suspended_at: null });
+  await said(6, 'acme-newest', 4);
+  expect(await known()).toMatchObject({ login: 'acme-newest' });
 });

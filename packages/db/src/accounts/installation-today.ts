@@ -35,5 +35,5 @@ export const isUsable = (alias: string, appIds: readonly number[]): RawBuilder<b
 
 /** The login of a row's account as it was told last, by whichever App; without it, the name that the row bears. */
 export const loginToday = (row: string): RawBuilder<string> =>
-  sql.raw(`coalesce((select login from installations where entity_id = ${row}.entity_id and deleted_at is null order by stated_at desc limit 1),
-        ${row}.entity_name)`);
+  sql.raw(`coalesce((select login from installations where entity_id = ${row}.entity_id and deleted_at is null
+        order by greatest(stated_at, login_stated_at) desc limit 1), ${row}.entity_name)`);

@@ -14,6 +14,9 @@ export interface InstallationToStore {
   readonly statedAt: string | null;
 }
 
+/** As of when the login of the row `e` was said: what was said before, and is heard again or late, does not change it. */
+const NAMED_AT = 'greatest(e.stated_at, e.login_stated_at)';
+
 /**
  * Brings installations up to date. Of one account and App a later installation replaces an earlier one, a deletion is final, and otherwise
  * the later statement counts; one of the same instant is taken too, for GitHub states a suspension and its end within one second. So
@@ -28,7 +31,7 @@ export async function storeInstallations(trx: Transaction<Database>, statements:
         case when ${isDeleted}::boolean then now() end, coalesce(${statedAt}::timestamptz, now()))
       on conflict (entity_id, app_id) do update set
         installation_id = excluded.installation_id,
-        login = case when excluded.stated_at >= e.stated_at then excluded.login else e.login end,
+        login = case when excluded.stated_at >= ${sql.raw(NAMED_AT)} then excluded.login else e.login end,
         entity_type = excluded.entity_type,
         repository_selection = coalesce(excluded.repository_selection,
           case when e.installation_id = excluded.installation_id then e.repository_selection end),
@@ -63,7 +66,8 @@ export interface InstallationMention {
 
 /**
  * Learns installations from what mentions them: an App that was installed before Paddock, a reinstallation, a new name. A row made so is
- * dated 1970, so that whatever GitHub states of the installation itself replaces it. Where nothing is new, no row is locked.
+ * dated 1970, so that whatever GitHub states of the installation itself replaces it, but for a login that was said later. Where nothing is
+ * new, no row is locked.
  */
 export async function noteInstallations(trx: Transaction<Database>, mentions: readonly InstallationMention[]): Promise<void> {
   if (mentions.length > 0) await trx.executeQuery(CompiledQuery.raw(NOTE_INSTALLATIONS, [mentionsParameter(mentions)]));
@@ -96,26 +100,33 @@ function isNewer(a: InstallationMention, b: InstallationMention): boolean {
   return b.statedAt !== null && (a.statedAt === null || a.statedAt > b.statedAt);
 }
 
-/** The same as a query for other statements, which may have a condition of their own for writing anything. */
+/**
+ * The same as a query for other statements, which may have a condition of their own for writing anything. A renaming counts as said after all
+ * else of its second.
+ */
 export const notingInstallations = (mentions: `$${number}`, condition = 'true'): string => `
-    insert into installations as e (entity_id, app_id, installation_id, login, entity_type, stated_at)
-    select m.entity_id, m.app_id, m.installation_id, m.login, m.entity_type, to_timestamp(0)
+    insert into installations as e (entity_id, app_id, installation_id, login, entity_type, stated_at, login_stated_at)
+    select m.entity_id, m.app_id, m.installation_id, m.login, m.entity_type, to_timestamp(0), said.at
     from json_to_recordset(${mentions}::json) as m(
       entity_id bigint, app_id bigint, installation_id bigint, login text, entity_type entity_type_enum, stated_at timestamptz, is_rename boolean)
+    cross join lateral (
+      select coalesce(m.stated_at, now()) + case when m.is_rename then interval '1 microsecond' else '0' end as at
+    ) said
     left join lateral (
-      select installation_id, login, stated_at from installations where entity_id = m.entity_id and app_id = m.app_id limit 1
+      select installation_id, login, ${NAMED_AT} as named_at from installations e where entity_id = m.entity_id and app_id = m.app_id limit 1
     ) known on true
     where ${condition} and (known.login is null or m.installation_id > known.installation_id
-      or (m.installation_id = known.installation_id and m.login <> known.login
-        and (coalesce(m.stated_at, now()) > known.stated_at or (m.is_rename and m.stated_at = known.stated_at))))
+      or (m.installation_id = known.installation_id and m.login <> known.login and said.at > known.named_at))
     order by m.entity_id, m.app_id
     on conflict (entity_id, app_id) do update set
       installation_id = excluded.installation_id,
-      login = excluded.login,
+      login = case when excluded.login_stated_at > ${NAMED_AT} then excluded.login else e.login end,
+      login_stated_at = greatest(e.login_stated_at, excluded.login_stated_at),
       repository_selection = case when e.installation_id = excluded.installation_id then e.repository_selection end,
       suspended_at = case when e.installation_id = excluded.installation_id then e.suspended_at end,
       deleted_at = case when e.installation_id = excluded.installation_id then e.deleted_at end,
       updated_at = now()
-    where excluded.installation_id >= e.installation_id`;
+    where excluded.installation_id > e.installation_id
+      or (excluded.installation_id = e.installation_id and excluded.login_stated_at > ${NAMED_AT})`;
 
 const NOTE_INSTALLATIONS = preparedText(notingInstallations('$1'));

@@ -115,8 +115,8 @@ const insertingJobs = (placed: string): string => `
       on conflict (job_id) do`;
 
 // Anybody may give a runner of their own one of our names: the runner's id decides where both know it. A worker is told its runner's id before
-// its pod is made, so that one which knows neither id nor pod has no runner that could work. Only a pod that was adopted has no id.
-const isItsRunner = `case when runner_id is null then pod_uid is not null else runner_id = coalesce(stated.runner_id, runner_id) end`;
+// its pod is made, so that one without an id whose pod was never seen has no runner that could work. Only an adopted one has no id for good.
+const isItsRunner = `case when runner_id is null then status <> 'pending' or pod_uid is not null else runner_id = coalesce(stated.runner_id, runner_id) end`;
 
 /**
  * The one statement that writes what GitHub says of jobs (A5, A6): a row is inserted, moved forward, filled in, or left alone. Saying the

@@ -67,15 +67,16 @@ const MARGIN = sql`interval '5 minutes'`;
 
 /**
  * Notes the repositories of jobs that have come since this was last done, at most those of the last `activeMs`. A new one is due
- * `everyMs` after its newest job: until then its deliveries are being heard. Returns how many are news.
+ * `everyMs` after its newest job: until then its deliveries are being heard. Newest is what GitHub has queued last, so that an old job which is
+ * heard of now brings no old name or owner back. Returns how many are news.
  */
 export async function noteActiveRepositories(db: Kysely<Database>, { activeMs, everyMs }: RepositoryTurns): Promise<number> {
   const { rows } = await sql`
     insert into repositories as known (repo_id, entity_id, app_id, full_name, active_at, noted_at, due_at)
-    select distinct on (repo_id) repo_id, entity_id, app_id, repo_full_name, created_at, now(), created_at + ${everyMs} * interval '1 millisecond'
-    from jobs
+    select distinct on (repo_id) repo_id, entity_id, app_id, repo_full_name, queued, now(), created_at + ${everyMs} * interval '1 millisecond'
+    from jobs cross join lateral (select least(created_at, queued_at) as queued) said
     where created_at > greatest(now() - ${activeMs} * interval '1 millisecond', (select max(noted_at) from repositories) - ${MARGIN})
-    order by repo_id, created_at desc
+    order by repo_id, queued desc
     on conflict (repo_id) do update set entity_id = excluded.entity_id, app_id = excluded.app_id, full_name = excluded.full_name,
       active_at = excluded.active_at, noted_at = excluded.noted_at, due_at = least(known.due_at, excluded.due_at) where excluded.active_at > known.active_at
     returning repo_id`.execute(db);

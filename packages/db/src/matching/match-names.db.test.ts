@@ -10,6 +10,9 @@ const THIEF = 666;
 
 const at = (entityId: number) => ({ entity_id: entityId, repo_id: entityId + 2, scope_repo_id: entityId + 2, wants_worker: false });
 
+/** By this machine's clock, which is the database's. */
+const before = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+
 let testDb: TestDatabase;
 const db = () => testDb.db;
 beforeAll(async () => {
@@ -94,4 +97,19 @@ describe('an account under a login that is another one’s', () => {
     await matchAll(db());
     expect(await whoseWorkers()).toEqual([ACME]);
   });
+});
+
+test('an old job that is heard of now does not take the name of a repository that is kept warm', async () => {
+  const warm = [{ scope: 'acme/api', workers: 1 }];
+  await putPools(db(), examplePools({ pools: [{ registration: 'repository', warm }], entities: { acme: {} } }));
+  await install('acme', ACME);
+  const running = { entity_id: ACME, status: 'running', wants_worker: false } as const;
+  await putJob(db(), { ...running, repo_id: 2, scope_repo_id: 2 });
+  await matchAll(db());
+  await db().updateTable('jobs').set({ status: 'completed' }).execute();
+  await putJob(db(), { ...running, repo_id: 1, scope_repo_id: 1, queued_at: before(60) });
+  await matchAll(db());
+  expect(await db().selectFrom('warm_repositories').select(['full_name', 'repo_id']).execute()).toEqual([
+    { full_name: 'acme/api', repo_id: 2 },
+  ]);
 });

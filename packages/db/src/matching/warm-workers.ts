@@ -38,7 +38,8 @@ export const hasWarm = sql`exists (select from ${configured})`;
 
 /**
  * Writes down the ids of repositories that the configuration names, as far as a job of theirs is waiting or running: there is no other
- * source without asking GitHub. A name that has gone to another repository goes to its id.
+ * source without asking GitHub. A name that has gone to another repository goes to its id, with a job
+ * that was queued since.
  */
 export async function learnWarmRepositories(trx: Transaction<Database>): Promise<void> {
   await sql`${prepared}
@@ -54,19 +55,20 @@ export async function learnWarmRepositories(trx: Transaction<Database>): Promise
     ),
     -- Once for all names: an account may have a hundred thousand jobs.
     active as materialized (
-      select entity_id, repo_id, lower(repo_full_name) as full_name, max(created_at) as newest_at from jobs
+      select entity_id, repo_id, lower(repo_full_name) as full_name, max(least(created_at, queued_at)) as newest_at from jobs
       where entity_id = any (array(select entity_id from named)) and status in ('pending', 'running')
       group by entity_id, repo_id, repo_full_name
     ),
     found as (
-      select distinct on (full_name) full_name, entity_id, repo_id from named join active using (entity_id, full_name)
+      select distinct on (full_name) full_name, entity_id, repo_id, newest_at from named join active using (entity_id, full_name)
       order by full_name, newest_at desc
     )
     insert into warm_repositories as r (full_name, entity_id, repo_id)
     select full_name, entity_id, repo_id from found
     where not exists (
       select from warm_repositories known
-      where known.full_name = found.full_name and known.entity_id = found.entity_id and known.repo_id = found.repo_id
+      where known.full_name = found.full_name
+        and (known.found_at > found.newest_at or (known.entity_id = found.entity_id and known.repo_id = found.repo_id))
     )
     order by full_name
     on conflict (full_name) do update set entity_id = excluded.entity_id, repo_id = excluded.repo_id, found_at = now()`.execute(trx);

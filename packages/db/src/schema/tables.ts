@@ -151,6 +151,7 @@ export interface InstallationsTable {
   deleted_at: Nullable<Date>;
   listed_at: Nullable<Date>;
   stated_at: Date;
+  login_stated_at: Nullable<Date>;
   updated_at: Generated<Date>;
 }
 
