@@ -46,8 +46,15 @@ async function endAll(names: Iterable<string>): Promise<void> {
 
 /** GitHub's word that a job runs on a runner, as ingress stores it. */
 async function hearInProgress(jobId: number, runnerName: string): Promise<void> {
+  const runner = await world.db.selectFrom('workers').select('runner_id').where('pod_name', '=', runnerName).executeTakeFirstOrThrow();
   const body = examplePayload('workflow_job', 'in_progress', {
-    workflow_job: { id: jobId, labels: ['linux'], runner_name: runnerName, runner_id: 1, started_at: new Date().toISOString() },
+    workflow_job: {
+      id: jobId,
+      labels: ['linux'],
+      runner_name: runnerName,
+      runner_id: runner.runner_id,
+      started_at: new Date().toISOString(),
+    },
     repository: {
       id: world.apiRepositoryId,
       full_name: 'acme/api',
