@@ -75,7 +75,7 @@ test.each([
   const worker = await putWorker(database.db, { status: 'running', entity_id: ACME.id, runner_id: id, k8s_pool: 'dind' });
   expect(await tell('queued', { id, labels }, repository)).toBe('ignored_public_repository');
   expect(await tell('in_progress', { ...begun(id, worker), labels }, repository)).toBe('worker_misused');
-  expect(await tell('in_progress', { ...begun(id, worker), labels }, repository)).toBe('job_already_exists');
+  expect(await tell('in_progress', { ...begun(id, worker), labels, name: 'told again' }, repository)).toBe('job_already_exists');
 
   const row = await database.db.selectFrom('workers').selectAll().where('pod_name', '=', worker.pod_name).executeTakeFirstOrThrow();
   expect(row).toMatchObject({ assigned_job_id: id, status: 'running', stopping_at: null });
