@@ -51,6 +51,18 @@ describe('jobs of which no delivery has told (E2)', () => {
     expect(await bound.execute()).toEqual([{ assigned_job_id: job }]);
   });
 
+  test('one that runs on a worker whose pool does not serve it is bound to it, and told (B7, B10)', async () => {
+    await putPools(scene.db, examplePools({ pools: [{ entities: ['beta'] }] }));
+    const name = await scene.startRunner();
+    const job = await scene.queue('acme/api', { durationMs: 3_600_000 });
+    await scene.discover();
+    expect(await scene.row(job)).toMatchObject({ status: 'running', k8s_pod: name });
+    expect(await scene.events()).toEqual([{ event: 'discovered.in_progress', outcome: 'worker_misused', job_id: job }]);
+    expect(scene.misused).toEqual([job]);
+    const worker = await scene.db.selectFrom('workers').select(['status', 'stopping_at']).executeTakeFirstOrThrow();
+    expect(worker).toMatchObject({ stopping_at: null });
+  });
+
   test('a known one that GitHub runs is running; one that we run and GitHub calls queued is looked up', async () => {
     const waits = await scene.addJob({ job: hosted, row: { lookup_due_at: null } });
     const runs = await scene.addJob({ row: { lookup_due_at: null, status: 'running', wants_worker: false } });

@@ -35,7 +35,9 @@ export async function startDiscoveryScene(db: JobsScene['db']): Promise<Discover
   }
   const events: DiscoverJobsOptions['events'] = {
     jobsDiscovered: () => undefined,
-    workersMisused: () => undefined,
+    workersMisused: (results) => {
+      for (const [jobId, { isMisused }] of results) if (isMisused === true) scene.misused.push(jobId);
+    },
     jobsMisjudged: (jobIds) => void scene.misjudged.push(...jobIds),
     notAnswered: (_sweep, _asked, failure) => void scene.unanswered.push(failure?.kind ?? 'invisible'),
   };

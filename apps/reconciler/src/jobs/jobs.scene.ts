@@ -22,6 +22,8 @@ export interface JobsScene {
   /** What the passes told: failures of runs by kind, misjudged jobs. */
   readonly unanswered: string[];
   readonly misjudged: number[];
+  /** Jobs on workers whose pool does not serve them. */
+  readonly misused: number[];
   /** Queues a job at GitHub whose deliveries are lost, with a row here that is due to be looked up. Returns its id. */
   addJob(given?: { job?: Partial<NewJob>; row?: JobRow }): Promise<number>;
   /** A worker of ours that takes the next fitting job at GitHub. Its name; it works until the scene stops. */
@@ -64,13 +66,16 @@ export async function startJobsScene(db: Kysely<Database>): Promise<JobsScene> {
   });
   const unanswered: string[] = [];
   const misjudged: number[] = [];
+  const misused: number[] = [];
   const stopping = new AbortController();
   const runners: Promise<unknown>[] = [];
   const events: LookUpJobsOptions['events'] = {
     jobsLookedUp: () => undefined,
     notAnswered: (_sweep, _asked, failure) => void unanswered.push(failure?.kind ?? 'invisible'),
     joblessEnds: () => undefined,
-    workersMisused: () => undefined,
+    workersMisused: (results) => {
+      for (const [jobId, { isMisused }] of results) if (isMisused === true) misused.push(jobId);
+    },
     jobsMisjudged: (jobIds) => void misjudged.push(...jobIds),
   };
   return {
@@ -79,6 +84,7 @@ export async function startJobsScene(db: Kysely<Database>): Promise<JobsScene> {
     github,
     unanswered,
     misjudged,
+    misused,
     async addJob({ job = {}, row = {} } = {}) {
       const truth = await world.github.queueJob({ repo: 'acme/api', labels: ['linux'], ...job });
       const owner = truth.repo.startsWith('mona/') ? user : organization;
@@ -108,7 +114,8 @@ export async function startJobsScene(db: Kysely<Database>): Promise<JobsScene> {
       });
       const client = github.asInstallation(organization);
       const runner = { name: worker.pod_name, labels: ['linux'], runnerGroupId: 1 };
-      const { jitConfig } = await createJitConfig(client, { kind: 'organization', owner: 'acme' }, runner);
+      const { jitConfig, runnerId } = await createJitConfig(client, { kind: 'organization', owner: 'acme' }, runner);
+      await db.updateTable('workers').set({ runner_id: runnerId }).where('pod_name', '=', worker.pod_name).execute();
       runners.push(playRunner(jitConfig, stopping.signal));
       await waitFor('the runner to be online', async () =>
         (await world.github.truth()).runners.some(({ name, state }) => name === worker.pod_name && state !== 'offline'),
