@@ -18,6 +18,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION let_held_tasks_go()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO '$schema', 'pg_temp'
 AS $function$
 declare
   whole constant text := split_part(old.subject_id, '/', 1);
@@ -44,6 +46,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION note_installation_usable()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO '$schema', 'pg_temp'
 AS $function$
 begin
   if new.suspended_at is null and new.deleted_at is null then
@@ -139,6 +143,44 @@ begin
     insert into login_pins (login, entity_id) values (named, account) on conflict do nothing;
   end loop;
 end $function$;
+
+CREATE OR REPLACE FUNCTION take_back_failures(pods text[])
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO '$schema', 'pg_temp'
+AS $function$
+  with bound as materialized (
+    select array_agg(pod_name) as pods from workers where pod_name = any(take_back_failures.pods) and assigned_job_id is not null
+  ),
+  counted as materialized (
+    select b.subject_type, b.subject_id, b.failure_class, b.pauses > 0 as was_open, b.failures, left_over.entities, left_over.workers,
+      -- The first pause began with the last of the failures that it takes, and each further one began another.
+      case when b.subject_id like '%@%' or left_over.accounts > 1 then greatest(0, b.pauses - taken) else 0 end as pauses, taken
+    from breakers b cross join bound
+    cross join lateral (
+      select array_agg(entity_id order by place) as entities, array_agg(worker order by place) as workers, count(distinct entity_id) as accounts,
+        cardinality(b.workers) - count(worker) as taken
+      from unnest(b.entities, b.workers) with ordinality as one(entity_id, worker, place)
+      where worker <> all(bound.pods)
+    ) left_over
+    where b.subject_type = 'pool' and b.workers && bound.pods
+    order by b.subject_type, b.subject_id, b.failure_class for update of b
+  ),
+  remaining as materialized (
+    select *, case when pauses > 0 then 0 when was_open then coalesce(cardinality(workers), 0) else greatest(0, failures - taken) end as counts
+    from counted
+  ),
+  closed as (
+    delete from breakers b using remaining r
+    where (b.subject_type, b.subject_id, b.failure_class) = (r.subject_type, r.subject_id, r.failure_class) and r.pauses = 0 and r.counts = 0
+  )
+  update breakers b
+  set failures = r.counts, pauses = r.pauses, entities = r.entities, workers = r.workers, trial_until = null,
+    opened_at = case when r.pauses > 0 then b.opened_at end, paused_until = case when r.pauses > 0 then least(b.paused_until, now()) end
+  from remaining r
+  where (b.subject_type, b.subject_id, b.failure_class) = (r.subject_type, r.subject_id, r.failure_class) and (r.pauses > 0 or r.counts > 0)
+$function$;
 
 CREATE OR REPLACE FUNCTION touch_row()
  RETURNS trigger

@@ -7,4 +7,5 @@ export default async function () {
   server = await startTestServer(process.env);
   process.env.PADDOCK_TEST_SERVER_URL = server.url;
   process.env.PADDOCK_TEST_TEMPLATE = server.template;
+  process.env.PADDOCK_TEST_LOGINS = JSON.stringify(server.logins);
 }

@@ -72,3 +72,50 @@ create trigger runner_groups_changed after update or delete on runner_groups for
 -- As of when GitHub said the login that is known, where a delivery about something else has told it last. What was said before that, and is heard
 -- again or late, turns no name back.
 alter table installations add column login_stated_at timestamptz;
+
+-- Takes back what breakers of pools have counted of these workers, as far as they are known to have had a job, and wakes what that held. Of
+-- what is left a breaker stays open only for as many pauses as it would have had without them, and the next trial is due at once.
+create function take_back_failures(pods text[]) returns void language sql as $$
+  with bound as materialized (
+    select array_agg(pod_name) as pods from workers where pod_name = any(take_back_failures.pods) and assigned_job_id is not null
+  ),
+  counted as materialized (
+    select b.subject_type, b.subject_id, b.failure_class, b.pauses > 0 as was_open, b.failures, left_over.entities, left_over.workers,
+      -- The first pause began with the last of the failures that it takes, and each further one began another.
+      case when b.subject_id like '%@%' or left_over.accounts > 1 then greatest(0, b.pauses - taken) else 0 end as pauses, taken
+    from breakers b cross join bound
+    cross join lateral (
+      select array_agg(entity_id order by place) as entities, array_agg(worker order by place) as workers, count(distinct entity_id) as accounts,
+        cardinality(b.workers) - count(worker) as taken
+      from unnest(b.entities, b.workers) with ordinality as one(entity_id, worker, place)
+      where worker <> all(bound.pods)
+    ) left_over
+    where b.subject_type = 'pool' and b.workers && bound.pods
+    order by b.subject_type, b.subject_id, b.failure_class for update of b
+  ),
+  remaining as materialized (
+    select *, case when pauses > 0 then 0 when was_open then coalesce(cardinality(workers), 0) else greatest(0, failures - taken) end as counts
+    from counted
+  ),
+  closed as (
+    delete from breakers b using remaining r
+    where (b.subject_type, b.subject_id, b.failure_class) = (r.subject_type, r.subject_id, r.failure_class) and r.pauses = 0 and r.counts = 0
+  )
+  update breakers b
+  set failures = r.counts, pauses = r.pauses, entities = r.entities, workers = r.workers, trial_until = null,
+    opened_at = case when r.pauses > 0 then b.opened_at end, paused_until = case when r.pauses > 0 then least(b.paused_until, now()) end
+  from remaining r
+  where (b.subject_type, b.subject_id, b.failure_class) = (r.subject_type, r.subject_id, r.failure_class) and (r.pauses > 0 or r.counts > 0)
+$$;
+
+-- What follows from a bound worker, and from a change of an installation or of a breaker, is done with the owner's rights: ingress, which states
+-- both, may write neither breakers nor tasks by itself. The search path is fixed, so that no table of a caller's own takes the place of ours, and so that a
+-- person who writes schema.table need not set one.
+do $$
+declare
+  done_for_others text;
+begin
+  foreach done_for_others in array array['note_installation_usable()', 'let_held_tasks_go()', 'take_back_failures(text[])'] loop
+    execute format('alter function %1$I.%2$s security definer set search_path = %1$I, pg_temp', current_schema(), done_for_others);
+  end loop;
+end $$;

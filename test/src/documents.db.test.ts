@@ -26,10 +26,16 @@ beforeAll(async () => {
 
 afterAll(() => database.drop());
 
-test.each(blocks)('what $page says in SQL works: $begin', async ({ text }) => {
+test.each(blocks)('what $page says in SQL works: $begin', async ({ page, text }) => {
   const statements = text.split(/;.*$/m).filter((statement) => statement.trim() !== '');
   expect(statements).not.toEqual([]);
-  for (const statement of statements) await sql.raw(statement).execute(database.db);
+  const trx = await database.db.startTransaction().execute();
+  try {
+    for (const statement of statements) await sql.raw(statement).execute(trx);
+  } finally {
+    // Roles belong to the whole server, which need not be the tests' alone.
+    await (page === 'roles.md' ? trx.rollback() : trx.commit()).execute();
+  }
 });
 
 test('the statement that drains a worker asks for its stop (F5, E5)', async () => {

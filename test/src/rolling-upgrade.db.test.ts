@@ -27,6 +27,9 @@ async function createDatabaseBehind(): Promise<TestDatabase> {
     url,
     schema: SCHEMA,
     db,
+    // As before there were roles of services: all connect as the tables' owner.
+    urlOf: () => url,
+    dbOf: () => db,
     drop: async () => {
       await close();
       await drop();

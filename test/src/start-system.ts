@@ -1,7 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connectDatabase } from '@paddock/db/connection/connect';
 import { migrate } from '@paddock/db/migrate';
 import type { Program } from '@paddock/processes/start-program';
 import { createAppKey } from '@paddock/simulators/github/app-key';
@@ -9,7 +8,7 @@ import { playRunner } from '@paddock/simulators/github/play-runner';
 import { type GitHubSimulator, startGitHubSimulator } from '@paddock/simulators/github/start-github-simulator';
 import type { PlayRunner } from '@paddock/simulators/kube/kubelet';
 import { type KubeSimulator, startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { createTestDatabase, openMigrated, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { startService } from '@paddock/testing/processes';
 
@@ -92,7 +91,7 @@ export async function startSystem({
       const program = await startService({
         app,
         env: {
-          DATABASE_URL: database.url,
+          DATABASE_URL: database.urlOf(app),
           PADDOCK_SCHEMA: database.schema,
           PADDOCK_CONFIG: config,
           PADDOCK_KUBECONFIG: realKubeconfig ?? kubeconfig,
@@ -129,8 +128,7 @@ export async function startSystem({
 
 async function shareDatabase({ url }: TestDatabase, schema: string): Promise<TestDatabase> {
   await migrate({ url, schema });
-  const { db, close } = connectDatabase({ url, schema, poolSize: 5, applicationName: 'paddock-test' });
-  return { url, schema, db, drop: close };
+  return openMigrated({ url, schema });
 }
 
 const githubSection = (apiUrl: string) => ({

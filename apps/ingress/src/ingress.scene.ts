@@ -50,11 +50,11 @@ export interface Ingress extends Service {
   metric(name: string): Promise<number>;
 }
 
-/** A database in which the pools of a configuration file are in force, as the scheduler puts them there. */
+/** A database in which the pools of a configuration file are in force, as the scheduler puts them there. Its `url` is for ingress' own login. */
 export async function createIngressDatabase(config = CONFIG): Promise<TestDatabase> {
   const database = await createTestDatabase();
   await putPoolsOf(database, config);
-  return database;
+  return { ...database, url: database.urlOf('ingress') };
 }
 
 /** Puts the pools of a configuration file in force. */

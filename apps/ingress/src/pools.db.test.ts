@@ -52,7 +52,7 @@ describe('the pools that ingress judges by (B4)', () => {
   });
 
   test('stay while PostgreSQL is away, and follow when it is back (B5)', async () => {
-    const tunnel = await startTunnel(database.url);
+    const tunnel = await startTunnel(database.urlOf('ingress'));
     const { db, close } = connectDatabase({ url: tunnel.url, schema: database.schema, poolSize: 1, applicationName: 'pools' });
     const { pools, labels } = createReplica(db);
     await load('linux');

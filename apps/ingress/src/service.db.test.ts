@@ -62,7 +62,11 @@ describe('the ingress as a process', () => {
 
   test('the log names a webhook port that is taken, and the process ends (H1)', async () => {
     const ingress = await start();
-    const second = startIngress({ url: database.url, schema: database.schema, env: { PADDOCK_INGRESS_HTTP_PORT: String(ingress.port) } });
+    const second = startIngress({
+      url: database.url,
+      schema: database.schema,
+      env: { PADDOCK_INGRESS_HTTP_PORT: String(ingress.port) },
+    });
     await expect(second).rejects.toThrow(`It is not possible to listen on port ${ingress.port}`);
   });
 

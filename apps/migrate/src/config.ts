@@ -8,7 +8,7 @@ export const settings = {
   serviceRole: optional(
     text({
       env: 'PADDOCK_SERVICE_ROLE',
-      doc: 'Role that the services connect with; it is granted reading and writing of rows, and no more. Absent: nothing is granted',
+      doc: 'One role for all services, which is granted reading and writing of all rows, beside the roles of db/roles.sql. Absent: it is granted to none',
     }),
   ),
 };

@@ -27,8 +27,14 @@ async function print(options: MigrateOptions): Promise<void> {
 }
 
 async function apply(options: MigrateOptions): Promise<void> {
-  const { applied } = await migrate(options);
+  const { applied, missingRoles = [] } = await migrate(options);
   for (const name of applied) process.stdout.write(`Applied ${name} to the schema ${options.schema}.\n`);
   if (applied.length === 0) process.stdout.write(`The schema ${options.schema} is up to date: nothing to apply.\n`);
+  if (missingRoles.length > 0) process.stderr.write(`${missingRolesSentence(missingRoles)}\n`);
   if (options.serviceRole !== undefined) process.stdout.write(`The role ${options.serviceRole} may read and write its rows.\n`);
 }
+
+const missingRolesSentence = (roles: readonly string[]): string =>
+  `The roles of the services were given no rights, for the role in DATABASE_URL may not make roles: let somebody who may run "${roles
+    .map((role) => `create role ${role} nologin;`)
+    .join(' ')}", then run this again. Services that connect under another role, as before, go on.`;

@@ -75,7 +75,7 @@ describe('the reconciler as a process', () => {
     await loseDelivery(world);
     expect(receiver.received).toHaveLength(0);
 
-    const service = await startService({ app: 'reconciler', env: outside.environment(database.url) });
+    const service = await startService({ app: 'reconciler', env: outside.environment(database.urlOf('reconciler')) });
     await waitFor('the repetition of the lost delivery', () => receiver.received.length > 0);
     expect(receiver.received[0]).toMatchObject({ event: 'workflow_job', action: 'queued' });
 
@@ -112,13 +112,16 @@ describe('the reconciler as a process', () => {
     const { receiver, world } = outside;
     const database = await createTestDatabase();
     await loseDelivery(world);
-    const first = await startService({ app: 'reconciler', env: outside.environment(database.url) });
+    const first = await startService({ app: 'reconciler', env: outside.environment(database.urlOf('reconciler')) });
     await waitFor('the repetition of the lost delivery', () => receiver.received.length > 0);
     first.kill('SIGKILL');
     await first.exited;
     // As ingress does. What GitHub calls delivered and our events lack is rightly asked for again.
     await storeEvents(database.db, [String(receiver.received[0]?.guid)]);
-    const second = await startService({ app: 'reconciler', env: { ...outside.environment(database.url), PADDOCK_TASK_LEASE_MS: '1000' } });
+    const second = await startService({
+      app: 'reconciler',
+      env: { ...outside.environment(database.urlOf('reconciler')), PADDOCK_TASK_LEASE_MS: '1000' },
+    });
     const resolved = async () =>
       (await database.db.selectFrom('unresolved_deliveries').select('resolved_at').where('resolved_at', 'is', null).execute()).length === 0;
     await waitFor('the delivery to be resolved', resolved);

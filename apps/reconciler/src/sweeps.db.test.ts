@@ -45,15 +45,16 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 beforeEach(async () => {
   for (const table of ['tasks', 'operations', 'schedules', 'workers', 'jobs'] as const) await database.db.deleteFrom(table).execute();
-  scene = await startRedeliveryScene(database.db, { losesRows: true });
+  scene = await startRedeliveryScene(database, { losesRows: true });
   const { appId, privateKeyPem, github: simulator } = scene.world;
   config = readConfig(simulator.url, appId, privateKeyPem);
   const apps = [{ appId, privateKey: privateKeyPem }];
-  const github = connectGitHub({ apiUrl: simulator.url, apps, waits: createWaits(database.db, () => undefined), requestTimeoutMs: 5_000 });
+  const db = database.dbOf('reconciler');
+  const github = connectGitHub({ apiUrl: simulator.url, apps, waits: createWaits(db, () => undefined), requestTimeoutMs: 5_000 });
   metrics = createMetrics();
   const log = createLogger('test', 'error');
   const events = createEvents(log, metrics);
-  kinds = sweepKinds({ db: database.db, github, cluster: noCluster, config, events, taskEvents: executorEvents(metrics, quiet) });
+  kinds = sweepKinds({ db, github, cluster: noCluster, config, events, taskEvents: executorEvents(metrics, quiet) });
 });
 afterEach(() => scene.stop());
 
@@ -68,7 +69,7 @@ function readConfig(apiUrl: string, id: number, key: string): ReconcilerConfig {
   }
 }
 
-const drain = () => runDueTasks({ db: database.db, kinds });
+const drain = () => runDueTasks({ db: database.dbOf('reconciler'), kinds });
 const put = (kind: string, subject: { type: string; id: string }) =>
   database.db.transaction().execute((trx) => enqueue(trx, [{ kind, subject }]));
 const operations = () => database.db.selectFrom('operations').selectAll().orderBy('kind').orderBy('finished_at').execute();
@@ -84,7 +85,7 @@ describe('the reconciler’s sweeps', () => {
     const scheduled = Object.keys(kinds).filter((kind) => !ASKED_FOR.has(kind));
     expect([...new Set(schedules.map(({ task }) => task.kind))].toSorted()).toEqual(scheduled.toSorted());
     const events = { tickTaken: () => undefined, scheduleFailed: () => undefined };
-    expect(await createSchedules({ db: database.db, schedules, holder: 'test', events }).once()).toBe(schedules.length);
+    expect(await createSchedules({ db: database.dbOf('reconciler'), schedules, holder: 'test', events }).once()).toBe(schedules.length);
     expect(await drain()).toBe(schedules.length);
     expect((await operations()).map(({ kind, status }) => `${kind} ${status}`)).toEqual(scheduled.toSorted().map((kind) => `${kind} OK`));
   });
@@ -129,7 +130,7 @@ describe('the reconciler’s sweeps', () => {
     const [operation] = await operations();
     const problems = (operation?.output as { problems?: string[] } | undefined)?.problems ?? [];
     expect(problems.length).toBeGreaterThan(0);
-    declareReconcilerGauges(metrics, database.db, { ...config, schedules: [] });
+    declareReconcilerGauges(metrics, database.dbOf('reconciler'), { ...config, schedules: [] });
     expect(await metrics.registry.metrics()).toContain(`\npaddock_app_problems{app="${appId}"} ${problems.length}\n`);
   });
 

@@ -81,6 +81,8 @@ export async function startSchedulerWorld({
 } = {}) {
   const testDb = await createTestDatabase();
   const { db } = testDb;
+  // What is tried has the scheduler's rights; what a test arranges may be anything.
+  const own = testDb.dbOf('scheduler');
   const key = createAppKey();
   const app = { appId: APP_ID, publicKeyPem: key.publicKeyPem, webhookSecret: 'unused here' };
   const gitHub = await startGitHubSimulator({ seed: githubSeed, apps: [app] });
@@ -99,14 +101,24 @@ export async function startSchedulerWorld({
   const github = connectGitHub({
     apiUrl: gitHub.url,
     apps: [{ appId: APP_ID, privateKey: key.privateKeyPem }],
-    waits: createWaits(db, events.githubAsksToWait),
+    waits: createWaits(own, events.githubAsksToWait),
     requestTimeoutMs: 2_000,
   });
   const runnerGroups = createRunnerGroups({ lifetimeMs: 60_000 });
   let passedMs = 0;
   const now = () => performance.now() + passedMs;
   const runLooks = createRunLooks(now);
-  const parts = { db, github, runnerGroups, cluster, events, runLooks, stopRules: STOP_RULES, breakerRules: BREAKER_RULES, maxRuns: 100 };
+  const parts = {
+    db: own,
+    github,
+    runnerGroups,
+    cluster,
+    events,
+    runLooks,
+    stopRules: STOP_RULES,
+    breakerRules: BREAKER_RULES,
+    maxRuns: 100,
+  };
   const kinds = schedulerKinds(parts);
 
   const acme = await gitHub.addOrganization({ login: 'acme' });
@@ -126,7 +138,7 @@ export async function startSchedulerWorld({
     installationId: installation.id,
     entityId: acme.id,
     apiRepositoryId: api.id,
-    databaseUrl: testDb.url,
+    databaseUrl: testDb.urlOf('scheduler'),
     privateKeyPem: key.privateKeyPem,
     pools: examplePools(),
 
@@ -165,9 +177,9 @@ export async function startSchedulerWorld({
       const account = { entity_id: user.id, entity_name: user.login, entity_type: 'User', installation_id: user.installationId } as const;
       await putJob(db, { job_id: job.id, app_id: APP_ID, ...account, ...repository });
     },
-    match: () => matchOnce(db, GATE),
+    match: () => matchOnce(own, GATE),
     /** Runs every task that is due, as one executor would. */
-    runTasks: (holder = 'test', leaseMs = 300_000) => runDueTasks({ db, kinds, holder, leaseMs, random: () => 0.5 }),
+    runTasks: (holder = 'test', leaseMs = 300_000) => runDueTasks({ db: own, kinds, holder, leaseMs, random: () => 0.5 }),
     /** As if the wait of every queued task were over. */
     makeDue: () =>
       db
@@ -185,7 +197,7 @@ export async function startSchedulerWorld({
     /** Matches and runs tasks, time and again as if all waits were over, until there is nothing left to do. */
     async settle(passes = 12): Promise<void> {
       for (let pass = 0; pass < passes; pass += 1) {
-        await matchOnce(db, GATE);
+        await matchOnce(own, GATE);
         await db
           .updateTable('tasks')
           .set({ due_at: new Date(0) })
@@ -196,7 +208,7 @@ export async function startSchedulerWorld({
           .set({ paused_until: new Date(0) })
           .where(sql<boolean>`pauses > 0 or failure_class = 'rate_limited'`)
           .execute();
-        if ((await runDueTasks({ db, kinds, random: () => 0.5 })) === 0) return;
+        if ((await runDueTasks({ db: own, kinds, random: () => 0.5 })) === 0) return;
       }
     },
     /** How much a metric grows by what is done, over all labels but those that its name goes on with. */
@@ -209,7 +221,7 @@ export async function startSchedulerWorld({
     /** Follows pods until the returned function is called. */
     follow(rules: Partial<typeof FOLLOWING> & { doubtMs?: number } = {}): () => Promise<void> {
       const stop = new AbortController();
-      const following = { ...FOLLOWING, ...rules, breakerRules: BREAKER_RULES, db, cluster, events };
+      const following = { ...FOLLOWING, ...rules, breakerRules: BREAKER_RULES, db: own, cluster, events };
       const ended = followPods(following, stop.signal);
       return async () => {
         stop.abort();

@@ -5,6 +5,7 @@ import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { connectDatabase } from './connection/connect.ts';
 import { assertSchemaName } from './connection/schema-name.ts';
+import { grantServices, rolesSql } from './service-roles.ts';
 import type { Database } from './schema/tables.ts';
 
 /** Holds for the sources and for apps/migrate/dist/main.mjs alike: both lie three folders below the root. */
@@ -13,18 +14,25 @@ const MIGRATIONS = fileURLToPath(new URL('../../../db/migrations', import.meta.u
 export interface MigrateOptions {
   url: string;
   schema: string;
-  /** A role that may read and write rows of the environment but not alter it; it is granted just that after migrating (A10). */
+  /** One role for all services, which may read and write all rows of the environment but not alter it (A10). */
   serviceRole?: string;
 }
 
+export interface Migrated {
+  readonly applied: string[];
+  /** Roles of services that are not there and that the migrator may not make: until somebody does, no service's role has rights. */
+  readonly missingRoles?: readonly string[];
+}
+
 /** Brings one environment to the newest version. Safe to repeat, and when two start at once: the second waits, then finds nothing to do. */
-export async function migrate(options: MigrateOptions): Promise<{ applied: string[] }> {
+export async function migrate(options: MigrateOptions): Promise<Migrated> {
   return withMigrator(options, async (migrator, db) => {
     await createSchema(db, options.schema);
     const applied: string[] = [];
     for (let next = await applyNext(migrator, options); next !== undefined; next = await applyNext(migrator, options)) applied.push(next);
+    const missingRoles = await grantServices(db, options.schema);
     if (options.serviceRole !== undefined) await grantService(db, options.schema, options.serviceRole);
-    return { applied };
+    return missingRoles.length === 0 ? { applied } : { applied, missingRoles };
   });
 }
 
@@ -45,7 +53,7 @@ export async function pendingSql(options: MigrateOptions): Promise<string> {
     if (pending.length === 0) return '';
     const inTransaction = (text: string) => `begin;\nset local search_path = ${options.schema};\n${text}\ncommit;\n`;
     const applied = pending.map(({ name }) => inTransaction(`-- ${name}\n${readMigration(`${name}.sql`)}\n${bookkeeping(name)}`));
-    return [prepare(options.schema), ...applied, ''].join('\n');
+    return [prepare(options.schema), ...applied, rolesSql(options.schema), ''].join('\n');
   });
 }
 

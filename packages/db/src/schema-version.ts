@@ -10,11 +10,20 @@ export const SCHEMA_VERSION = 12;
  */
 export async function whyUnfit(db: Kysely<Database>, schema: string): Promise<string | undefined> {
   const version = await currentVersion(db);
-  if (version === undefined) return `the schema ${schema} has no tables of Paddock yet: run \`pnpm db:migrate\``;
+  if (version === undefined)
+    return (await whyHidden(db, schema)) ?? `the schema ${schema} has no tables of Paddock yet: run \`pnpm db:migrate\``;
   if (version < SCHEMA_VERSION - 1) {
     return `the schema ${schema} is at version ${version} and this service needs ${SCHEMA_VERSION - 1} or newer: run \`pnpm db:migrate\``;
   }
   return undefined;
+}
+
+/** A role without rights sees no table, and its service would ask for a migration that was made long ago. */
+async function whyHidden(db: Kysely<Database>, schema: string): Promise<string | undefined> {
+  const { rows } = await sql<{ role: string }>`
+    select current_user as role from pg_namespace where nspname = ${schema} and not has_schema_privilege(oid, 'usage')`.execute(db);
+  const [hidden] = rows;
+  return hidden && `the role ${hidden.role} may not use the schema ${schema}: make it a member of its service’s role, see docs/roles.md`;
 }
 
 /** Whether the schema lacks a migration that this code was written for, which it can do without for a while. */

@@ -1,6 +1,8 @@
 import { connectDatabase } from '@paddock/db/connection/connect';
 import type { Database } from '@paddock/db/schema/tables';
+import type { ServiceName } from '@paddock/db/service-roles';
 import type { Kysely } from 'kysely';
+import { admitLogins, type ServiceLogins, urlFor } from './service-logins.ts';
 import { dropDatabase, uniqueDatabaseName, urlOfDatabase, withConnection } from './server-connection.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
 
@@ -10,10 +12,14 @@ export interface EmptyDatabase {
   readonly drop: () => Promise<void>;
 }
 
-/** A migrated one, with a pool on it that drop() closes. */
+/** A migrated one, with a pool on it that drop() closes. What a test arranges and looks at itself may be anything. */
 export interface TestDatabase extends EmptyDatabase {
   readonly schema: string;
   readonly db: Kysely<Database>;
+  /** For a service: its login has the rights of its role, and no others. */
+  urlOf(service: ServiceName): string;
+  /** A pool that has a service's rights; drop() closes it. */
+  dbOf(service: ServiceName): Kysely<Database>;
 }
 
 const POOL_SIZE = 10;
@@ -21,14 +27,37 @@ const POOL_SIZE = 10;
 /** A clone of the migrated template. Call drop() after the tests: connections to it that are still open are cut. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { url, drop } = await createDatabase(fromSetup('PADDOCK_TEST_TEMPLATE'));
-  const { db, close } = connectDatabase({ url, schema: TEST_SCHEMA, poolSize: POOL_SIZE, applicationName: 'paddock-test' });
+  return openEnvironment({ url, schema: TEST_SCHEMA, drop });
+}
+
+/** The environment of a schema that is migrated. Its drop() closes what it has opened, then calls the one it was given. */
+export async function openMigrated(given: { url: string; schema: string; drop?: () => Promise<void> }): Promise<TestDatabase> {
+  await admitLogins(given.url, serviceLogins(), given.schema);
+  return openEnvironment(given);
+}
+
+function openEnvironment({ url, schema, drop }: { url: string; schema: string; drop?: () => Promise<void> }): TestDatabase {
+  const closing: (() => Promise<void>)[] = [];
+  const open = (at: string): Kysely<Database> => {
+    const { db, close } = connectDatabase({ url: at, schema, poolSize: POOL_SIZE, applicationName: 'paddock-test' });
+    closing.push(close);
+    return db;
+  };
+  const urlOf = (service: ServiceName): string => urlFor(url, serviceLogins(), service);
+  const opened = new Map<ServiceName, Kysely<Database>>();
   return {
     url,
-    schema: TEST_SCHEMA,
-    db,
+    schema,
+    db: open(url),
+    urlOf,
+    dbOf: (service) => {
+      const db = opened.get(service) ?? open(urlOf(service));
+      opened.set(service, db);
+      return db;
+    },
     drop: async () => {
-      await close();
-      await drop();
+      for (const close of closing.splice(0)) await close();
+      await drop?.();
     },
   };
 }
@@ -44,6 +73,8 @@ async function createDatabase(template: string): Promise<EmptyDatabase> {
   await withConnection(server, (client) => client.query(`create database ${name} template ${template}`));
   return { url: urlOfDatabase(server, name), drop: () => dropDatabase(server, name) };
 }
+
+const serviceLogins = (): ServiceLogins => JSON.parse(fromSetup('PADDOCK_TEST_LOGINS')) as ServiceLogins;
 
 function fromSetup(name: string): string {
   const value = process.env[name];

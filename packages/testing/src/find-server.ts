@@ -23,7 +23,9 @@ export async function findServer(testDatabaseUrl: string | undefined, warn: (mes
 
 async function useGivenServer(url: string): Promise<FoundServer> {
   const allowed = await withConnection(url, async (client) => {
-    const { rows } = await client.query('select rolcreatedb or rolsuper as allowed from pg_roles where rolname = current_user');
+    const { rows } = await client.query(
+      'select rolcreatedb and rolcreaterole or rolsuper as allowed from pg_roles where rolname = current_user',
+    );
     return rows[0]?.allowed === true;
   }).catch((error: unknown) => {
     throw new Error('The tests cannot connect to the server in TEST_DATABASE_URL: correct it, or unset it to test on an embedded one.', {
@@ -31,7 +33,9 @@ async function useGivenServer(url: string): Promise<FoundServer> {
     });
   });
   if (!allowed) {
-    throw new Error('The role in TEST_DATABASE_URL may not create databases, and each test file needs its own: `alter role … createdb`.');
+    throw new Error(
+      'The role in TEST_DATABASE_URL may not create databases and roles, and each test file needs its own: `alter role … createdb createrole`.',
+    );
   }
   return { url, stop: () => Promise.resolve() };
 }

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  scene = await startDiscoveryScene(database.db);
+  scene = await startDiscoveryScene(database);
 });
 afterEach(() => scene.stop());
 

@@ -1,4 +1,5 @@
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
+import type { TestDatabase } from '@paddock/testing/database';
 import { sql } from 'kysely';
 import { discoverJobs, type DiscoverJobsCounts, type DiscoverJobsOptions } from './discover-jobs.ts';
 import { resyncRepository } from './resync-repository.ts';
@@ -16,9 +17,9 @@ export interface DiscoveryScene extends JobsScene {
 }
 
 /** Both accounts of the world are known here as installations, and were never listed. */
-export async function startDiscoveryScene(db: JobsScene['db']): Promise<DiscoveryScene> {
-  const scene = await startJobsScene(db);
-  const { world, github } = scene;
+export async function startDiscoveryScene(database: TestDatabase): Promise<DiscoveryScene> {
+  const scene = await startJobsScene(database);
+  const { db, own, world, github } = scene;
   const { appId, organization, user } = world;
   for (const account of [organization, user]) {
     await db
@@ -41,7 +42,7 @@ export async function startDiscoveryScene(db: JobsScene['db']): Promise<Discover
     jobsMisjudged: (jobIds) => void scene.misjudged.push(...jobIds),
     notAnswered: (_sweep, _asked, failure) => void scene.unanswered.push(failure?.kind ?? 'invisible'),
   };
-  const common = { db, github, events, appIds: [appId], turns: { everyMs: 300_000, activeMs: 86_400_000 }, dryRun: false };
+  const common = { db: own, github, events, appIds: [appId], turns: { everyMs: 300_000, activeMs: 86_400_000 }, dryRun: false };
   const rules = { most: 20, budgetPercent: 10, listEveryMs: 21_600_000, breakerRules: BREAKER_RULES };
   const { signal } = new AbortController();
   return {

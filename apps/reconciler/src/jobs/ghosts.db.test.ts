@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  scene = await startJobsScene(database.db);
+  scene = await startJobsScene(database);
   await database.db.deleteFrom('unserved_keys').execute();
 });
 afterEach(() => scene.stop());

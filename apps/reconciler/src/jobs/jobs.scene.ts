@@ -5,6 +5,7 @@ import { connectGitHub, type GitHub } from '@paddock/github/connect';
 import { createJitConfig } from '@paddock/github/runners';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/github/start-small-world';
+import type { TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
@@ -17,6 +18,8 @@ type JobRow = Partial<Insertable<Database['jobs']>>;
 /** A simulated GitHub whose jobs have rows here, and passes that compare the two; for tests. */
 export interface JobsScene {
   readonly db: Kysely<Database>;
+  /** With the reconciler's rights. */
+  readonly own: Kysely<Database>;
   readonly world: SmallWorld;
   readonly github: GitHub;
   /** What the passes told: failures of runs by kind, misjudged jobs. */
@@ -42,7 +45,10 @@ export type JobState = Pick<Selectable<Database['jobs']>, (typeof STATE)[number]
 
 const earlier = (column: string) => sql`${sql.ref(column)} = ${sql.ref(column)} - interval '2 minutes'`;
 
-export async function startJobsScene(db: Kysely<Database>): Promise<JobsScene> {
+export async function startJobsScene(database: TestDatabase): Promise<JobsScene> {
+  const { db } = database;
+  // The passes have the reconciler's rights; what a test arranges may be anything.
+  const own = database.dbOf('reconciler');
   for (const table of [
     'jobs',
     'workers',
@@ -61,7 +67,7 @@ export async function startJobsScene(db: Kysely<Database>): Promise<JobsScene> {
   const github = connectGitHub({
     apiUrl: world.github.url,
     apps: [{ appId, privateKey: world.privateKeyPem }],
-    waits: createWaits(db, () => undefined),
+    waits: createWaits(own, () => undefined),
     requestTimeoutMs: 5_000,
   });
   const unanswered: string[] = [];
@@ -80,6 +86,7 @@ export async function startJobsScene(db: Kysely<Database>): Promise<JobsScene> {
   };
   return {
     db,
+    own,
     world,
     github,
     unanswered,
@@ -125,7 +132,7 @@ export async function startJobsScene(db: Kysely<Database>): Promise<JobsScene> {
     lookUp: (more = {}) =>
       lookUpJobs(
         {
-          db,
+          db: own,
           github,
           events,
           batch: 250,

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  scene = await startDiscoveryScene(database.db);
+  scene = await startDiscoveryScene(database);
 });
 afterEach(() => scene.stop());
 
@@ -69,10 +69,10 @@ describe('an account that GitHub asks to leave alone', () => {
       const counts = await scene.resync('acme/api');
       return typeof counts === 'string' ? poison(counts) : done(counts);
     };
-    const kinds = kindsOf(database.db, { 'resync-repository': { slots: 1, pass } }, 60_000);
+    const kinds = kindsOf(database.dbOf('reconciler'), { 'resync-repository': { slots: 1, pass } }, 60_000);
     const subject = { type: 'repository', id: 'acme/api' };
     await enqueueAlone(database.db, [{ kind: 'resync-repository', subject }]);
-    const run = () => runDueTasks({ db: database.db, kinds, holder: 'test', random: () => 0.5 });
+    const run = () => runDueTasks({ db: database.dbOf('reconciler'), kinds, holder: 'test', random: () => 0.5 });
     const tasks = () => database.db.selectFrom('tasks').select(['attempt', 'due_at']).execute();
     await scene.world.github.failNext({ path: '/acme/', ...LIMIT });
     for (let turn = 0; turn < 7; turn += 1) {
@@ -105,7 +105,7 @@ describe('a look that asks GitHub nothing', () => {
     const { id: entityId, appId, installationId } = scene.world.organization;
     const call = { appId, installationId, entityId, entityType: 'Organization' as const, login: 'acme', repoId: 1 };
     const refusal = { kind: 'forbidden', operation: 'GET /repos/acme/gone', status: 403, message: 'no' };
-    await recordRefusal({ db: database.db, breakerRules: BREAKER_RULES }, 'reconciler', { call, refusal });
+    await recordRefusal({ db: database.dbOf('reconciler'), breakerRules: BREAKER_RULES }, 'reconciler', { call, refusal });
     await sql`update breakers set subject_type = 'app', subject_id = ${String(appId)}, paused_until = now()`.execute(database.db);
     const before = await calls();
     await scene.discover({ budgetPercent: 0 });

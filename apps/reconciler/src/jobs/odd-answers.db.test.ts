@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  scene = await startDiscoveryScene(database.db);
+  scene = await startDiscoveryScene(database);
 });
 afterEach(() => scene.stop());
 

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  scene = await startJobsScene(database.db);
+  scene = await startJobsScene(database);
 });
 afterEach(() => scene.stop());
 

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  scene = await startRedeliveryScene(database.db, { losesRows: true });
+  scene = await startRedeliveryScene(database, { losesRows: true });
   await sql`insert into delivery_listings (app_id, newest_at, oldest_at)
     values (${scene.world.appId}, now() - interval '5 minutes', now() - interval '5 minutes')`.execute(database.db);
 });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 const start = async (options?: RedeliverySceneOptions) => {
-  scene = await startRedeliveryScene(database.db, options);
+  scene = await startRedeliveryScene(database, options);
 };
 afterEach(() => scene.stop());
 

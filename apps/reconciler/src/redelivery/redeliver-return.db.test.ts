@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  scene = await startRedeliveryScene(database.db);
+  scene = await startRedeliveryScene(database);
   await database.db.deleteFrom('schedules').execute();
   const name = redeliverySchedule(scene.world.appId);
   await database.db.transaction().execute((trx) => takeTick(trx, { name, tickAt: new Date(0), takenBy: 'test' }));

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  scene = await startRedeliveryScene(database.db, { losesRows: true });
+  scene = await startRedeliveryScene(database, { losesRows: true });
   listingFailures = [];
 });
 afterEach(() => scene.stop());
@@ -22,7 +22,7 @@ afterEach(() => scene.stop());
 const find = (more: Partial<RedeliverSinceOptions> = {}) =>
   redeliverSince(
     {
-      db: database.db,
+      db: database.dbOf('reconciler'),
       appId: scene.world.appId,
       log: scene.log,
       events: { listingFailed: (_appId, { kind }) => void listingFailures.push(kind) },

@@ -42,14 +42,14 @@ test('two Apps: each has a log, marks and a budget of its own, and one that GitH
     const github = connectGitHub({
       apiUrl: simulator.url,
       apps: apps.map(({ appId, privateKeyPem: privateKey }) => ({ appId, privateKey })),
-      waits: createWaits(database.db, () => undefined),
+      waits: createWaits(database.dbOf('reconciler'), () => undefined),
       requestTimeoutMs: 5_000,
     });
     const { signal } = new AbortController();
     const cycle = (appId: number, perMinute = 150) =>
       redeliver(
         {
-          db: database.db,
+          db: database.dbOf('reconciler'),
           appId,
           log: deliveryLogAtGitHub(github, appId, signal),
           events: quiet,

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  scene = await startRedeliveryScene(database.db);
+  scene = await startRedeliveryScene(database);
 });
 afterEach(() => scene.stop());
 

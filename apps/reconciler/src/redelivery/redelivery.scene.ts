@@ -3,6 +3,7 @@ import type { Database } from '@paddock/db/schema/tables';
 import { connectGitHub } from '@paddock/github/connect';
 import { type Receiver, startReceiver } from '@paddock/simulators/github/start-receiver';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/github/start-small-world';
+import type { TestDatabase } from '@paddock/testing/database';
 import { type Kysely, sql } from 'kysely';
 import { deliveryLogAtGitHub } from './delivery-log-at-github.ts';
 import { type DeliveryLog, redeliver, type RedeliverCounts, type RedeliverOptions } from './redeliver.ts';
@@ -57,8 +58,11 @@ export async function storeEvents(db: Kysely<Database>, guids: readonly string[]
     .execute();
 }
 
-/** `db` is a test's own database; what an earlier scene left there of deliveries is removed. */
-export async function startRedeliveryScene(db: Kysely<Database>, given: RedeliverySceneOptions = {}): Promise<RedeliveryScene> {
+/** In a test's own database; what an earlier scene left there of deliveries is removed. */
+export async function startRedeliveryScene(database: TestDatabase, given: RedeliverySceneOptions = {}): Promise<RedeliveryScene> {
+  const { db } = database;
+  // The cycles have the reconciler's rights; what a test arranges may be anything.
+  const own = database.dbOf('reconciler');
   const { skewMs = 0, deliveryTimeoutMs = 10_000, losesRows = false } = given;
   let passedMs = 0;
   const now = () => Date.now() + passedMs;
@@ -82,7 +86,7 @@ export async function startRedeliveryScene(db: Kysely<Database>, given: Redelive
   const github = connectGitHub({
     apiUrl: world.github.url,
     apps: [{ appId, privateKey }],
-    waits: createWaits(db, () => undefined),
+    waits: createWaits(own, () => undefined),
     requestTimeoutMs: APP_REQUEST_TIMEOUT_MS,
     now,
   });
@@ -95,7 +99,7 @@ export async function startRedeliveryScene(db: Kysely<Database>, given: Redelive
     },
   };
   const options: RedeliverOptions = {
-    db,
+    db: own,
     appId,
     log,
     events: {

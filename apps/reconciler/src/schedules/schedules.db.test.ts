@@ -36,7 +36,7 @@ function replica(holder: string, schedules: readonly Schedule[] = [DAILY], looks
     },
     scheduleFailed: (error: unknown) => void seen.errors.push(error),
   };
-  return { ...createSchedules({ db: database.db, schedules, holder, events, ...looks }), seen };
+  return { ...createSchedules({ db: database.dbOf('reconciler'), schedules, holder, events, ...looks }), seen };
 }
 
 const tasks = () => database.db.selectFrom('tasks').select(['kind', 'subject_id', 'status']).execute();
@@ -101,13 +101,13 @@ describe('schedules (E9, D10)', () => {
       },
     };
     await replica('one').once();
-    const slow = runDueTasks({ db: database.db, kinds, holder: 'slow' });
+    const slow = runDueTasks({ db: database.dbOf('reconciler'), kinds, holder: 'slow' });
     await started.promise;
     for (let tick = 0; tick < 3; tick++) {
       await passTicks(1);
       expect(await replica('one').once()).toBe(1);
     }
-    expect(await runDueTasks({ db: database.db, kinds, holder: 'other' })).toBe(0);
+    expect(await runDueTasks({ db: database.dbOf('reconciler'), kinds, holder: 'other' })).toBe(0);
     expect(runs).toBe(1);
     finish.resolve();
     await slow;
@@ -123,7 +123,7 @@ describe('schedules (E9, D10)', () => {
     const running = replicas.map(({ run }) => run(stop.signal));
     const kinds = { sweep: { slots: 1, handler: async () => Promise.resolve(done()) } };
     await waitFor('three runs', async () => {
-      await runDueTasks({ db: database.db, kinds });
+      await runDueTasks({ db: database.dbOf('reconciler'), kinds });
       return (await operations()).length >= 3;
     });
     stop.abort();

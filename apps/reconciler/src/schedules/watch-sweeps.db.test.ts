@@ -25,7 +25,7 @@ beforeEach(async () => {
   told = [];
   await sql`truncate schedules, tasks, operations, paused_sweeps`.execute(database.db);
   const events = { tickTaken: () => undefined, scheduleFailed: () => undefined };
-  await createSchedules({ db: database.db, schedules: SCHEDULES, holder: 'test', events }).once();
+  await createSchedules({ db: database.dbOf('reconciler'), schedules: SCHEDULES, holder: 'test', events }).once();
   await drain();
 });
 
@@ -36,8 +36,8 @@ const SCHEDULES: Schedule[] = [
 ];
 
 const sweep = counting(1, () => (obstacle === undefined ? Promise.resolve({}) : Promise.reject(obstacle)));
-const kinds = () => kindsOf(database.db, { mow: sweep, redeliver: counting(1, () => Promise.resolve({})) }, 10);
-const drain = () => runDueTasks({ db: database.db, kinds: kinds() });
+const kinds = () => kindsOf(database.dbOf('reconciler'), { mow: sweep, redeliver: counting(1, () => Promise.resolve({})) }, 10);
+const drain = () => runDueTasks({ db: database.dbOf('reconciler'), kinds: kinds() });
 const mow = async (payload: object = {}) => {
   await database.db.transaction().execute((trx) => enqueue(trx, [{ ...sweepTask('mow'), payload }]));
   await drain();
@@ -51,7 +51,7 @@ const startWatch = () =>
   });
 const gauges = async () => {
   const metrics = createMetrics();
-  declareReconcilerGauges(metrics, database.db, { recoveryLimit: 3, stopAlertMs: 60_000, schedules: SCHEDULES });
+  declareReconcilerGauges(metrics, database.dbOf('reconciler'), { recoveryLimit: 3, stopAlertMs: 60_000, schedules: SCHEDULES });
   const lines = (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith('paddock_sweep_'));
   return lines.map((line) => line.replace(/ (\d+)\.\d+$/, ' $1'));
 };

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  scene = await startJobsScene(database.db);
+  scene = await startJobsScene(database);
   told = [];
 });
 afterEach(() => scene.stop());
@@ -21,7 +21,7 @@ afterEach(() => scene.stop());
 const check = (more: Partial<CheckAppsOptions> = {}) =>
   checkApps(
     {
-      db: database.db,
+      db: database.dbOf('reconciler'),
       github: scene.github,
       events: {
         appChecked: (_appId, problems) => void told.push(...problems),

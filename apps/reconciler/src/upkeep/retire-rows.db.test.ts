@@ -18,7 +18,10 @@ beforeEach(async () => {
 });
 
 const sweep = (more: Partial<RetireRowsOptions> = {}, signal = new AbortController().signal): Promise<RetiredRowsCounts> =>
-  retireRows({ db: database.db, keepEventsDays: 90, keepJobsDays: 90, batch: 100, maxBatches: 100, dryRun: false, ...more }, signal);
+  retireRows(
+    { db: database.dbOf('reconciler'), keepEventsDays: 90, keepJobsDays: 90, batch: 100, maxBatches: 100, dryRun: false, ...more },
+    signal,
+  );
 
 const DAY_MINUTES = 1_440;
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MINUTES * 60_000);

@@ -51,7 +51,12 @@ beforeEach(async () => {
   for (const table of ['workers', 'pools_documents', 'pool_runner_versions'] as const) await database.db.deleteFrom(table).execute();
   world = await startSmallWorld();
   const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-  github = connectGitHub({ apiUrl: world.github.url, apps, waits: createWaits(database.db, () => undefined), requestTimeoutMs: 5_000 });
+  github = connectGitHub({
+    apiUrl: world.github.url,
+    apps,
+    waits: createWaits(database.dbOf('reconciler'), () => undefined),
+    requestTimeoutMs: 5_000,
+  });
   told = [];
   await usePools('linux');
 });
@@ -84,7 +89,7 @@ async function putRunning(
 const sweep = (dryRun = false) =>
   checkRunnerVersions(
     {
-      db: database.db,
+      db: database.dbOf('reconciler'),
       github,
       cluster,
       events: {
@@ -203,7 +208,7 @@ describe('the version that the pods of a pool run', () => {
     ];
     await database.db.insertInto('pool_runner_versions').values(rows).execute();
     const metrics = createMetrics();
-    declareReconcilerGauges(metrics, database.db, { recoveryLimit: 3, stopAlertMs: 60_000, schedules: [] });
+    declareReconcilerGauges(metrics, database.dbOf('reconciler'), { recoveryLimit: 3, stopAlertMs: 60_000, schedules: [] });
     const shown = async () =>
       Array.from((await metrics.registry.metrics()).matchAll(/^paddock_runner_version_days_left\{(.+)\} (.+)$/gm), ([, labels, days]) => [
         labels,

@@ -18,10 +18,12 @@ export async function startCheckScene() {
   const database = await createTestDatabase();
   const world = await startSmallWorld();
   const { db } = database;
+  // The sweep has the reconciler's rights; what a test arranges may be anything.
+  const own = database.dbOf('reconciler');
   const github = connectGitHub({
     apiUrl: world.github.url,
     apps: [{ appId: world.appId, privateKey: world.privateKeyPem }],
-    waits: createWaits(db, () => undefined),
+    waits: createWaits(own, () => undefined),
     requestTimeoutMs: 5_000,
   });
   const stop = new AbortController();
@@ -47,7 +49,7 @@ export async function startCheckScene() {
     sweep: (more: Partial<CheckWorkersOptions> = {}) =>
       checkWorkers(
         {
-          db,
+          db: own,
           github,
           events: {
             stopsRequested: tell('requested'),

@@ -41,7 +41,7 @@ afterEach(async () => {
 const sweep = (more: Partial<DeleteEndedPodsOptions> = {}, signal = new AbortController().signal): Promise<DeletedPodsCounts> =>
   deleteEndedPods(
     {
-      db: database.db,
+      db: database.dbOf('reconciler'),
       cluster,
       events: {
         podNotDeleted: (_name, { kind }) => void failures.push(kind),

@@ -26,7 +26,12 @@ beforeEach(async () => {
     await database.db.deleteFrom(table).execute();
   world = await startSmallWorld();
   const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-  github = connectGitHub({ apiUrl: world.github.url, apps, waits: createWaits(database.db, () => undefined), requestTimeoutMs: 5_000 });
+  github = connectGitHub({
+    apiUrl: world.github.url,
+    apps,
+    waits: createWaits(database.dbOf('reconciler'), () => undefined),
+    requestTimeoutMs: 5_000,
+  });
   leftBecause = [];
   failures = [];
 });
@@ -35,7 +40,7 @@ afterEach(() => world.github.stop());
 const sweep = (more: Partial<RemoveRegistrationsOptions> = {}): Promise<RemovedRegistrationsCounts> =>
   removeRegistrations(
     {
-      db: database.db,
+      db: database.dbOf('reconciler'),
       github,
       events: {
         registrationRemoved: () => undefined,

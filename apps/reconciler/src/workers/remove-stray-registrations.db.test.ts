@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  scene = await startStrayScene(database.db);
+  scene = await startStrayScene(database);
 });
 afterEach(() => scene.stop());
 

@@ -1,14 +1,14 @@
 import { createWaits } from '@paddock/db/accounts/waits';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
-import type { Database } from '@paddock/db/schema/tables';
 import { connectGitHub, type GitHub } from '@paddock/github/connect';
 import { createJitConfig } from '@paddock/github/runners';
 import type { RegistrationScope } from '@paddock/github/scope';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/github/start-small-world';
 import { type KubeSimulator, startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
+import type { TestDatabase } from '@paddock/testing/database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import {
   removeStrayRegistrations,
   type RemoveStrayRegistrationsOptions,
@@ -40,15 +40,18 @@ export interface StrayScene {
   stop(): Promise<void>;
 }
 
-/** `db` is a test's own database; what an earlier scene left there is removed. */
-export async function startStrayScene(db: Kysely<Database>): Promise<StrayScene> {
+/** In a test's own database; what an earlier scene left there is removed. */
+export async function startStrayScene(database: TestDatabase): Promise<StrayScene> {
+  const { db } = database;
+  // The sweep has the reconciler's rights; what a test arranges may be anything.
+  const own = database.dbOf('reconciler');
   for (const table of ['workers', 'installation_events', 'installations', 'breakers', 'stray_registrations'] as const) {
     await db.deleteFrom(table).execute();
   }
   const instance = (await db.selectFrom('instance').select('instance_id').executeTakeFirstOrThrow()).instance_id;
   const [world, kube] = [await startSmallWorld(), await startKubeSimulator()];
   const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-  const github = connectGitHub({ apiUrl: world.github.url, apps, waits: createWaits(db, () => undefined), requestTimeoutMs: 5_000 });
+  const github = connectGitHub({ apiUrl: world.github.url, apps, waits: createWaits(own, () => undefined), requestTimeoutMs: 5_000 });
   const cluster = connectCluster({ kubeconfigFile: kube.writeKubeconfig(), requestTimeoutMs: 5_000 });
   const told: string[] = [];
   const events: RemoveStrayRegistrationsOptions['events'] = {
@@ -68,7 +71,7 @@ export async function startStrayScene(db: Kysely<Database>): Promise<StrayScene>
     cluster,
     instance,
     told,
-    sweep: (more = {}) => removeStrayRegistrations({ db, github, cluster, events, ...options, ...more }, new AbortController().signal),
+    sweep: (more = {}) => removeStrayRegistrations({ db: own, github, cluster, events, ...options, ...more }, new AbortController().signal),
     knowScope: (scope, { status = 'completed', podName } = {}) =>
       putWorker(db, {
         ...(podName === undefined ? {} : { pod_name: podName }),

@@ -44,41 +44,11 @@ export async function noteOutdatedRunner({ db, breakerRules }: Noting, failure: 
 }
 
 /**
- * Takes back what was counted of workers that turn out to have had a job, and wakes what that held. Of what is left a breaker stays open only
- * for as many pauses as it would have had without them, and the next trial is due at once.
+ * Takes back what was counted of workers that turn out to have had a job, and wakes what that held. Done with the owner's rights
+ * (`take_back_failures`), for ingress binds workers and may write no breaker.
  */
 export async function takeBackFailures(trx: Transaction<Database>, podNames: readonly string[]): Promise<void> {
-  if (podNames.length === 0) return;
-  await sql`
-    with counted as materialized (
-      select b.subject_type, b.subject_id, b.failure_class, b.pauses > 0 as was_open, b.failures, left_over.entities, left_over.workers,
-        -- The first pause began with the last of the failures that it takes, and each further one began another.
-        case when b.subject_id like '%@%' or left_over.accounts > 1 then greatest(0, b.pauses - taken) else 0 end as pauses, taken
-      from breakers b
-      cross join lateral (
-        select array_agg(entity_id order by place) as entities, array_agg(worker order by place) as workers, count(distinct entity_id) as accounts,
-          cardinality(b.workers) - count(worker) as taken
-        from unnest(b.entities, b.workers) with ordinality as one(entity_id, worker, place)
-        where worker <> all(${podNames}::text[])
-      ) left_over
-      where b.subject_type = 'pool' and b.workers && ${podNames}::text[]
-      order by b.subject_type, b.subject_id, b.failure_class for update of b
-    ),
-    remaining as materialized (
-      select *, case when pauses > 0 then 0 when was_open then coalesce(cardinality(workers), 0) else greatest(0, failures - taken) end as counts
-      from counted
-    ),
-    closed as (
-      delete from breakers b using remaining r
-      where (b.subject_type, b.subject_id, b.failure_class) = (r.subject_type, r.subject_id, r.failure_class) and r.pauses = 0 and r.counts = 0
-    )
-    update breakers b
-    set failures = r.counts, pauses = r.pauses, entities = r.entities, workers = r.workers, trial_until = null,
-      opened_at = case when r.pauses > 0 then b.opened_at end, paused_until = case when r.pauses > 0 then least(b.paused_until, now()) end
-    from remaining r
-    where (b.subject_type, b.subject_id, b.failure_class) = (r.subject_type, r.subject_id, r.failure_class) and (r.pauses > 0 or r.counts > 0)`.execute(
-    trx,
-  );
+  if (podNames.length > 0) await sql`select take_back_failures(${podNames}::text[])`.execute(trx);
 }
 
 /**

@@ -9,7 +9,8 @@ export async function describeSchema(db: Kysely<Database>): Promise<string> {
   const [{ schema } = { schema: '' }] = (await sql<{ schema: string }>`select current_schema() as schema`.execute(db)).rows;
   const sections = [await readTypes(db), await readFunctions(db), await readTables(db), await readIndexes(db), await readTriggers(db)];
   const text = sections.map((definitions) => definitions.join('\n\n')).join('\n\n');
-  return `${text.replaceAll(`${schema}.`, '').replaceAll(/[ \t]+$/gm, '')}\n`;
+  const unqualified = text.replaceAll(`${schema}.`, '').replaceAll(`search_path TO '${schema}'`, "search_path TO '$schema'");
+  return `${unqualified.replaceAll(/[ \t]+$/gm, '')}\n`;
 }
 
 /** Each statement answers one column, `definition`, without the closing semicolon. */

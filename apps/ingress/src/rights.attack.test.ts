@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { sqlStateOf } from '@paddock/db/connection/errors';
+import type { Database } from '@paddock/db/schema/tables';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { putWorker } from '@paddock/testing/worker-rows';
+import { type Kysely, sql } from 'kysely';
+
+const DENIED = '42501';
+
+/** Whoever has taken ingress over has its connection to the database, and nothing else of ours. */
+describe('with the connection of ingress', () => {
+  let database: TestDatabase;
+  let own: Kysely<Database>;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    own = database.dbOf('ingress');
+    await putPools(database.db, examplePools());
+  });
+  afterAll(() => database.drop());
+  beforeEach(async () => {
+    for (const table of ['tasks', 'breakers', 'workers', 'jobs', 'installations'] as const) await database.db.deleteFrom(table).execute();
+  });
+
+  const failure = (statement: string) =>
+    sql
+      .raw(statement)
+      .execute(own)
+      .then(() => 'allowed', sqlStateOf);
+
+  test.each([
+    ['puts pools of their own in force', `insert into pools_documents (digest, content, loaded_by) values ('x', '{}', 'x')`],
+    ['changes the pools in force', `update pools_documents set content = jsonb_set(content, '{pools,0,image}', '"evil:1"')`],
+    ['takes the pools away', `delete from pools_documents`],
+    ['makes a worker', `insert into workers (pod_name, k8s_image) values ('pdk-evil', 'evil:1')`],
+    ['gives a worker another image', `update workers set k8s_image = 'evil:1'`],
+    ['sends a worker elsewhere', `update workers set namespace = 'kube-system'`],
+    ['ends a worker', `update workers set status = 'failed', completed_at = now()`],
+    ['asks for a worker’s stop', `update workers set stopping_at = now()`],
+    ['removes workers', `delete from workers`],
+    ['gives the services work', `insert into tasks (kind, subject_type, subject_id) values ('stop-worker', 'worker', 'pdk-1')`],
+    ['holds their work up', `update tasks set due_at = now() + interval '1 year'`],
+    ['reads their work', `select payload from tasks`],
+    ['reads what became of it', `select failure_message from operations`],
+    ['stops the making of workers', `insert into stopped_making (subject_type, subject_id, stopped_by) values ('pool', 'linux', 'x')`],
+    ['takes a stop back', `delete from stopped_making`],
+    ['opens a breaker', `insert into breakers (subject_type, subject_id, failure_class) values ('pool', 'linux', 'x')`],
+    ['closes one', `delete from breakers`],
+    ['holds a lease', `insert into leases (name, holder, fence, expires_at) values ('probe', 'x', 1, now())`],
+    ['forgets jobs', `delete from jobs`],
+    ['forgets deliveries', `delete from installation_events`],
+    ['rewrites deliveries', `update installation_events set outcome = 'ok'`],
+    ['reads why runners failed', `select failure_info from workers`],
+    ['gives a login to another account', `update login_pins set entity_id = 1`],
+    ['pauses a sweep', `insert into paused_sweeps (name, paused_by) values ('*', 'x')`],
+    ['moves the schedules’ ticks', `update schedules set last_tick_at = now() + interval '1 year'`],
+    ['passes for a newer schema', `insert into schema_migration values ('9999_x', 'x')`],
+    ['adds a trigger', `create trigger mine before insert on jobs for each row execute function touch_row()`],
+    ['takes another service’s role', `set role paddock_scheduler`],
+  ])('nobody %s', async (_what, statement) => {
+    expect(await failure(statement)).toBe(DENIED);
+  });
+
+  test('a worker is told which job it runs, for that is what ingress is for', async () => {
+    const { pod_name: podName } = await putWorker(database.db);
+    const { job_id: jobId } = await putJob(database.db);
+    await own.updateTable('workers').set({ assigned_job_id: jobId, assigned_at: new Date() }).where('pod_name', '=', podName).execute();
+    expect(await database.db.selectFrom('workers').select('assigned_job_id').execute()).toEqual([{ assigned_job_id: jobId }]);
+  });
+
+  test('an installation that works again closes its breakers and lets their tasks go, and no table of theirs gets into the way', async () => {
+    const installation = { entity_id: 7, app_id: 1, installation_id: 2, login: 'acme', entity_type: 'Organization' } as const;
+    await database.db
+      .insertInto('installations')
+      .values({ ...installation, stated_at: new Date(0), suspended_at: new Date(0) })
+      .execute();
+    const breaker = { subject_type: 'installation', subject_id: '7', failure_class: 'forbidden', failures: 1, message: 'no' } as const;
+    await database.db
+      .insertInto('breakers')
+      .values({ ...breaker, pauses: 1, paused_until: new Date(Date.now() + 3_600_000) })
+      .execute();
+    const task = { kind: 'provision-worker', subject_type: 'worker', subject_id: 'pdk-1', max_attempts: 5, max_crashes: 3 };
+    await database.db
+      .insertInto('tasks')
+      .values({ ...task, held_by: 'installation:7', due_at: new Date(Date.now() + 3_600_000) })
+      .execute();
+    await own.connection().execute(async (session) => {
+      // What a function with the owner's rights would read or write, and run the triggers of, if it looked for our tables here first.
+      await sql`create temporary table breakers (subject_type text, subject_id text, failure_class text, paused_until timestamptz)`.execute(
+        session,
+      );
+      await sql`create temporary table tasks (id uuid, kind text, status text, held_by text, due_at timestamptz)`.execute(session);
+      await session.updateTable('installations').set({ suspended_at: null }).where('entity_id', '=', 7).execute();
+      await sql`discard temp`.execute(session);
+    });
+    expect(await database.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
+    const { rows } = await sql<{ due: boolean }>`select due_at <= now() as due from tasks`.execute(database.db);
+    expect(rows).toEqual([{ due: true }]);
+  });
+});

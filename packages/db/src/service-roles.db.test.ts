@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createEmptyDatabase, type EmptyDatabase } from '@paddock/testing/database';
+import { withConnection } from '@paddock/testing/server-connection';
+import { sql } from 'kysely';
+import { connectDatabase } from './connection/connect.ts';
+import { sqlStateOf } from './connection/errors.ts';
+import { migrate, pendingSql } from './migrate.ts';
+import { whyUnfit } from './schema-version.ts';
+
+/** Tables that no service touches: the migrator's own, and one without a writer or a reader since waits stand in `breakers`. */
+const OF_NOBODY = ['redelivery_pauses', 'schema_migration_lock'];
+
+let database: EmptyDatabase;
+beforeAll(async () => {
+  database = await createEmptyDatabase();
+  for (const schema of ['roles_one', 'roles_two']) await migrate({ url: database.url, schema });
+});
+afterAll(() => database.drop());
+
+const ask = async <R extends object>(text: string): Promise<R[]> =>
+  withConnection(database.url, async (client) => (await client.query<R>(text)).rows);
+
+/** How a statement fails for the members of a role. */
+const failureAs = (role: string, statement: string) =>
+  withConnection(database.url, async (client) => {
+    await client.query(`set role ${role}`);
+    return client.query(statement).then(() => 'allowed', sqlStateOf);
+  });
+
+/** Each right on a table or a column, by role. */
+const rightsIn = async (schema: string) => {
+  const rows = await ask<{ grant: string }>(`
+    select format('%s: %s on %s', replace(grantee::regrole::text, '${schema}_', ''), privilege_type, object) as grant from (
+      select relname as object, (aclexplode(relacl)).*, relowner as owner from pg_class where relnamespace = '${schema}'::regnamespace
+      union all
+      select relname || '.' || attname, (aclexplode(attacl)).*, relowner from pg_attribute join pg_class on pg_class.oid = attrelid
+      where relnamespace = '${schema}'::regnamespace
+    ) granted where grantee <> owner order by 1`);
+  return rows.map((row) => row.grant);
+};
+
+describe('the roles of the services (A10)', () => {
+  test('each table is some service’s; what nobody was granted by name is nobody’s', async () => {
+    const rights = await rightsIn('roles_one');
+    const tables = await ask<{ name: string }>(`select tablename as name from pg_tables where schemaname = 'roles_one' order by 1`);
+    const without = tables.filter(({ name }) => !rights.some((right) => right.includes(` on ${name}`)));
+    expect(without.map(({ name }) => name)).toEqual(OF_NOBODY);
+    expect(new Set(rights.map((right) => right.split(':', 1)[0]))).toEqual(new Set(['ingress', 'scheduler', 'reconciler']));
+  });
+
+  test('no service may alter, empty or drop a table, nor make one', async () => {
+    for (const service of ['ingress', 'scheduler', 'reconciler']) {
+      for (const forbidden of ['alter table jobs add extra text', 'drop table jobs', 'create table roles_one.more ()', 'truncate jobs']) {
+        const statement = forbidden.replace(' jobs', ' roles_one.jobs');
+        expect([service, statement, await failureAs(`roles_one_${service}`, statement)]).toEqual([service, statement, '42501']);
+      }
+    }
+  });
+
+  test('a role of one schema reaches nothing in another', async () => {
+    expect(await failureAs('roles_one_scheduler', 'select from roles_one.jobs')).toBe('allowed');
+    expect(await failureAs('roles_one_scheduler', 'select from roles_two.jobs')).toBe('42501');
+  });
+
+  test('a login that is no member of its service’s role is told so, and not that the tables are missing', async () => {
+    const db = connectDatabase({ url: database.url, schema: 'roles_two', poolSize: 1, applicationName: 'paddock-test' });
+    await sql`set role roles_one_ingress`.execute(db.db);
+    expect(await whyUnfit(db.db, 'roles_two')).toBe(
+      'the role roles_one_ingress may not use the schema roles_two: make it a member of its service’s role, see docs/roles.md',
+    );
+    await db.close();
+  });
+
+  test('each run of the migrator brings rights to what the file says, whatever was granted meanwhile', async () => {
+    const before = await rightsIn('roles_one');
+    await ask(`grant delete on roles_one.jobs to roles_one_ingress`);
+    await ask(`grant update (k8s_image) on roles_one.workers to roles_one_ingress`);
+    await ask(`revoke select on roles_one.jobs from roles_one_scheduler`);
+    expect(await rightsIn('roles_one')).not.toEqual(before);
+    await migrate({ url: database.url, schema: 'roles_one' });
+    expect(await rightsIn('roles_one')).toEqual(before);
+  });
+
+  test('the printed SQL, applied by hand, grants the same', async () => {
+    const printed = await pendingSql({ url: database.url, schema: 'roles_by_hand' });
+    await ask(printed);
+    expect(await rightsIn('roles_by_hand')).toEqual(await rightsIn('roles_one'));
+  });
+
+  test('a migrator that may make no roles says which are missing and goes on; once they are there it uses them', async () => {
+    const url = new URL(database.url);
+    await ask(`create role paddock_poor_migrator login password 'only for this test'`);
+    try {
+      await ask(`grant create on database ${url.pathname.slice(1)} to paddock_poor_migrator`);
+      url.username = 'paddock_poor_migrator';
+      url.password = 'only for this test';
+      const first = await migrate({ url: url.href, schema: 'roles_poor' });
+      const roles = ['ingress', 'scheduler', 'reconciler'].map((service) => `roles_poor_${service}`);
+      expect(first.missingRoles).toEqual(roles);
+      expect(first.applied.length).toBeGreaterThan(0);
+      for (const role of roles) await ask(`create role ${role} nologin`);
+      expect(await migrate({ url: url.href, schema: 'roles_poor' })).toEqual({ applied: [] });
+      expect(await rightsIn('roles_poor')).toEqual(await rightsIn('roles_one'));
+    } finally {
+      await ask(`drop owned by paddock_poor_migrator`);
+      await ask(`drop role paddock_poor_migrator`);
+      await ask(`drop role if exists roles_poor_ingress, roles_poor_scheduler, roles_poor_reconciler`);
+    }
+  });
+
+  test('a breaker that somebody removes lets its tasks go, though they set no search path', async () => {
+    await ask(`insert into roles_one.breakers (subject_type, subject_id, failure_class, failures, message)
+      values ('pool', 'linux', 'pod_failed', 1, 'no image')`);
+    await ask(`insert into roles_one.tasks (kind, subject_type, subject_id, max_attempts, max_crashes, held_by, due_at)
+      values ('provision-worker', 'worker', 'pdk-1', 5, 3, 'pool:linux', now() + interval '1 hour')`);
+    await ask(`delete from roles_one.breakers`);
+    expect(await ask('select due_at <= now() as due from roles_one.tasks')).toEqual([{ due: true }]);
+  });
+});
