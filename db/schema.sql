@@ -119,10 +119,14 @@ CREATE OR REPLACE FUNCTION pin_known_logins()
  RETURNS void
  LANGUAGE sql
 AS $function$
+  with document as (select content from pools_documents order by version desc limit 1)
   insert into login_pins (login, entity_id)
   select lower(login), min(entity_id) from installations
   where deleted_at is null and lower(login) in (
-    select lower(key) from (select content from pools_documents order by version desc limit 1) document, jsonb_object_keys(content -> 'entities') key)
+    select lower(key) from document, jsonb_object_keys(content -> 'entities') key
+    union
+    select lower(split_part(one, '/', 1)) from document, jsonb_array_elements(content -> 'pools') pool,
+      jsonb_array_elements_text(coalesce(pool -> 'entities', '[]') || coalesce(pool -> 'repositories', '[]')) one)
   group by lower(login) having count(distinct entity_id) = 1
   order by lower(login)
   on conflict do nothing

@@ -26,12 +26,16 @@ begin
   end loop;
 end $$;
 
--- Pins the logins of the pools document in force to the only account of which it is known that it bears them.
+-- Pins the logins that the pools document in force names, for all pools or for one, to the only account of which it is known that it bears them.
 create function pin_known_logins() returns void language sql as $$
+  with document as (select content from pools_documents order by version desc limit 1)
   insert into login_pins (login, entity_id)
   select lower(login), min(entity_id) from installations
   where deleted_at is null and lower(login) in (
-    select lower(key) from (select content from pools_documents order by version desc limit 1) document, jsonb_object_keys(content -> 'entities') key)
+    select lower(key) from document, jsonb_object_keys(content -> 'entities') key
+    union
+    select lower(split_part(one, '/', 1)) from document, jsonb_array_elements(content -> 'pools') pool,
+      jsonb_array_elements_text(coalesce(pool -> 'entities', '[]') || coalesce(pool -> 'repositories', '[]')) one)
   group by lower(login) having count(distinct entity_id) = 1
   order by lower(login)
   on conflict do nothing

@@ -9,6 +9,8 @@ import { createIngressDatabase, type Ingress, PATIENT, signed, startIngress } fr
 
 const CONNECTIONS = 8;
 const JOBS = 64;
+/** The names tell the runners apart. */
+const RUNNER_ID = 5;
 const ACME = { id: 90_000_001, login: 'acme', type: 'Organization' };
 
 describe('eight connections that send the same jobs', () => {
@@ -37,11 +39,12 @@ describe('eight connections that send the same jobs', () => {
   };
 
   test('in random order through two replicas: no deadlock, no failed batch, no refusal, and every job and worker as it should be (B6)', async () => {
-    const workers = await Promise.all(Array.from({ length: JOBS }, () => putWorker(database.db)));
+    const workers = await Promise.all(Array.from({ length: JOBS }, () => putWorker(database.db, { runner_id: RUNNER_ID })));
     const deliveries = await Promise.all(
       workers.flatMap((worker, index) =>
         (['queued', 'in_progress', 'completed'] as const).map((action) => {
-          const runner = action === 'queued' ? {} : { runner_name: workers.at(-1 - index)?.pod_name ?? worker.pod_name };
+          const runner =
+            action === 'queued' ? {} : { runner_name: workers.at(-1 - index)?.pod_name ?? worker.pod_name, runner_id: RUNNER_ID };
           const payload = examplePayload('workflow_job', action, {
             workflow_job: { id: 1_000 + index, labels: ['linux'], ...runner },
             repository: { private: true, owner: ACME },

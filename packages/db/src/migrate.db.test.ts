@@ -95,6 +95,21 @@ describe('migrate (A10)', () => {
     expect(stops.rows.map((row) => row.subject_id)).toEqual(['7', '9', 'linux', 'nobody']);
   });
 
+  test('logins that the pools name are pinned to the only account that is known to bear them', async () => {
+    const printed = await pendingSql({ url: database.url, schema: 'pinned' });
+    const before = printed.slice(0, printed.indexOf('-- 0011_'));
+    const pins = await withClient(async (client) => {
+      await client.query(`${before} commit`);
+      await client.query(`insert into pinned.pools_documents (digest, content, loaded_by)
+        values ('one', '{"pools": [{"name": "linux"}], "entities": {"Acme": {}, "globex": {}, "*": {}}}', 'ada')`);
+      await client.query(`insert into pinned.installations (entity_id, app_id, installation_id, login, entity_type, stated_at)
+        select entity_id, 7, entity_id, login, 'Organization', now() from (values (1, 'ACME'), (2, 'globex'), (3, 'Globex'), (4, 'else')) known(entity_id, login)`);
+      await migrate({ url: database.url, schema: 'pinned' });
+      return client.query<{ login: string }>('select login, entity_id::integer as id from pinned.login_pins');
+    });
+    expect(pins.rows).toEqual([{ login: 'acme', id: 1 }]);
+  });
+
   test('printing changes nothing', async () => {
     await pendingSql({ url: database.url, schema: 'untouched' });
     const { rows } = await withClient((client) => client.query(`select from pg_namespace where nspname = 'untouched'`));

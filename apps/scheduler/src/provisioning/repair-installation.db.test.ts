@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { examplePools } from '@paddock/testing/demand-rows';
 import { look, type Seen } from './evidence.scene.ts';
 import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
 
@@ -58,6 +59,22 @@ describe('an installation that is refused is looked up as the App (A12)', () => 
     expect(await installations()).toEqual([{ installation_id: alex.installationId, login: 'alexandra' }]);
     await world.settle();
     await seen.expectOneWorker();
+  });
+
+  test('renamed to a login of entities that is another account’s: nobody is registered under it', async () => {
+    const eve = await world.addUser('eve', ['tool']);
+    await world.queueJobOf(eve, 'tool');
+    await world.match();
+    await world.gitHub.renameAccount('eve', 'victim');
+    await world.db.insertInto('login_pins').values({ login: 'victim', entity_id: 1 }).execute();
+    await world.putPools(examplePools({ entities: { victim: {}, '*': {} } }));
+    await world.runTasks();
+    expect(await installations()).toEqual([{ installation_id: eve.installationId, login: 'victim' }]);
+    expect(await dueInMs()).toBeGreaterThan(2_000);
+    await world.settle();
+    expect(await seen.registrations()).toEqual([]);
+    expect(await seen.alive()).toEqual([]);
+    await world.db.deleteFrom('login_pins').execute();
   });
 
   test('gone: after three refusals it is asked for once per pause, and that costs no attempt (C9, C11, P4)', async () => {

@@ -59,14 +59,16 @@ describe('logins that are pinned', () => {
     await install('Globex', 3);
     await install('initech', 4, true);
     await install('hooli', 6);
-    const store = (digest: string) => storePoolsDocument(db(), { content: examplePools({ entities }), digest, loadedBy: 'test' });
+    await install('umbrella', 7);
+    const content = examplePools({ pools: [{ entities: ['Umbrella', 'hoo*'] }], entities });
+    const store = (digest: string) => storePoolsDocument(db(), { content, digest, loadedBy: 'test' });
     await store('one');
-    expect(await pins()).toEqual({ acme: 1 });
+    expect(await pins()).toEqual({ acme: 1, umbrella: 7 });
     // The pin stays, although the account of that name is another one now.
     await db().updateTable('installations').set({ login: 'renamed' }).where('entity_id', '=', 1).execute();
     await db().updateTable('installations').set({ login: 'acme' }).where('entity_id', '=', 6).execute();
     await store('two');
-    expect(await pins()).toEqual({ acme: 1 });
+    expect(await pins()).toEqual({ acme: 1, umbrella: 7 });
   });
 
   test('to the first of those that bear it; not where an id or the star admits them', async () => {
