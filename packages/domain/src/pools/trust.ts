@@ -31,7 +31,7 @@ const ofDefaultGroup = ({ registration, runnerGroup }: Pool): Strangers[] =>
  * Why a pool must not be used as it is written, unless that is said twice: whoever gets a job into it gets its node. Judged where a file is
  * loaded, and not where a stored document is read: what is in force stays in force.
  */
-export function untrustedUses(entities: Readonly<Record<string, unknown>>, pool: Pool): string[] {
+function untrustedUses(entities: Readonly<Record<string, unknown>>, pool: Pool): string[] {
   const [power] = nodePowersOf(pool);
   if (pool.allowUntrusted === true || power === undefined) return [];
   return [...strangersOf(entities, pool), ...ofDefaultGroup(pool)].map(
