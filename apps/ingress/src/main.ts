@@ -1,5 +1,6 @@
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { isBadData, saysAway } from '@paddock/db/connection/errors';
+import { guardedDatabaseUrl } from '@paddock/db/connection/database-url';
 import { limitHolding } from '@paddock/db/connection/limit-holding';
 import { watchOutages } from '@paddock/db/connection/outage';
 import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
@@ -41,7 +42,7 @@ await main(async () => {
   // PostgreSQL itself ends what is slow, and says what it was, before the connection is given up.
   const statementTimeoutMs = Math.floor(0.8 * writeTimeoutMs);
   const database = {
-    url: config.databaseUrl.reveal(),
+    url: guardedDatabaseUrl(config, log),
     schema,
     connectTimeoutMs: writeTimeoutMs,
     outage,

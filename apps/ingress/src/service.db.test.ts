@@ -117,4 +117,19 @@ describe('the ingress as a process', () => {
     await ingress.end('SIGTERM');
     await empty.drop();
   });
+
+  test('another host without sslmode is warned of once; PGSSLMODE counts where the URL says nothing (A11)', async () => {
+    const elsewhere = new URL(database.url);
+    // This machine under a name that does not say so.
+    elsewhere.hostname = '0.0.0.0';
+    const ingress = await startIngress({ url: elsewhere.href, schema: database.schema });
+    started.push(ingress);
+    await ingress.untilReady();
+    expect(ingress.lines().filter((line) => line.includes('sslmode=verify-full'))).toHaveLength(1);
+
+    const strict = await startIngress({ url: elsewhere.href, schema: database.schema, env: { PGSSLMODE: 'require' } });
+    started.push(strict);
+    await waitFor('the server’s lack of TLS', async () => (await strict.ask('/readyz')).text.includes('does not support SSL'));
+    expect(strict.lines().filter((line) => line.includes('sslmode=verify-full'))).toEqual([]);
+  });
 });

@@ -4,6 +4,7 @@ import { type Environment, optional, type SettingsOf, text } from '@paddock/runt
 
 export const settings = {
   databaseUrl: serviceSettings.databaseUrl,
+  sslMode: serviceSettings.sslMode,
   schema: serviceSettings.schema,
   serviceRole: optional(
     text({

@@ -1,3 +1,4 @@
+import { databaseUrl } from '@paddock/db/connection/database-url';
 import { type MigrateOptions, migrate, pendingSql } from '@paddock/db/migrate';
 import { main } from '@paddock/runtime/main';
 import { printConfigIfAsked } from '@paddock/runtime/read-config';
@@ -8,7 +9,7 @@ await main(async () => {
   const config = readMigrateConfig(process.env);
   if (printConfigIfAsked(process.argv, settings, config, ['--print'])) return;
   const { schema, serviceRole } = config;
-  const options: MigrateOptions = { url: config.databaseUrl.reveal(), schema, ...(serviceRole === undefined ? {} : { serviceRole }) };
+  const options: MigrateOptions = { url: databaseUrl(config), schema, ...(serviceRole === undefined ? {} : { serviceRole }) };
   try {
     if (process.argv.includes('--print')) await print(options);
     else await apply(options);

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { createWaits } from '@paddock/db/accounts/waits';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { listen } from '@paddock/db/connection/listen';
+import { guardedDatabaseUrl } from '@paddock/db/connection/database-url';
 import { watchOutages } from '@paddock/db/connection/outage';
 import { sweepEventChannel } from '@paddock/db/connection/schema-name';
 import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
@@ -46,7 +47,7 @@ await main(async () => {
   const cluster = connectConfiguredCluster(config, clusterEvents(metrics, log));
   const { schema } = config;
   const databaseOptions = {
-    url: config.databaseUrl.reveal(),
+    url: guardedDatabaseUrl(config, log),
     schema,
     applicationName: 'paddock-reconciler',
     outage,

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { createWaits } from '@paddock/db/accounts/waits';
 import { breakerRules } from '@paddock/db/matching/breaker-settings';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
+import { guardedDatabaseUrl } from '@paddock/db/connection/database-url';
 import { watchOutages } from '@paddock/db/connection/outage';
 import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
@@ -49,7 +50,7 @@ await main(async () => {
 
   const { schema } = config;
   const databaseOptions = {
-    url: config.databaseUrl.reveal(),
+    url: guardedDatabaseUrl(config, log),
     schema,
     applicationName: 'paddock-scheduler',
     outage,

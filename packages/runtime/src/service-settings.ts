@@ -1,5 +1,5 @@
 import { LOG_LEVELS } from './logger.ts';
-import { choice, integer, secret, text } from './settings.ts';
+import { choice, integer, optional, secret, text } from './settings.ts';
 
 /** What every service reads. Times carry their unit in the name; numbers are the defaults of the documentation. */
 export const serviceSettings = {
@@ -9,6 +9,13 @@ export const serviceSettings = {
     doc: 'DSN of PostgreSQL, postgresql://user:password@host:5432/database?sslmode=verify-full&sslrootcert=…',
     check: whatIsWrongWithDsn,
   }),
+  sslMode: optional(
+    choice({
+      env: 'PGSSLMODE',
+      doc: 'sslmode of the connections to PostgreSQL where DATABASE_URL names none, as for libpq',
+      of: ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'],
+    }),
+  ),
   schema: text({
     env: 'PADDOCK_SCHEMA',
     doc: 'Schema of this environment; several environments can share one database',
