@@ -11,6 +11,7 @@ import { TEMPLATE } from './broken-nodes.ts';
 import type { DemoFolder } from './prepare-folder.ts';
 import { playInCluster, type PlayedCluster } from './play-in-cluster.ts';
 import { NAMESPACE, POOLS } from './scenario.ts';
+import { createLogins, SERVICES } from './service-logins.ts';
 
 const APPS = join(import.meta.dirname, '..', '..');
 const SIMULATED = {
@@ -91,7 +92,9 @@ export async function startSystem({ folder, databaseUrl, schema, kubeconfigFile,
     return `http://127.0.0.1:${running.port}`;
   };
 
-  await migrate({ url: databaseUrl, schema });
+  const { missingRoles } = await migrate({ url: databaseUrl, schema });
+  // On a server of yours whose role may make none, the services are what that role is.
+  const logins = missingRoles === undefined ? await createLogins(databaseUrl, schema) : undefined;
   const githubUrl = await start('GitHub', SIMULATED.github, [JSON.stringify({ apps: folder.apps, seed })], {});
   const github = connectGitHubSimulator(githubUrl);
   const clusterFile = kubeconfigFile ?? join(folder.path, 'kubeconfig');
@@ -109,7 +112,6 @@ export async function startSystem({ folder, databaseUrl, schema, kubeconfigFile,
       ? undefined
       : await playInCluster(kubeconfigFile, NAMESPACE, await instanceOf(databaseUrl, schema), { brokenNodes: true });
   const env = {
-    DATABASE_URL: databaseUrl,
     PADDOCK_SCHEMA: schema,
     PADDOCK_CONFIG: await folder.writeConfig(
       githubUrl,
@@ -126,8 +128,10 @@ export async function startSystem({ folder, databaseUrl, schema, kubeconfigFile,
     ...folder.secrets,
   };
   // Ingress takes no delivery before the scheduler has loaded the pools.
-  for (const service of ['scheduler', 'reconciler', 'ingress'])
-    addresses[service] = await start(service, join(APPS, service, 'src/main.ts'), [], env);
+  for (const service of SERVICES) {
+    const own = { ...env, DATABASE_URL: logins?.urlOf(service) ?? databaseUrl };
+    addresses[service] = await start(service, join(APPS, service, 'src/main.ts'), [], own);
+  }
   for (const { appId } of folder.apps) await github.setApp(appId, { webhookUrl: `${addresses['ingress']}/webhooks/github` });
 
   let stopping = false;
@@ -146,6 +150,7 @@ export async function startSystem({ folder, databaseUrl, schema, kubeconfigFile,
         await program.exited;
       }
       await played?.stop();
+      await logins?.drop();
     },
   };
 }

@@ -182,7 +182,7 @@ describe('ingress while PostgreSQL is in trouble', () => {
     expect(await deliver(ingress, 900)).toEqual(refused);
     expect(await ingress.end('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(ingress.lines().filter((line) => line.includes('"message":"not ready"'))).toHaveLength(1);
-    expect(ingress.lines().join('\n')).not.toContain('pools document could not be loaded');
+    expect(ingress.lines().join('\n')).not.toContain('pools document could not be read');
     await empty.drop();
   });
 });

@@ -13,7 +13,7 @@ export interface ServiceLogins {
 
 const SERVICES: readonly ServiceName[] = ['ingress', 'scheduler', 'reconciler'];
 
-export const nameOfLogin = ({ prefix }: ServiceLogins, service: ServiceName): string => `${prefix}_${service}`;
+const nameOfLogin = ({ prefix }: ServiceLogins, service: ServiceName): string => `${prefix}_${service}`;
 
 export async function createLogins(serverUrl: string): Promise<ServiceLogins> {
   const logins = { prefix: `paddock_test_${randomBytes(6).toString('hex')}`, password: randomBytes(18).toString('hex') };

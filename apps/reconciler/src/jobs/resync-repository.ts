@@ -27,7 +27,7 @@ export async function resyncRepository(
   const installation = await findInstallationByLogin(db, name.owner, appIds);
   if (installation === undefined) return `no App of ours is known to be installed on ${name.owner}, or it is suspended`;
   const pools = await currentPoolsDocument(db);
-  if (pools === undefined) return 'no pools document was ever loaded: start the ingress';
+  if (pools === undefined) return 'no pools document was ever loaded: start the scheduler';
   const client = github.asInstallation(installation, { signal });
   const repository = await findRepositoryByName(client, name);
   const invisible = `GitHub does not show ${fullName} to the App: is the repository selected for it?`;
