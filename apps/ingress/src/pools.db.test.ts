@@ -14,7 +14,7 @@ beforeEach(() => database.db.deleteFrom('pools_documents').execute());
 
 const load = (label: string) => putPools(database.db, examplePools({ pools: [{ labels: [label] }] }));
 
-function createReplica(db = database.db) {
+function createReplica(db = database.dbOf('ingress')) {
   const versions: number[] = [];
   const pools = createPools({
     db,

@@ -42,7 +42,7 @@ describe('the pools of the configuration file, as schedulers load them', () => {
   };
 
   /** A replica that has read its file and put it in force. */
-  async function startReplica(path: string, db = database.db) {
+  async function startReplica(path: string, db = database.dbOf('scheduler')) {
     const refused: string[] = [];
     const reconsidered: number[] = [];
     const file = createPoolsFile({ path, onRefused: (problems) => refused.push(problems.join('; ')), onAccepted: () => undefined });
@@ -174,7 +174,7 @@ describe('the pools of the configuration file, as schedulers load them', () => {
   });
 
   test('a file that changes while PostgreSQL is away comes into force afterwards (B4, B5)', async () => {
-    const tunnel = await startTunnel(database.url);
+    const tunnel = await startTunnel(database.urlOf('scheduler'));
     const { db, close } = connectDatabase({ url: tunnel.url, schema: database.schema, poolSize: 1, applicationName: 'pools' });
     const { pools } = await startReplica(write('paddock.yaml', yaml('linux')), db);
     await tunnel.cut();
