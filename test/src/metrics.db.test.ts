@@ -22,7 +22,9 @@ function documented(): Map<string, Metric & { readonly section: string }> {
   for (const line of PAGE.split('\n')) {
     section = /^## (.*)$/.exec(line)?.[1] ?? section;
     const [, name, type = '', labels = '', help = ''] = /^\| `(paddock_\w+)` \| ([^|]*) \| ([^|]*) \| (.*) \|$/.exec(line) ?? [];
-    if (name !== undefined) all.set(name, { section, type, help, labels: [...labels.matchAll(/\w+/g)].map(([label]) => label) });
+    // One that only some services have stands in the section of each.
+    const sections = [all.get(name ?? '')?.section ?? [], section].flat().join(' and ');
+    if (name !== undefined) all.set(name, { section: sections, type, help, labels: [...labels.matchAll(/\w+/g)].map(([label]) => label) });
   }
   return all;
 }

@@ -96,6 +96,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
   'something that is away, once a second': ['findProbed', 'findProbePlace', 'noteAnswer', 'noteSilence'],
   'a database that was away': ['giveBackLostClaims'],
   'a start or an end of a process': ['createFitness', 'releaseLease', 'lockMatching', 'describeSchema'],
+  'a migration': ['grantServices'],
   'a person': [
     'stopMaking',
     'resumeMaking',
