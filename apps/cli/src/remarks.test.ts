@@ -113,6 +113,11 @@ describe('what can be used and is hardly meant', () => {
       remarksOnFile([inGroup('a'), inGroup('b'), inGroup('c', { runnerGroup: 'paddock', runnerGroupVisibility: 'selected' })]),
     ).toEqual(['a and c want the runner group paddock each in another way: the first to make it decides.']);
     expect(remarksOnFile([inGroup('a', { publicRepositories: true }), inGroup('b', { registration: 'repository' })])).toEqual([]);
+    const forApi = { repositories: ['acme/api'] };
+    expect(remarksOnFile([inGroup('a'), inGroup('b', forApi)])).toContainEqual(
+      'a and b want the runner group Paddock each in another way: the first to make it decides.',
+    );
+    expect(remarksOnFile([inGroup('a', { runnerGroupVisibility: 'selected' }), inGroup('b', forApi)])).toEqual([]);
   });
 
   test("'*' without a common cap, for accounts can be multiplied (C4)", () => {

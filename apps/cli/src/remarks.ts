@@ -1,5 +1,6 @@
 import { asList, asRecord } from '@paddock/domain/pools/as-record';
 import type { ConfigFile } from '@paddock/domain/pools/config-file';
+import { type GroupToMake, groupToMake } from '@paddock/domain/pools/group-to-make';
 import { templateImage } from '@paddock/domain/pools/pod-template';
 import type { Pool } from '@paddock/domain/pools/pools-document';
 import { remarkOnChoice } from './remark-on-choice.ts';
@@ -53,12 +54,11 @@ function ofGroups(pools: readonly Pool[]): string[] {
   );
   return makers.flatMap((pool, index) => {
     const other = makers.slice(0, index).find(({ runnerGroup }) => runnerGroup.toLowerCase() === pool.runnerGroup.toLowerCase());
-    const isSame =
-      other === undefined ||
-      (other.publicRepositories === pool.publicRepositories &&
-        (other.runnerGroupVisibility ?? 'all') === (pool.runnerGroupVisibility ?? 'all'));
-    return isSame
+    return other === undefined || wantTheSame(groupToMake(other), groupToMake(pool))
       ? []
       : [`${other.name} and ${pool.name} want the runner group ${pool.runnerGroup} each in another way: the first to make it decides.`];
   });
 }
+
+const wantTheSame = (one: GroupToMake, other: GroupToMake): boolean =>
+  one.visibility === other.visibility && one.allowsPublicRepositories === other.allowsPublicRepositories;

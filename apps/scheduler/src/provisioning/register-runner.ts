@@ -2,9 +2,10 @@ import { holdBack, noteSuccess, registrationBreakers, repositoryBreaker } from '
 import { noteRegistrationBudget } from '@paddock/db/matching/registration-budgets';
 import { clearRegistrationStarted, markRegistrationStarted, saveRegistration, type WorkerToProvision } from '@paddock/db/workers/workers';
 import { servesRepository } from '@paddock/domain/pools/gate';
+import { groupToMake } from '@paddock/domain/pools/group-to-make';
 import type { Pool } from '@paddock/domain/pools/pools-document';
 import { classifyGitHubError, UnaskedError } from '@paddock/github/errors';
-import { DEFAULT_RUNNER_GROUP_ID, type RunnerGroupSettings } from '@paddock/github/runner-groups';
+import { DEFAULT_RUNNER_GROUP_ID } from '@paddock/github/runner-groups';
 import { createJitConfig } from '@paddock/github/runners';
 import { done, type Outcome, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
@@ -44,7 +45,7 @@ export async function registerRunner(
     if (scope.kind === 'repository' && !servesRepository(pool, `${scope.owner}/${scope.repo}`)) {
       return { instead: await end(parts, worker, 'pool_closed', `The pool ${pool.name} does not serve ${scope.owner}/${scope.repo}.`) };
     }
-    const group = scope.kind === 'repository' ? undefined : await runnerGroups.ensure(client, scope.owner, groupOf(pool));
+    const group = scope.kind === 'repository' ? undefined : await runnerGroups.ensure(client, scope.owner, groupToMake(pool));
     const excess = group && (await holdToGroup(parts, worker, { pool, group }));
     if (excess !== undefined) return { instead: await end(parts, worker, 'runner_group_open', `${excess}.`) };
     const runnerGroupId = group?.id ?? DEFAULT_RUNNER_GROUP_ID;
@@ -91,12 +92,6 @@ const NOT_MARKED = 'the worker ended, another run has begun its registration, or
 const GONE_REPOSITORY_MS = 15 * 60_000;
 /** With fewer registrations left than this, what is left is written down after each, for the matcher to heed. */
 const SCARCE = 1_000;
-
-const groupOf = ({ runnerGroup, runnerGroupVisibility, repositories, publicRepositories }: Pool): RunnerGroupSettings => ({
-  name: runnerGroup,
-  visibility: runnerGroupVisibility ?? (repositories === undefined ? 'all' : 'selected'),
-  allowsPublicRepositories: publicRepositories,
-});
 
 async function noteBudget({ db, github }: Registering, { installationId }: WorkerToProvision): Promise<void> {
   const budget = github.budgetOf(installationId, 'actions_runner_registration');
