@@ -164,7 +164,7 @@ export function createEvents(log: Logger, metrics: Metrics) {
       log.warn('GitHub did not register a runner', { podName, deliveryGuid, failure });
     },
     runnerGroupRefused(org: string, name: string, failure: GitHubFailure) {
-      log.warn('GitHub lets us have no such runner group: runners of the organisation go to the default one', { org, name, failure });
+      log.warn('GitHub lets us have no such runner group: pools that are not held to it use the default one', { org, name, failure });
     },
     runnerGroupOpen({ isHeld, ...open }: { pool: string; org: string; excess: string; isHeld: boolean }) {
       if (isHeld)

@@ -48,6 +48,16 @@ describe('runner groups (C7)', () => {
     });
   });
 
+  test.each([403, 404])('one whose repositories are not shown (%i) is used all the same, and they are unknown', async (status) => {
+    await world.github.setRunnerGroup({ org: 'acme', name: 'Hidden', visibility: 'selected', repositories: [] });
+    const { id } = await ensureRunnerGroup(client, 'acme', { ...SETTINGS, name: 'Hidden' });
+    await world.github.failNext({ path: 'runner-groups/[0-9]+/repositories$', status });
+    const refused: string[] = [];
+    const hidden = await ensureRunnerGroup(client, 'acme', { ...SETTINGS, name: 'Hidden' }, (_org, name) => void refused.push(name));
+    expect(hidden).toMatchObject({ id, access: { visibility: 'selected', repositories: null } });
+    expect(refused).toEqual([]);
+  });
+
   test('"Default" is group 1, without a call', async () => {
     expect(await ensureRunnerGroup(client, 'acme', { ...SETTINGS, name: 'Default' })).toEqual({ id: 1, access: undefined });
     expect(await calls()).toEqual({});

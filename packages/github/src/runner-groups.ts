@@ -16,7 +16,8 @@ export type RunnerGroupSettings = {
 /** A runner group by its id, and whose jobs it takes: undefined for the default one, of which nobody was asked. */
 export type RunnerGroup = { readonly id: number; readonly access: GroupAccess | undefined };
 
-const DEFAULT_RUNNER_GROUP: RunnerGroup = { id: DEFAULT_RUNNER_GROUP_ID, access: undefined };
+/** A new object each time: what is concluded from one answer is not concluded for other organisations, or for later answers. */
+const defaultGroup = (): RunnerGroup => ({ id: DEFAULT_RUNNER_GROUP_ID, access: undefined });
 
 /**
  * The organisation's runner group of that name; made with these settings if there is none. A group that exists is left as it is:
@@ -29,16 +30,23 @@ export async function ensureRunnerGroup(
   settings: RunnerGroupSettings,
   onRefused?: OnGroupRefused,
 ): Promise<RunnerGroup> {
-  if (settings.name.toLowerCase() === 'default') return DEFAULT_RUNNER_GROUP;
+  if (settings.name.toLowerCase() === 'default') return defaultGroup();
+  let group: GroupAnswer;
   try {
-    const group = (await findRunnerGroup(client, org, settings.name)) ?? (await createRunnerGroup(client, org, settings));
-    return { id: group.id, access: { ...accessOf(group), repositories: await listRepositories(client, org, group) } };
+    group = (await findRunnerGroup(client, org, settings.name)) ?? (await createRunnerGroup(client, org, settings));
   } catch (error) {
-    const failure = classifyGitHubError(error);
-    if (failure.kind !== 'forbidden' && failure.kind !== 'not_found') throw error;
+    const failure = refusalOf(error);
     onRefused?.(org, settings.name, failure);
-    return DEFAULT_RUNNER_GROUP;
+    return defaultGroup();
   }
+  return { id: group.id, access: { ...accessOf(group), repositories: await listRepositories(client, org, group) } };
+}
+
+/** What GitHub refuses for good, by plan or permission. Throws what is anything else. */
+function refusalOf(error: unknown): GitHubFailure {
+  const failure = classifyGitHubError(error);
+  if (failure.kind !== 'forbidden' && failure.kind !== 'not_found') throw error;
+  return failure;
 }
 
 /** GitHub lets us have no group of that name: runners of the organisation go to the default one. */
@@ -70,15 +78,20 @@ async function findRunnerGroup({ octokit }: InstallationClient, org: string, nam
   return groups.find((group) => group.name.toLowerCase() === name.toLowerCase());
 }
 
-/** The repositories of a group of selected ones, as owner/name; null for any other. */
+/** The repositories of a group of selected ones, as owner/name; null for any other, and where GitHub does not show them (403, 404). */
 async function listRepositories({ octokit }: InstallationClient, org: string, group: GroupAnswer): Promise<string[] | null> {
   if (group.visibility !== 'selected') return null;
-  const repositories = await readPages(async (page) => {
-    const { data, headers } = await octokit.request(LIST_REPOSITORIES, { org, runner_group_id: group.id, per_page: PER_PAGE, page });
-    const { repositories: items, total_count: total }: { repositories: { id: number; full_name: string }[]; total_count: number } = data;
-    return { items, total, link: headers.link };
-  });
-  return repositories.map(({ full_name: fullName }) => fullName);
+  try {
+    const repositories = await readPages(async (page) => {
+      const { data, headers } = await octokit.request(LIST_REPOSITORIES, { org, runner_group_id: group.id, per_page: PER_PAGE, page });
+      const { repositories: items, total_count: total }: { repositories: { id: number; full_name: string }[]; total_count: number } = data;
+      return { items, total, link: headers.link };
+    });
+    return repositories.map(({ full_name: fullName }) => fullName);
+  } catch (error) {
+    refusalOf(error);
+    return null;
+  }
 }
 
 /** Whose jobs a runner group takes, but for which repositories are selected. */

@@ -8,8 +8,8 @@ import type { Registering } from './registering.ts';
 /** Somebody has to change the group at GitHub, or the pool: both take longer. */
 const LOOK_AGAIN_MS = 15 * 60_000;
 
-/** By what GitHub told of a group, and by pool: whether runners may be registered there. One answer is judged once, and written down once. */
-const judged = new WeakMap<RunnerGroup, Map<string, string | undefined>>();
+/** By what GitHub told of a group: the pools whose runners may be registered there, so that it is written down once. A refusal always is. */
+const admitted = new WeakMap<RunnerGroup, Set<string>>();
 
 /**
  * Why no runner of the pool may be registered in the organisation's group, in a sentence; undefined if it may. GitHub gives a group's runners to
@@ -22,19 +22,21 @@ export async function holdToGroup(
   { pool, group }: { pool: Pool; group: RunnerGroup },
 ): Promise<string | undefined> {
   if (pool.runnerGroup.toLowerCase() === 'default') return undefined;
-  const verdicts = judged.get(group) ?? new Map<string, string | undefined>();
-  judged.set(group, verdicts);
-  const key = JSON.stringify([pool.name, pool]);
-  if (verdicts.has(key)) return verdicts.get(key);
+  const pools = admitted.get(group) ?? new Set<string>();
+  admitted.set(group, pools);
+  const key = JSON.stringify(pool);
+  if (pools.has(key)) return undefined;
   const excess = groupExcess(pool, group.access);
   const isHeld = excess !== undefined && isHeldToItsGroup(pool);
   const { name, runnerGroup } = pool;
   const pauseMs = isHeld ? LOOK_AGAIN_MS : undefined;
   const isNews = await saveRunnerGroup(db, { entityId, pool: name, name: runnerGroup, access: group.access, excess, pauseMs });
   if (isNews && excess !== undefined) events.runnerGroupOpen({ pool: name, org: login, excess, isHeld });
-  const verdict = isHeld ? excess : undefined;
-  verdicts.set(key, verdict);
+  if (!isHeld) {
+    pools.add(key);
+    return undefined;
+  }
   // The next worker that tries asks GitHub anew.
-  if (isHeld) runnerGroups.forget(login);
-  return verdict;
+  runnerGroups.forget(login);
+  return excess;
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { sql } from 'kysely';
-import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
 
 const LINUX = { name: 'linux', labels: ['linux'], image: 'runner:1', namespace: 'runners' };
 const DIND = { containerMode: 'dind' };
@@ -23,6 +23,19 @@ let groups = 0;
 const nextGroup = () => `group ${(groups += 1)}`;
 const putPool = (more: object) => world.putPools(poolsDocument.parse({ pools: [{ ...LINUX, ...more }], entities: { acme: {} } }));
 const setGroup = (name: string, settings: object) => world.gitHub.setRunnerGroup({ org: 'acme', name, ...settings });
+/** Of a plan that has none; as the account of a job. */
+async function organizationWithoutGroups(login: string) {
+  const { id } = await world.gitHub.addOrganization({ login, runnerGroups: false });
+  const installation = await world.gitHub.install({ appId: APP_ID, account: login, announce: false });
+  const repository = await world.gitHub.addRepository({ owner: login, name: 'api' });
+  return {
+    entity_id: id,
+    entity_name: login,
+    installation_id: installation.id,
+    repo_id: repository.id,
+    repo_full_name: `${login}/api`,
+  };
+}
 const registered = async () => (await world.gitHub.truth()).runners.length;
 const reasons = async () => (await world.db.selectFrom('demand_keys').select('wait_reason').execute()).map((row) => row.wait_reason);
 const kept = () => world.db.selectFrom('runner_groups').selectAll().executeTakeFirst();
@@ -58,7 +71,8 @@ test.each<[string, object, object, string]>([
     Array.from({ length: 3 }, () => ['failed', 'runner_group_open']),
   );
   expect(await reasons()).toEqual(['runner_group_open']);
-  expect((await kept())?.excess).toBe(`The runner group ${runnerGroup} lets in ${excess}`);
+  const wayOut = 'repositories' in more ? '' : '; write allowUntrusted: true in the pool if that is meant';
+  expect((await kept())?.excess).toBe(`The runner group ${runnerGroup} lets in ${excess}${wayOut}`);
 
   // Once the pause is over, one tries; what the group lets in is asked anew.
   await world.db
@@ -74,6 +88,30 @@ test.each<[string, object, object, string]>([
   await world.settle();
   expect(await registered()).toBe(before + 3);
   expect(await kept()).toMatchObject({ visibility: 'selected', repositories: ['acme/api'], excess: null, paused_until: null });
+});
+
+test('where GitHub grants no runner groups, each account has one try a pause (C7, C11)', async () => {
+  await world.putPools(poolsDocument.parse({ pools: [{ ...LINUX, ...DIND, runnerGroup: nextGroup() }], entities: { '*': {} } }));
+  const accounts = [await organizationWithoutGroups('small'), await organizationWithoutGroups('tiny')];
+  for (const row of accounts) await world.queueJob({ row });
+  const before = await registered();
+  await world.settle(40);
+  expect((await world.workers()).map(({ stop_reason: reason }) => reason)).toEqual(['runner_group_open', 'runner_group_open']);
+  expect(await world.db.selectFrom('runner_groups').select('entity_id').execute()).toHaveLength(2);
+
+  await world.db
+    .updateTable('runner_groups')
+    .set({ paused_until: sql`now()` })
+    .execute();
+  await world.settle(40);
+  expect(await world.workers()).toHaveLength(4);
+
+  // As an administrator does for a look at once.
+  await world.db.deleteFrom('runner_groups').execute();
+  await world.settle(40);
+  expect(await world.workers()).toHaveLength(6);
+  expect(await world.db.selectFrom('runner_groups').select('entity_id').execute()).toHaveLength(2);
+  expect(await registered()).toBe(before);
 });
 
 test('a pool that anybody may use registers in such a group, and what it lets in is kept (C7)', async () => {
@@ -92,6 +130,22 @@ test('a pool that anybody may use registers in such a group, and what it lets in
   });
   // Asked once for all, not once for each job.
   expect(await lists()).toBe(asked + 1);
+});
+
+test.each([
+  [{}, 1],
+  [FOR_API, 0],
+])('a group whose repositories GitHub does not show serves no pool of some repositories: %j', async (more, made) => {
+  const runnerGroup = nextGroup();
+  await setGroup(runnerGroup, { visibility: 'selected', repositories: ['acme/api'] });
+  const refusal = { status: 403, body: { message: 'Resource not accessible by integration' } };
+  await world.gitHub.failNext({ path: 'runner-groups/[0-9]+/repositories$', ...refusal, times: 100 });
+  await putPool({ ...more, runnerGroup });
+  const before = await registered();
+  await world.queueJob();
+  await world.settle();
+  expect(await registered()).toBe(before + made);
+  expect(await kept()).toMatchObject({ name: runnerGroup, visibility: 'selected', repositories: null });
 });
 
 test('what is said twice is meant, but for the repositories of a pool', async () => {

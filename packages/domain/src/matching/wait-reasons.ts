@@ -8,7 +8,7 @@ export const WAIT_REASONS = {
     'no pool serves the job any more: a label was taken from its pool, or it serves neither its account, nor its repository, nor public ones',
   pool_closed: 'the pool does not serve the account, or the repository, any more',
   runner_group_open:
-    'the organisation’s runner group lets in more than the pool serves: `runner_groups` says what; one worker tries again later',
+    'the organisation’s runner group lets in more than the pool serves: `runner_groups` says what, and how to have it if it is meant; one worker tries again later',
   pool_paused: 'the pool is paused by configuration',
   entity_not_allowed: 'the account is not among the configured entities any more',
   making_stopped: 'somebody has stopped the making of workers for the environment, the pool or the account',

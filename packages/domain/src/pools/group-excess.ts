@@ -8,7 +8,7 @@ export interface GroupAccess {
   readonly allowsPublicRepositories: boolean;
   /** Null: those of any workflow. */
   readonly workflows: readonly string[] | null;
-  /** Those of a group of selected repositories, as owner/name; null: it has no such list. */
+  /** Those of a group of selected repositories, as owner/name; null: it has no such list, or GitHub does not show it. */
   readonly repositories: readonly string[] | null;
 }
 
@@ -16,21 +16,31 @@ export interface GroupAccess {
 const MOST_NAMES = 3;
 
 /**
- * What a runner group lets in beyond what the pool serves, in a sentence; undefined: nothing. Without an access GitHub lets us have no group
- * of that name, and runners go to the default one, which all repositories may use.
+ * What a runner group lets in beyond what the pool serves, in a sentence, with the word that admits it where that is all that is wanting;
+ * undefined: nothing. Without an access GitHub lets us have no group of that name, and runners go to the default one, which all repositories
+ * may use.
  */
 export function groupExcess(pool: Pool, access: GroupAccess | undefined): string | undefined {
-  const { runnerGroup: name } = pool;
-  if (access === undefined) return `GitHub lets us have no runner group ${name}, and all repositories may use the default one`;
-  const { visibility, allowsPublicRepositories, repositories } = access;
+  const found = access === undefined ? withoutGroup(pool) : letIn(pool, access);
+  if (found === undefined || !isHeldToItsGroup(pool) || pool.repositories !== undefined) return found;
+  return `${found}; write allowUntrusted: true in the pool if that is meant`;
+}
+
+const withoutGroup = ({ runnerGroup }: Pool): string =>
+  `GitHub lets us have no runner group ${runnerGroup}, and all repositories may use the default one`;
+
+function letIn(pool: Pool, { visibility, allowsPublicRepositories, repositories }: GroupAccess): string | undefined {
   const others = (repositories ?? []).filter((one) => !servesRepository(pool, one));
   const some = others.slice(0, MOST_NAMES).join(', ') + (others.length > MOST_NAMES ? ` and ${others.length - MOST_NAMES} more` : '');
   const found = [
     ...(allowsPublicRepositories && visibility !== 'private' && !pool.publicRepositories ? ['public repositories'] : []),
     ...(pool.repositories !== undefined && visibility !== 'selected' ? ['repositories that nobody selected'] : []),
+    ...(pool.repositories !== undefined && visibility === 'selected' && repositories === null
+      ? ['selected repositories that GitHub does not show us']
+      : []),
     ...(others.length > 0 ? [`repositories that the pool does not serve (${some})`] : []),
   ];
-  return found.length === 0 ? undefined : `The runner group ${name} lets in ${found.join(', and ')}`;
+  return found.length === 0 ? undefined : `The runner group ${pool.runnerGroup} lets in ${found.join(', and ')}`;
 }
 
 /**
