@@ -1,4 +1,4 @@
-import { configFile } from '@paddock/domain/pools/config-file';
+import { configFileToLoad } from '@paddock/domain/pools/config-file';
 import { type Pool, poolFor, sharedLabels } from '@paddock/domain/pools/pools-document';
 import { runnerPod } from '@paddock/kube/runner-pod';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
@@ -20,7 +20,7 @@ export interface PoolsCheck {
 
 /** Reads the file as the services would, and works out what a job of these labels would get. Throws nothing for a bad file. */
 export function checkPools(file: string, labels: readonly string[] | undefined): PoolsCheck {
-  const { value, written, problems } = readYamlFile(file, configFile);
+  const { value, written, problems } = readYamlFile(file, configFileToLoad);
   const pools = value?.pools ?? [];
   const found = {
     file,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
-import { configFile } from '@paddock/domain/pools/config-file';
+import { configFileToLoad } from '@paddock/domain/pools/config-file';
 import { parse } from 'yaml';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -41,7 +41,7 @@ describe('docs/config.schema.json, which editors use (H3)', () => {
       terminationGracePeriodSeconds: 3600,
     },
   ])('takes the example with %j, as the services do', (more) => {
-    expect(configFile.safeParse(exampleWith(more)).success).toBe(true);
+    expect(configFileToLoad.safeParse(exampleWith(more)).success).toBe(true);
     expect(accepts(exampleWith(more))).toBe(true);
   });
 
@@ -67,7 +67,7 @@ describe('docs/config.schema.json, which editors use (H3)', () => {
     { affinity: {} },
     { maxRunners: 1 },
   ])('marks %j as the services would refuse it', (more) => {
-    expect(configFile.safeParse(exampleWith(more)).success).toBe(false);
+    expect(configFileToLoad.safeParse(exampleWith(more)).success).toBe(false);
     expect(accepts(exampleWith(more))).toBe(false);
   });
 });

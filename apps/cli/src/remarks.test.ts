@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { configFile } from '@paddock/domain/pools/config-file';
+import { configFileToLoad } from '@paddock/domain/pools/config-file';
 import { remarksOn } from './remarks.ts';
 
 const POOL = { name: 'a', labels: ['x'], image: 'own:1', namespace: 'n' };
@@ -7,7 +7,7 @@ const POOL = { name: 'a', labels: ['x'], image: 'own:1', namespace: 'n' };
 const DIND = { containerMode: 'dind', runnerGroup: 'docker', entities: ['acme'] };
 const allRemarks = (pools: object[], entities: object = { '*': {} }) => {
   const written = { github: { apps: [{ id: 1 }] }, pools, entities };
-  return remarksOn(configFile.parse(written), written);
+  return remarksOn(configFileToLoad.parse(written), written);
 };
 /** Those on sharing have tests of their own, and are made of most files. */
 const ON_SHARING = /^'\*' has no commonMaxWorkers|^One repository can take/;

@@ -50,6 +50,11 @@ describe('the ingress settings', () => {
     expect(apps.map(({ id, secrets }) => [id, secrets.map((secret) => secret.reveal())])).toEqual([[7, ['new secret', 'old secret']]]);
   });
 
+  test('a pool for strangers on their node keeps no ingress from starting: whoever loads the pools refuses it (B4)', () => {
+    const env = configured('untrusted.yaml', CONFIG.replace('FOLDER', folder).replace('image: runner:1', 'containerMode: dind'));
+    expect(readIngressConfig(env).apps).toHaveLength(1);
+  });
+
   test('all problems are told at once, without a stack and without a secret, and nothing starts (H1, H6)', async () => {
     const env = {
       PADDOCK_MAX_BATCH: '0',

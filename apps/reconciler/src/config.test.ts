@@ -8,7 +8,9 @@ import { readReconcilerConfig, settings } from './config.ts';
 const folder = mkdtempSync(join(tmpdir(), 'paddock-config-'));
 const PADDOCK_CONFIG = join(folder, 'paddock.yaml');
 const github = { apps: [{ id: 7, privateKey: { env: 'APP_KEY' } }] };
-writeFileSync(PADDOCK_CONFIG, JSON.stringify({ github, pools: [], entities: {} }));
+// A service starts also with pools that the scheduler will not load.
+const untrusted = { name: 'linux', labels: ['linux'], image: 'runner:1', namespace: 'runners', containerMode: 'dind' };
+writeFileSync(PADDOCK_CONFIG, JSON.stringify({ github, pools: [untrusted], entities: { '*': {} } }));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const environment = { DATABASE_URL: 'postgresql://u:hidden@host/db', PADDOCK_CONFIG, APP_KEY: 'the private key' };

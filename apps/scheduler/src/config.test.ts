@@ -9,7 +9,8 @@ let env: Record<string, string>;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'paddock-scheduler-config-'));
   const path = join(folder, 'paddock.yaml');
-  const pool = { name: 'linux', labels: ['linux'], image: 'runner:1', namespace: 'runners' };
+  // A service starts also with pools that it will not load.
+  const pool = { name: 'linux', labels: ['linux'], image: 'runner:1', namespace: 'runners', containerMode: 'dind' };
   const apps = [{ id: 7, privateKey: { env: 'KEY_OF_7' } }];
   writeFileSync(path, JSON.stringify({ github: { apps }, pools: [pool], entities: { '*': {} } }));
   env = { DATABASE_URL: 'postgresql://localhost/paddock', PADDOCK_CONFIG: path, KEY_OF_7: 'the key itself' };

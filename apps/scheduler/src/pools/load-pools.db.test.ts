@@ -8,6 +8,7 @@ import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { sql } from 'kysely';
 import { startTunnel } from '@paddock/testing/tunnel';
@@ -128,6 +129,7 @@ describe('the pools of the configuration file, as schedulers load them', () => {
     ['two pools with one label set', yaml('linux').replace(/\[\{ name: small(.*)\]\n/, '[{ name: small$1, { name: twin$1]\n')],
     ['an unknown key', `${yaml('linux')}\npool: []\n`],
     ['nothing in it', ''],
+    ['a Docker daemon for everybody', withKeys('containerMode: dind')],
     ['a device that is not asked for whole', withKeys('resources: { requests: { nvidia.com/gpu: 1 } }')],
   ])('a file with %s is refused and told of once, and what was in force stays (B4)', async (_what, content) => {
     const path = write('paddock.yaml', yaml('linux'));
@@ -145,6 +147,20 @@ describe('the pools of the configuration file, as schedulers load them', () => {
     await pools.once();
     expect(file.remark()).toBeUndefined();
     expect(await labels()).toEqual(['macos,self-hosted']);
+  });
+
+  test('a file that a version before took and this one refuses: pools in force stay so after a restart (B4)', async () => {
+    const { pools } = examplePools({ pools: [{ containerMode: 'dind', labels: ['old'] }] });
+    await putPools(database.db, { pools, entities: { '*': { maxWorkers: 20, weight: 1 } } });
+    const path = write('paddock.yaml', withKeys('containerMode: dind'));
+    const { pools: loader, file, refused } = await startReplica(path);
+    expect(refused).toEqual([expect.stringContaining('write allowUntrusted: true')]);
+    expect(await labels()).toEqual(['old']);
+
+    write('paddock.yaml', withKeys('containerMode: dind, allowUntrusted: true'));
+    await loader.once();
+    expect(file.remark()).toBeUndefined();
+    expect(await labels()).toEqual(['linux,self-hosted']);
   });
 
   test('what a changed file says of pods comes into force like the rest (B4, H3)', async () => {

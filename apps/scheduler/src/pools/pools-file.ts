@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { configFile } from '@paddock/domain/pools/config-file';
+import { configFileToLoad } from '@paddock/domain/pools/config-file';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { parseYaml } from '@paddock/runtime/yaml-file';
 
@@ -44,7 +44,7 @@ export function createPoolsFile({ path, onRefused, onAccepted }: PoolsFileOption
       if (seen !== undefined && !(await isSettled(source.key))) return undefined;
       seen = source.key;
       const { value, problems } =
-        source.text === undefined ? { value: undefined, problems: [source.key] } : parseYaml(path, source.text, configFile);
+        source.text === undefined ? { value: undefined, problems: [source.key] } : parseYaml(path, source.text, configFileToLoad);
       if (value === undefined) {
         refusal = problems.join('; ');
         onRefused(problems);

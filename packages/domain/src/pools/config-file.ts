@@ -44,11 +44,14 @@ const github = githubKeys.superRefine(({ apiUrl, allowPlainHttp = false }, conte
 
 const keysOfPoolsOnly = keysOfPools.filter((key) => !(key in poolsSections));
 
-/** The one configuration file, shared by all services; each reads the sections that it needs. */
-export const configFile = checkedTogether(z.strictObject({ ...foreignToFile(keysOfPoolsOnly), github, ...poolsSections })).superRefine(
-  refuseUntrusted,
-  { when: () => true },
-);
+/**
+ * The one configuration file, shared by all services; each reads the sections that it needs. A service starts with pools that may not be loaded:
+ * they may be in force from before.
+ */
+export const configFile = checkedTogether(z.strictObject({ ...foreignToFile(keysOfPoolsOnly), github, ...poolsSections }));
+
+/** The same file, for whoever puts its pools in force: refused where jobs of strangers would get power over their node. */
+export const configFileToLoad = configFile.superRefine(refuseUntrusted, { when: () => true });
 
 /** The file's JSON Schema, for editors: what it says is what one value alone can tell; whatever hangs together is checked at the start. */
 export const configJsonSchema = (): object => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { configFile } from './config-file.ts';
+import { configFileToLoad } from './config-file.ts';
 import { nodePowersOf } from './node-powers.ts';
 import { poolsDocument } from './pools-document.ts';
 
@@ -9,7 +9,7 @@ const KEPT = { ...POOL, runnerGroup: 'docker', containerMode: 'dind' };
 
 const fileOf = (pool: object, entities: object) => ({ github: { apps: [{ id: 1 }] }, pools: [pool], entities });
 const problemsOf = (pool: object, entities: object = { acme: {} }) =>
-  configFile.safeParse(fileOf(pool, entities)).error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  configFileToLoad.safeParse(fileOf(pool, entities)).error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
 
 const withSpec = (spec: object) => ({ template: { spec } });
 const inRunner = (securityContext: object) => withSpec({ containers: [{ name: 'runner', securityContext }] });
