@@ -2,7 +2,7 @@ import type { KnownInstallation } from '@paddock/domain/accounts/compare-install
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { appendEvents } from '../deliveries/installation-events.ts';
 import { pinLogins } from './login-pins.ts';
-import { type InstallationToStore, lockInstallations, storeInstallations } from './installations.ts';
+import { type InstallationToStore, storeInstallations } from './installations.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
 export interface AppInstallation extends KnownInstallation {
@@ -28,7 +28,6 @@ export async function repairInstallations(trx: Transaction<Database>, statements
     trx,
     statements.flatMap(({ account, isDeleted }) => (isDeleted ? [] : [account])),
   );
-  await lockInstallations(trx);
   await storeInstallations(trx, statements);
   await appendEvents(
     trx,

@@ -47,7 +47,7 @@ export async function storeInstallations(trx: Transaction<Database>, statements:
 
 /**
  * Keeps others from writing installations until the transaction ends. A transaction takes this before any row: its jobs' mentions and its
- * statements are two passes over the accounts, and two such transactions would wait for each other.
+ * statements are two passes over the accounts, and two such transactions would wait for each other. `pinLogins` takes it for them.
  */
 export async function lockInstallations(trx: Transaction<Database>): Promise<void> {
   await sql`lock table installations in share row exclusive mode`.execute(trx);

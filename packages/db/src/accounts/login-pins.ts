@@ -1,12 +1,15 @@
 import type { NamedAccount } from '@paddock/domain/pools/entities';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { lockInstallations } from './installations.ts';
 import type { Database } from '../schema/tables.ts';
 
 /**
  * Pins the logins of these accounts, as far as the pools document in force admits them by login, to the account that comes first. Returns
- * the ids of those whose login belongs to another account. To be called before a transaction locks anything else.
+ * the ids of those whose login belongs to another account. To be called before a transaction locks anything else. Also keeps others from
+ * writing installations until the transaction ends: the statement for jobs, which pins logins itself, may write them and would wait for us.
  */
 export async function pinLogins(trx: Transaction<Database>, accounts: readonly NamedAccount[]): Promise<ReadonlySet<number>> {
+  await lockInstallations(trx);
   if (accounts.length === 0) return new Set();
   const { rows } = await sql<{ id: number; owner: number }>`
     with listed as materialized (

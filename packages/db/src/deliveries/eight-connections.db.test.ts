@@ -1,14 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
+import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { putPools } from '@paddock/testing/demand-rows';
 import { fc } from '@paddock/testing/random-cases';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
+import { pinLogins } from '../accounts/login-pins.ts';
+import { lockInstallations } from '../accounts/installations.ts';
 import { connectDatabase, type DatabaseConnection } from '../connection/connect.ts';
-import { pools } from '../jobs/job-lives.scene.ts';
+import { pools as open } from '../jobs/job-lives.scene.ts';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
 import { recordDeliveries } from './record-deliveries.ts';
 
@@ -16,6 +20,14 @@ const CONNECTIONS = 8;
 const JOBS = 64;
 /** The names tell the runners apart. */
 const RUNNER_ID = 5;
+
+/** Some accounts, of which one has the workers. None is known yet, and all are admitted by their login, so that each is to be pinned. */
+const ACCOUNTS = Array.from({ length: JOBS }, (_job, index) => {
+  const id = 90_000_001 + (index % 4 === 3 ? index : 0);
+  return { id, login: `org-${id}`, type: 'Organization' };
+});
+const entities = Object.fromEntries(ACCOUNTS.map(({ login }) => [login, {}]));
+const pools = { ...open, document: poolsDocument.parse({ ...open.document, entities }) };
 
 function delivery(event: string, body: JsonObject): DeliveryToRecord {
   const parsed = parseDelivery(event, body);
@@ -57,6 +69,7 @@ describe('eight connections that write the same jobs', () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
+    await putPools(database.db, pools.document);
     const { url, schema } = database;
     connections = Array.from({ length: CONNECTIONS }, () => connectDatabase({ url, schema, poolSize: 1, applicationName: 'writer' }));
   });
@@ -64,11 +77,8 @@ describe('eight connections that write the same jobs', () => {
 
   test('in random batches and orders do not deadlock, and every job and worker is as it should be (B6)', async () => {
     const workers = await Promise.all(Array.from({ length: JOBS }, () => putWorker(database.db, { runner_id: RUNNER_ID })));
-    // Jobs and their workers in opposite orders, over some accounts of which one has the workers. None is known yet.
-    const all = workers.flatMap((_worker, index) => {
-      const account = { id: 90_000_001 + (index % 4 === 3 ? index : 0), login: 'acme', type: 'Organization' };
-      return deliveriesOf(1_000 + index, workers.at(-1 - index)?.pod_name ?? '', account);
-    });
+    // Jobs and their workers in opposite orders.
+    const all = ACCOUNTS.flatMap((account, index) => deliveriesOf(1_000 + index, workers.at(-1 - index)?.pod_name ?? '', account));
     const plans = fc.sample(
       fc.tuple(fc.shuffledSubarray([...all, ...all], { minLength: 2 * all.length }), fc.integer({ min: 8, max: 48 })),
       {
@@ -106,5 +116,25 @@ describe('eight connections that write the same jobs', () => {
       database.db,
     );
     expect(rows).toEqual([{ deadlocks: 0 }]);
+  });
+
+  test('who pins a login before writing installations waits for no batch of jobs that is about to pin it too (B6)', async () => {
+    const account = { id: 80_000_001, login: 'org-late', type: 'Organization' as const };
+    const late = { version: 2, document: poolsDocument.parse({ ...open.document, entities: { [account.login]: {} } }) };
+    await putPools(database.db, late.document);
+    const [one, other] = [2_001, 2_002].map((jobId) => deliveriesOf(jobId, 'nobody', account)[0]);
+    if (one === undefined || other === undefined) throw new Error('Each job has a delivery.');
+    const outcomes = await database.db.transaction().execute(async (trx) => {
+      await pinLogins(trx, [account]);
+      const recorded = recordDeliveries(database.dbOf('ingress'), [one, other], late);
+      await waitFor('the batch to wait', async () => {
+        const { rows } = await sql`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db);
+        return rows.length > 0;
+      });
+      await lockInstallations(trx);
+      return { recorded };
+    });
+    expect(await outcomes.recorded).toEqual(['job_stored', 'job_stored']);
   });
 });

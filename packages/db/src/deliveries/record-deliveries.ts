@@ -2,7 +2,6 @@ import { roundsByRunner } from '@paddock/domain/deliveries/fold-job-statements';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import type { Kysely } from 'kysely';
 import type { NamedAccount } from '@paddock/domain/pools/entities';
-import { lockInstallations } from '../accounts/installations.ts';
 import { pinLogins } from '../accounts/login-pins.ts';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
 import type { CurrentPools } from '../jobs/pools-documents.ts';
@@ -31,10 +30,9 @@ export async function recordDeliveries(
   }
   return db.transaction().execute(async (trx) => {
     const outcomes: Outcome[] = [];
-    // What states no job is rare: then all logins are pinned first, in one order for everybody.
-    const refused = await pinLogins(trx, ofJobs.length === batch.length ? [] : batch.flatMap(accountOf));
-    if (batch.some(({ parsed }) => parsed.kind === 'installation' || parsed.kind === 'account_name')) await lockInstallations(trx);
-    // Locks are taken in this order by everybody: logins that are pinned, jobs, installations, workers.
+    // What tells of accounts is rare: then installations are locked and all logins are pinned first, in one order for everybody.
+    const refused = batch.some(tellsOfAccount) ? await pinLogins(trx, batch.flatMap(accountOf)) : new Set<number>();
+    // Locks are taken in this order by everybody: the table of installations, logins that are pinned, jobs, installations, workers.
     const storedJobs: StoredJobs = new Map();
     const stated = batch.flatMap((delivery, index) => (isJobDelivery(delivery) ? [{ ...statementOf(delivery), delivery, index }] : []));
     for (const round of roundsByRunner(stated)) {
@@ -54,6 +52,9 @@ export async function recordDeliveries(
     return outcomes;
   });
 }
+
+/** An installation, a name, or in passing a job that waits: it writes installations outside of the statement for jobs. */
+const tellsOfAccount = ({ parsed }: DeliveryToRecord): boolean => parsed.kind !== 'job' && parsed.kind !== 'noted';
 
 /** Whom a delivery that is of use shows to bear a login; an account that has lost the App may have lost its name since. */
 function accountOf({ parsed }: DeliveryToRecord): NamedAccount[] {
