@@ -10,7 +10,8 @@ import type { Database } from '../schema/tables.ts';
 //   GitHub's and the cluster's are probed while they are open (probes.ts): the first answer after a silence ends the pause.
 //
 // A worker's failure that its account may have caused counts twice: at the pool, whose breaker opens on failures of two accounts at least, and
-// at the account in that pool. So an account whose workers fail pauses itself there, and what succeeds for others neither frees nor holds it.
+// at the account in that pool. So an account whose workers fail pauses itself there, and what succeeds for others neither frees nor holds it. While
+// it is held back there, its failures count against itself only: they open no breaker of the pool, and prolong none.
 
 /** What is at fault, so that what is not goes on: a pool's template, an App, an account's installation, a repository, GitHub itself, the cluster. */
 export interface BreakerSubject {
@@ -119,9 +120,12 @@ export function noting(
   failureClass: string,
   message: string,
 ): RawBuilder<unknown> {
+  // Only what happens to several accounts within a while speaks of the pool: not one failure of each in a month.
+  const isStale = sql`(b.pauses = 0 and b.entities is not null and b.subject_id not like '%@%' and b.failed_at < now() - interval '1 hour')`;
+  const before = sql`case when ${isStale} then 0 else b.failures end`;
   // All that one account's workers come to is told by the row of that account; the pool's waits for a second one.
   const isShared = sql`(b.subject_id like '%@%' or coalesce(not excluded.entities @> b.entities, true))`;
-  const opens = sql`(b.pauses > 0 or b.failures + 1 >= ${failures}::integer and ${isShared})`;
+  const opens = sql`(b.pauses > 0 or ${before} + 1 >= ${failures}::integer and ${isShared})`;
   // It had answered, and no trial came for a while: this failure begins another outage.
   const openedAt = sql`case when b.answered_at is not null and b.paused_until < now() - interval '1 minute' then now() else coalesce(b.opened_at, now()) end`;
   const pauseMs = sql`case when b.answered_at is null then ${firstPauseMs}::float8 * 2 ^ b.pauses
@@ -132,13 +136,14 @@ export function noting(
       case when entity_id is not null then array[entity_id] end, case when worker is not null then array[worker] end
     from charged order by type, id
     on conflict (subject_type, subject_id, failure_class) do update
-      set failures = case when ${opens} then 0 else b.failures + 1 end,
+      set failures = case when ${opens} then 0 else ${before} + 1 end,
         pauses = b.pauses + ${opens}::integer,
         opened_at = case when ${opens} then ${openedAt} end,
         paused_until = case when ${opens}
           then now() + least(${longestPauseMs}::float8, ${pauseMs}) * interval '1 millisecond' else b.paused_until end,
         trial_until = null, message = excluded.message, failed_at = now(),
-        entities = ${counted('entities')}, workers = ${counted('workers')}
+        entities = case when ${isStale} then excluded.entities else ${counted('entities')} end,
+        workers = case when ${isStale} then excluded.workers else ${counted('workers')} end
       where b.paused_until is null or b.paused_until <= now()
     returning paused_until`;
 }

@@ -39,7 +39,15 @@ interface Row {
   budgets: Record<string, number>;
   unserved: Record<string, 0 | 1>;
   openGroups: Record<string, 0 | 1>;
-  breakers: { type: BreakerSubject['type']; id: string; failureClass: string; trials: 0 | 1; isPaused: boolean }[];
+  breakers: {
+    type: BreakerSubject['type'];
+    id: string;
+    failureClass: string;
+    isOpen: boolean;
+    trials: 0 | 1;
+    isPaused: boolean;
+    failed: number;
+  }[];
 }
 
 /** GitHub has asked to wait, and a registration is among what has to. */
@@ -99,11 +107,14 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
     ),
     breakers as (
       select jsonb_agg(jsonb_build_object('type', subject_type, 'id', split_part(subject_id, '/', 1), 'failureClass', failure_class,
-        'isPaused', coalesce(paused_until > now(), false), 'trials', case when ${IS_WAIT} or exists (
+        'isPaused', coalesce(paused_until > now(), false), 'isOpen', pauses > 0 or ${IS_WAIT}, 'failed', coalesce(cardinality(workers), failures + pauses), 'trials', case when ${IS_WAIT} or exists (
           select from unregistered u
           where case subject_type when 'pool' then subject_id in (u.k8s_pool, u.k8s_pool || '@' || u.entity_id) when 'installation' then u.entity_id::text = subject_id
             when 'repository' then u.scope_repo_id::text = subject_id when 'cluster' then u.cluster = subject_id else true end) then 0 else 1 end) order by ${IS_WAIT}, failed_at) as breakers
-      from breakers where pauses > 0 and failure_class <> ${sql.lit(RATE_LIMITED)} or ${IS_WAIT}
+      from breakers b where pauses > 0 and failure_class <> ${sql.lit(RATE_LIMITED)} or ${IS_WAIT}
+        -- Of a pool that is held back also the accounts that are not.
+        or subject_type = 'pool' and subject_id like '%@%' and exists (
+          select from breakers p where p.subject_type = 'pool' and p.subject_id = split_part(b.subject_id, '@', 1) and p.pauses > 0)
     ),
     barred as (
       select jsonb_object_agg(entity_id::text, reason) as barred
@@ -182,19 +193,21 @@ function listedAccounts({ entities, pins, borne }: Row): ReadonlySet<number> {
 function toBreakers(rows: Row['breakers']): Breakers {
   const pools = new Map<string, OpenBreaker>();
   const accounts = new Map<string, AccountBreaker>();
+  const failed = new Map<string, number>();
   const entities = new Map<number, OpenBreaker>();
   const repositories = new Map<number, OpenBreaker>();
   let everywhere: OpenBreaker | undefined;
-  for (const { trials, isPaused, ...row } of rows) {
+  for (const { trials, isPaused, isOpen, ...row } of rows) {
     const breaker = { trials, reason: reasonOf(row) };
     if (row.type === 'pool' && row.id.includes('@')) {
-      accounts.set(row.id, { ...breaker, isPaused: isPaused || accounts.get(row.id)?.isPaused === true });
+      failed.set(row.id, (failed.get(row.id) ?? 0) + row.failed);
+      if (isOpen) accounts.set(row.id, { ...breaker, isPaused: isPaused || accounts.get(row.id)?.isPaused === true });
     } else if (row.type === 'pool') pools.set(row.id, breaker);
     else if (row.type === 'installation') entities.set(Number(row.id), breaker);
     else if (row.type === 'repository') repositories.set(Number(row.id), breaker);
     else if (row.type === 'github' || row.type === 'cluster') everywhere = breaker;
   }
-  return { everywhere, pools, accounts, entities, repositories };
+  return { everywhere, pools, accounts, failed, entities, repositories };
 }
 
 /** What failures of something are called where they hold jobs back. */

@@ -12,18 +12,27 @@ export interface WorkerFailure extends Omit<Failure, 'subject'> {
 }
 
 /**
- * Counts a failure of a worker that has no job, against its pool and against its account there. Whoever binds the worker to a job waits for
- * this statement, or this one for them: then nothing is counted.
+ * Counts a failure of a worker that has no job, against its pool and against its account there. Where that account is held back already, its
+ * further failures say nothing new of the pool: if this was the pool's trial, the next account may try. Whoever binds the worker to a job
+ * waits for this statement, or this one for them: then nothing is counted.
  */
 export async function noteWorkerFailure({ db, breakerRules }: Noting, { podName, failureClass, message }: WorkerFailure): Promise<void> {
   await sql`
     with worker as materialized (
-      select pod_name, k8s_pool, entity_id from workers where pod_name = ${podName} and assigned_at is null for share
+      select pod_name, k8s_pool, entity_id,
+        exists (select from breakers where subject_type = 'pool' and subject_id = ${ACCOUNT_IN_POOL} and pauses > 0) as is_held
+      from workers where pod_name = ${podName} and assigned_at is null for share
+    ),
+    given_back as (
+      update breakers set trial_until = null from worker
+      where is_held and (subject_type, subject_id, failure_class) = ('pool', k8s_pool, ${failureClass}::text)
+      returning subject_id
     ),
     charged as materialized (
-      select 'pool' as type, k8s_pool as id, entity_id, pod_name as worker from worker
+      select 'pool' as type, k8s_pool as id, entity_id, pod_name as worker from worker where not is_held
       union all
-      select 'pool', ${ACCOUNT_IN_POOL}, entity_id, pod_name from worker
+      -- After the pool, in the order in which all lock them.
+      select 'pool', ${ACCOUNT_IN_POOL}, entity_id, pod_name from worker cross join (select count(*) from given_back) pool_first
     )
     ${noting(breakerRules, failureClass, message)}`.execute(db);
 }
@@ -72,7 +81,12 @@ export async function closeServedPools(db: Kysely<Database>): Promise<void> {
 
 /** Forgets accounts in pools that have not failed there for a day: there may be any number of them, and most never come back. */
 export async function forgetFailedAccounts(db: Kysely<Database>): Promise<void> {
-  await sql`delete from breakers where subject_type = 'pool' and subject_id like '%@%' and failed_at < now() - interval '1 day'`.execute(
-    db,
-  );
+  await sql`
+    with forgotten as materialized (
+      select subject_type, subject_id, failure_class from breakers
+      where subject_type = 'pool' and subject_id like '%@%' and failed_at < now() - interval '1 day'
+      order by subject_type, subject_id, failure_class for update
+    )
+    delete from breakers b using forgotten f
+    where (b.subject_type, b.subject_id, b.failure_class) = (f.subject_type, f.subject_id, f.failure_class)`.execute(db);
 }

@@ -25,6 +25,13 @@ export const rulesWith = (given: Partial<MatchingRules> & { pool?: Partial<PoolR
   usualBudget: 180,
   unserved: new Map(),
   openGroups: new Map(),
-  breakers: { everywhere: undefined, pools: new Map(), accounts: new Map(), entities: new Map(), repositories: new Map() },
+  breakers: {
+    everywhere: undefined,
+    pools: new Map(),
+    accounts: new Map(),
+    failed: new Map(),
+    entities: new Map(),
+    repositories: new Map(),
+  },
   ...given,
 });

@@ -49,6 +49,8 @@ export interface Breakers {
   readonly pools: ReadonlyMap<string, OpenBreaker>;
   /** Of one account in one pool, by `accountInPool`. */
   readonly accounts: ReadonlyMap<string, AccountBreaker>;
+  /** Of accounts in pools that are held back, by `accountInPool`: how many of their workers have failed there since one of them succeeded. */
+  readonly failed: ReadonlyMap<string, number>;
   /** By account. */
   readonly entities: ReadonlyMap<number, OpenBreaker>;
   /** By the repository at which workers register. */
@@ -128,6 +130,14 @@ export const accountInPool = ({ pool, entityId }: Pick<Place, 'pool' | 'entityId
 export function standingOf({ breakers }: MatchingRules, place: Pick<Place, 'pool' | 'entityId'>): 0 | 1 | undefined {
   const own = breakers.accounts.get(accountInPool(place));
   return own && (own.isPaused && breakers.pools.has(place.pool) ? 0 : 1);
+}
+
+/**
+ * How often an account's workers have failed in a pool that is held back; 0 in all others. Its one trial goes to whoever has failed least: so
+ * an account whose workers always fail does not stand in for all others.
+ */
+export function failuresOf({ breakers }: MatchingRules, place: Pick<Place, 'pool' | 'entityId'>): number {
+  return breakers.pools.has(place.pool) ? (breakers.failed.get(accountInPool(place)) ?? 0) : 0;
 }
 
 /** Why no worker at all may be made here, whatever the caps say; undefined if some may. */

@@ -69,6 +69,17 @@ describe('pickUnwanted', () => {
     expect(names(pick(three(), live(3), rulesWith({ breakers })))).toEqual(['newest', 'middle', 'oldest']);
   });
 
+  test('leaves the trial of a pool to the account that has failed there least (C11)', () => {
+    const failed = new Map([
+      ['linux@1', 2],
+      ['linux@2', 1],
+    ]);
+    const breakers = { ...none, pools: new Map([['linux', breaker]]), failed };
+    const [newest, middle, oldest] = three();
+    const ofThree = [newest, middle && { ...middle, entityId: 2 }, oldest].filter((one) => one !== undefined);
+    expect(names(pick(ofThree, live(3), rulesWith({ entities: EVERYBODY, breakers })))).toEqual(['newest', 'oldest']);
+  });
+
   test('counts a worker once that is too many for two reasons', () => {
     expect(names(pick(three({ waiting: 2 }), live(3), rulesWith({ cap: 2, pool: { cap: 2 } })))).toEqual(['newest']);
   });

@@ -1,4 +1,13 @@
-import { accountInPool, blockedBy, commonAmong, entityRuleOf, type MatchingRules, type Place, standingOf } from './matching-rules.ts';
+import {
+  accountInPool,
+  blockedBy,
+  commonAmong,
+  entityRuleOf,
+  failuresOf,
+  type MatchingRules,
+  type Place,
+  standingOf,
+} from './matching-rules.ts';
 import type { LiveWorkers } from './share-room.ts';
 
 /** A reservation that nobody has begun to register, with demand and supply of its key. */
@@ -16,7 +25,8 @@ type Warm = ReadonlyMap<number, number>;
 
 /**
  * The reservations that have become too many: their demand has gone, a cap was lowered, nothing may be made there any more, the account is
- * not allowed any more, or all but one wait behind an open breaker. The list is the newest first, and they go in that order, only as many as it takes.
+ * not allowed any more, or all but one wait behind an open breaker. The list is the newest first, and they go in that order, only as many as it takes; of
+ * a pool that is held back first those whose account has failed there most.
  */
 export function pickUnwanted<W extends Unregistered>(
   newestFirst: readonly W[],
@@ -45,7 +55,8 @@ export function pickUnwanted<W extends Unregistered>(
       (breakers.repositories.has(worker.scopeRepoId) && isBeyond(ofRepository, 1))
     );
   };
-  return newestFirst.filter((worker) => {
+  const inOrder = newestFirst.toSorted((a, b) => failuresOf(rules, b) - failuresOf(rules, a));
+  return inOrder.filter((worker) => {
     const spare = `spare ${worker.demandKey}`;
     if (!counts.has(spare)) counts.set(spare, worker.unassigned - worker.waiting - (warm.get(worker.demandKey) ?? 0));
     const pool = rules.pools.get(worker.pool);

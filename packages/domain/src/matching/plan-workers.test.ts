@@ -51,6 +51,17 @@ describe('planWorkers', () => {
     expect(plan([key(1)], rules, 2).get(1)).toMatchObject({ made, waitReason });
   });
 
+  test('leaves the one trial of a pool to the account that has failed there least, though it has the most workers (C11)', () => {
+    const failed = new Map([
+      ['linux@2', 3],
+      ['linux@3', 1],
+    ]);
+    const breakers = { ...NO_BREAKERS, pools: new Map([['linux', { trials: 1, reason: 'pool_failing' } as const]]), failed };
+    const entities = new Map([['*', { cap: null, weight: 1 }]]);
+    const plans = plan([key(1), key(2, { entityId: 2 }), key(3, { entityId: 3 })], rulesWith({ entities, breakers }), 9);
+    expect([...plans.values()].map(({ made }) => made)).toEqual([1, 0, 0]);
+  });
+
   test('an installation without any budget holds back its own keys, not those of another App of the account (C9)', () => {
     const plans = plan([key(1), key(2, { installationId: 32 })], rulesWith({ budgets: new Map([[INSTALLATION, 0]]) }));
     expect(plans.get(1)).toMatchObject({ made: 0, waitReason: 'github_budget' });

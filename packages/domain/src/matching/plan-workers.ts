@@ -3,6 +3,7 @@ import {
   blockedBy,
   commonAmong,
   entityRuleOf,
+  failuresOf,
   type MatchingRules,
   type OpenBreaker,
   type Place,
@@ -101,8 +102,22 @@ export function capsOf(demand: readonly KeyDemand[], live: readonly LiveWorkers[
     return caps.length === 0 ? null : Math.min(...caps);
   };
   const weight = (entityId: number): number => entityRule(entityId)?.weight ?? 1;
+  const failures = (place: Pick<KeyDemand, 'entityId' | 'pool'>): number => failuresOf(rules, place);
   const sharesAsOne = { has: (entityId: number) => common.has(entityId), weight: rules.common?.weight ?? 1 };
-  return { open, blocks, room, common: sharesAsOne, entityLimit, commonLimit, poolLimit, accountLimit, keyLimit, tightestCap, weight };
+  return {
+    open,
+    blocks,
+    room,
+    common: sharesAsOne,
+    entityLimit,
+    commonLimit,
+    poolLimit,
+    accountLimit,
+    keyLimit,
+    tightestCap,
+    weight,
+    failures,
+  };
 }
 
 /**
@@ -125,7 +140,7 @@ export function planWorkers(
   { caps, jobTimes, most }: { caps: Caps; jobTimes: ReadonlyMap<number, readonly number[]>; most: number },
 ): ReadonlyMap<number, KeyPlan> {
   const shortages = caps.open.map((key) => shortageOf(key, jobTimes.get(key.demandKey) ?? [key.oldest]));
-  const shares = shareRoom({ shortages, live, room: caps.room, weight: caps.weight, common: caps.common, most });
+  const shares = shareRoom({ shortages, live, room: caps.room, weight: caps.weight, common: caps.common, failures: caps.failures, most });
   const allowed = {
     ofEntity: new Map<number, number>(),
     common: 0,

@@ -38,8 +38,8 @@ const roomOf = ({ entities = {}, common, pools = {}, accounts = {}, keys = {} }:
 });
 
 function share(shortages: Shortage[], caps: Caps, { live = [], weights = {}, most = NOBODY_ELSE, common = NOBODY }: Partial<Extra> = {}) {
-  const sharing: Sharing = { shortages, live, room: roomOf(caps), weight: (entityId) => weights[entityId] ?? 1, common, most };
-  return shareRoom(sharing);
+  const weight = (entityId: number) => weights[entityId] ?? 1;
+  return shareRoom({ shortages, live, room: roomOf(caps), weight, common, failures: () => 0, most });
 }
 
 /** Who shares as one: nobody. */

@@ -39,6 +39,8 @@ export interface Sharing {
   weight(entityId: number): number;
   /** The accounts that share as if they were one, and the weight of all of them. */
   readonly common: { has(entityId: number): boolean; readonly weight: number };
+  /** How often an account has failed in a pool that has room for one trial. */
+  failures(place: Pick<Shortage, 'entityId' | 'pool'>): number;
   /** At most so many are made now; what is left over is found by the next pass. */
   readonly most: number;
 }
@@ -57,6 +59,8 @@ interface Claim {
   readonly time: number;
   /** Of its repository (or of the organisation), counted over all pools, when this one is made. */
   ownShare: number;
+  /** Of its account in its pool. */
+  readonly failures: number;
   /** Workers per weight that its account has of the pool when this one is made. */
   poolShare: number;
   /** Its place among all claims on the pool: 0 is the first to get one. */
@@ -87,7 +91,8 @@ interface Places {
  * Shares out what the caps leave. Two sides choose:
  *
  * - an account spends its cap on the repository that has the fewest workers, and there on the oldest job;
- * - a pool gives its room to the account that has the least of it by its weight, and of equals to the oldest job. Accounts that share as one
+ * - a pool gives its room to the account that has failed there least, then to the one that has the least of it by its weight, and of equals to
+ *   the oldest job. Accounts that share as one
  *   stand there for one account, and among them again for themselves.
  *
  * What a full pool refuses, the account asks for elsewhere, until nobody is refused any more: a stable allocation, which is one and the
@@ -186,14 +191,15 @@ function countPerKey(granted: Claim[], most: number): ReadonlyMap<number, Share>
 }
 
 /** The accounts with what each may ask for. */
-function claimsOf({ shortages, live, room, weight, most }: Sharing): Account[] {
+function claimsOf({ shortages, live, room, weight, failures, most }: Sharing): Account[] {
   const ofRepository = countBy(live, ({ entityId, scopeRepoId }) => `${entityId} ${scopeRepoId}`);
   const ofPool = countBy(live, ({ entityId, pool }) => `${entityId} ${pool}`);
   return [...Map.groupBy(shortages, ({ entityId }) => entityId)].map(([entityId, own]) => {
     const account: Account = { entityId, room: room.entity(entityId), claims: [], asked: 0, granted: 0 };
     const claims = own.flatMap((shortage) => {
+      const failed = failures(shortage);
       const bounds = [shortage.lacking, room.key(shortage), room.pool(shortage.pool), account.room, room.common(entityId), most];
-      return Array.from({ length: Math.max(0, Math.min(...bounds)) }, (_, nth) => claimOf(account, shortage, nth));
+      return Array.from({ length: Math.max(0, Math.min(...bounds)) }, (_, nth) => claimOf(account, shortage, failed, nth));
     });
     for (const [scopeRepoId, same] of Map.groupBy(claims, ({ shortage }) => shortage.scopeRepoId)) {
       const has = ofRepository.get(`${entityId} ${scopeRepoId}`) ?? 0;
@@ -215,9 +221,10 @@ function claimsOf({ shortages, live, room, weight, most }: Sharing): Account[] {
   });
 }
 
-const claimOf = (account: Account, shortage: Shortage, nth: number): Claim => ({
+const claimOf = (account: Account, shortage: Shortage, failures: number, nth: number): Claim => ({
   shortage,
   account,
+  failures,
   time: shortage.jobTimes[nth] ?? shortage.jobTimes.at(-1) ?? 0,
   ownShare: 0,
   poolShare: 0,
@@ -234,4 +241,4 @@ function countBy(live: readonly LiveWorkers[], keyOf: (workers: LiveWorkers) => 
 // Sorting keeps the order of equals, and claims of one key are made in the order of their jobs.
 const byAge = (a: Claim, b: Claim): number => a.time - b.time || a.shortage.demandKey - b.shortage.demandKey;
 const byOwnShare = (a: Claim, b: Claim): number => a.ownShare - b.ownShare || byAge(a, b);
-const byPoolShare = (a: Claim, b: Claim): number => a.poolShare - b.poolShare || byAge(a, b);
+const byPoolShare = (a: Claim, b: Claim): number => a.failures - b.failures || a.poolShare - b.poolShare || byAge(a, b);
