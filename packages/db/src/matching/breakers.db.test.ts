@@ -80,6 +80,13 @@ describe('breakers (C11)', () => {
     }
   });
 
+  test('trials that fail for months end with the longest pause', async () => {
+    await failTimes(3);
+    await sql`update breakers set pauses = 100000, paused_until = now()`.execute(database.db);
+    await fail();
+    expect(await pauses()).toEqual([900]);
+  });
+
   test('a trial that dies leaves the next one to somebody else', async () => {
     await failTimes(3);
     await endPauses();

@@ -128,7 +128,7 @@ export function noting(
   const opens = sql`(b.pauses > 0 or ${before} + 1 >= ${failures}::integer and ${isShared})`;
   // It had answered, and no trial came for a while: this failure begins another outage.
   const openedAt = sql`case when b.answered_at is not null and b.paused_until < now() - interval '1 minute' then now() else coalesce(b.opened_at, now()) end`;
-  const pauseMs = sql`case when b.answered_at is null then ${firstPauseMs}::float8 * 2 ^ b.pauses
+  const pauseMs = sql`case when b.answered_at is null then ${firstPauseMs}::float8 * 2 ^ least(b.pauses, 30)
     else greatest(${SHORTEST_PAUSE_MS}::float8, extract(epoch from now() - ${openedAt}) * 1000 / 8) end`;
   return sql`
     insert into breakers as b (subject_type, subject_id, failure_class, failures, message, entities, workers)
