@@ -43,12 +43,20 @@ export const payloadUnlessRepeated = (payloads: `$${number}`): string =>
 
 /** What is known of a body. */
 export interface KnownBody {
-  /** It was stored before, or comes earlier in the same batch. */
+  /** It, or its delivery in other bytes, was stored before; or it comes earlier in the same batch. */
   readonly isKnown: boolean;
-  /** That was under another GUID. */
+  /** It first came under another GUID. */
   readonly isRepeated: boolean;
   readonly leavesRow: boolean;
 }
+
+/**
+ * The delivery itself was stored before. The version before this one wrote no digest, and GitHub repeats a delivery in other bytes once its content type
+ * was changed. A replay under its GUID is not the delivery.
+ */
+const WAS_STORED = `given.job_id is null and exists (select from installation_events
+  where delivery_guid = given.delivery_guid and source = 'webhook' and event = given.event
+    and installation_id is not distinct from given.installation_id and outcome <> 'repeated_body')`;
 
 /** Says of each delivery, in order, what is known of its body. */
 export async function compareBodies(
@@ -59,15 +67,17 @@ export async function compareBodies(
     app_id: appId,
     delivery_guid: guid,
     body_digest: bodyDigest,
+    event: parsed.event,
+    installation_id: parsed.installationId,
     job_id: 'job' in parsed ? parsed.job.jobId : null,
   }));
   const { rows } = await sql<KnownBody>`
-    select is_known as "isKnown", is_repeated as "isRepeated", leaves_row as "leavesRow"
+    select is_known or (${sql.raw(WAS_STORED)}) as "isKnown", is_repeated as "isRepeated", leaves_row as "leavesRow"
     from (
       select *, ${sql.raw(AMONG_GIVEN)}
       from rows from (json_to_recordset(${JSON.stringify(given)}::json)
-        as (app_id bigint, delivery_guid text, body_digest uuid, job_id bigint))
-        with ordinality as given(app_id, delivery_guid, body_digest, job_id, position) ${sql.raw(SAME_BODY)}
+        as (app_id bigint, delivery_guid text, body_digest uuid, event text, installation_id bigint, job_id bigint))
+        with ordinality as given(app_id, delivery_guid, body_digest, event, installation_id, job_id, position) ${sql.raw(SAME_BODY)}
     ) given ${sql.raw(comparedWith(SAID_OF_JOB, SAID_OF_NO_JOB))} order by position`.execute(db);
   return rows;
 }
