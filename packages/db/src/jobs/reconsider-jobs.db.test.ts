@@ -16,14 +16,14 @@ const after = {
   document: poolsDocument.parse({ pools: [small, { ...small, name: 'big', labels: ['windows'] }], entities: { '*': {} } }),
 };
 
-const deliver = (db: TestDatabase['db'], action: 'queued' | 'completed', id: number, label: string) => {
+const deliver = (db: TestDatabase['db'], action: 'queued' | 'completed', id: number, label: string, guid = `guid-${id}-${action}`) => {
   const body = examplePayload('workflow_job', action, { workflow_job: { id, labels: [label] }, repository: { private: true } });
   const parsed = parseDelivery('workflow_job', body);
   if (parsed.kind === 'malformed') throw new Error(parsed.problem);
   const payload = JSON.stringify(body);
   const reduced = () => reduceJobPayload(body, payload.length);
   const digest = bodyDigest({ appId: 41, event: 'workflow_job' }, payload);
-  const delivery = { guid: `guid-${id}-${action}`, appId: 41, parsed, payload, payloadRepaired: false, bodyDigest: digest, reduced };
+  const delivery = { guid, appId: 41, parsed, payload, payloadRepaired: false, bodyDigest: digest, reduced };
   return recordDeliveries(db, [delivery], before);
 };
 
@@ -44,10 +44,14 @@ describe('reconsiderJobs', () => {
     await deliver(db, 'completed', 3, 'windows');
     await deliver(db, 'queued', 4, 'macos');
     await deliver(db, 'queued', 5, 'linux');
+    await deliver(db, 'queued', 6, 'windows');
+    expect(await deliver(db, 'queued', 6, 'windows', 'of a replay')).toEqual(['repeated_body']);
+    await deliver(db, 'completed', 7, 'windows');
+    for (let nth = 0; nth < 2; nth++) await deliver(db, 'queued', 7, 'windows');
 
     expect(await reconsiderJobs(db, before, 48)).toBe(0);
     const all = await Promise.all([reconsiderJobs(db, after, 48), reconsiderJobs(db, after, 48)]);
-    expect(Math.max(...all)).toBe(1);
+    expect(Math.max(...all)).toBe(2);
     expect(await reconsiderJobs(db, after, 48)).toBe(0);
     const jobs = await db
       .selectFrom('jobs')
@@ -57,6 +61,7 @@ describe('reconsiderJobs', () => {
     expect(jobs).toEqual([
       { job_id: 2, k8s_pool: 'big', pools_version: 2, wants_worker: true, app_id: 41, delivery_guid: 'guid-2-queued' },
       expect.objectContaining({ job_id: 5, k8s_pool: 'small', pools_version: 1 }),
+      { job_id: 6, k8s_pool: 'big', pools_version: 2, wants_worker: true, app_id: 41, delivery_guid: 'guid-6-queued' },
     ]);
     const events = await db.selectFrom('installation_events').select(['source', 'outcome']).where('job_id', '=', 2).orderBy('id').execute();
     expect(events.slice(0, 2)).toEqual([

@@ -11,7 +11,7 @@ const PAGE = 500;
 
 /**
  * Gives queued jobs another look after the pools have changed (B4): those that wait in a pool go to where they belong now, and those that no
- * pool served, of the last `hours` and of which GitHub has said nothing since, go through the one statement again, with an event each that
+ * pool served, of the last `hours` and of which GitHub has said nothing else, go through the one statement again, with an event each that
  * says what came of it. Returns how many have another pool now. Running it twice, or in two processes at once, does no harm.
  */
 export async function reconsiderJobs(db: Kysely<Database>, pools: CurrentPools, hours: number): Promise<number> {
@@ -45,13 +45,17 @@ async function newestIdBefore(db: Kysely<Database>, hours: number): Promise<numb
   return rows[0]?.id ?? 0;
 }
 
-/** Queued jobs that were ignored and of which nothing has been heard since, newest first. */
+/**
+ * Queued jobs that were ignored and of which nothing else has been heard, newest first. A replay says nothing, and a `queued` that comes late or
+ * again does not undo the job's beginning.
+ */
 async function findIgnoredJobs(db: Kysely<Database>, after: number, before: number): Promise<readonly IgnoredEvent[]> {
   const { rows } = await sql<IgnoredEvent>`
     select id, app_id as "appId", delivery_guid as guid, payload from installation_events event
     where id > ${after} and id < ${before} and event = 'workflow_job.queued' and app_id is not null
       and outcome = any(${NOT_SERVED}::text[])
-      and not exists (select from installation_events later where later.job_id = event.job_id and later.id > event.id)
+      and not exists (select from installation_events other where other.job_id = event.job_id and other.outcome <> 'repeated_body'
+        and (other.id > event.id or other.event in ('workflow_job.in_progress', 'workflow_job.completed')))
     order by id desc limit ${PAGE}`.execute(db);
   return rows;
 }
