@@ -83,6 +83,7 @@ test('what got through since an instant, by its code or by GitHub’s word alone
     attempt({ guid: 'failed', deliveredAt: at(5) }),
     attempt({ guid: 'before', statusCode: 200, deliveredAt: at(4) }),
     attempt({ guid: 'ping', event: 'ping', statusCode: 200, deliveredAt: at(5) }),
+    attempt({ guid: 'given', event: 'installation_repositories', statusCode: 200, deliveredAt: at(5) }),
   ];
   expect(deliveredSince(attempts, at(4)).map(({ guid }) => guid)).toEqual(['code', 'word']);
 });

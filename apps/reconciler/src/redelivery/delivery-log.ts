@@ -73,9 +73,15 @@ function failureOf(guid: string, attempts: readonly DeliveryAttempt[]): FailedDe
 const byAge = (a: DeliveryAttempt, b: DeliveryAttempt): number =>
   a.deliveredAt.getTime() - b.deliveredAt.getTime() || Number(BigInt(a.id) - BigInt(b.id));
 
-/** An attempt at each delivery that GitHub calls delivered after `since`: our own events must have them all. */
+/**
+ * An attempt at each delivery that GitHub calls delivered after `since` and of which our own events must have a row. Whoever gives the App a
+ * repository and takes it again, many times, has GitHub send one body that often, and a body leaves only so many rows. Discovery lists
+ * repositories anyway.
+ */
 export const deliveredSince = (attempts: readonly DeliveryAttempt[], since: Date): DeliveryAttempt[] =>
-  oneOfEach(attempts.filter((attempt) => isRepeated(attempt) && gotThrough(attempt) && attempt.deliveredAt > since));
+  oneOfEach(attempts.filter((attempt) => mustHaveRow(attempt) && gotThrough(attempt) && attempt.deliveredAt > since));
+
+const mustHaveRow = (attempt: DeliveryAttempt): boolean => isRepeated(attempt) && attempt.event !== 'installation_repositories';
 
 /** One attempt at each delivery: all tell the same of it. */
 export const oneOfEach = (attempts: readonly DeliveryAttempt[]): DeliveryAttempt[] => [
