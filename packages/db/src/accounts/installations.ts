@@ -45,6 +45,22 @@ export async function storeInstallations(trx: Transaction<Database>, statements:
   }
 }
 
+/** Of these installations others repositories are shown now, which is no news of the installation itself: discovery lists them at once. */
+export async function noteOtherRepositories(
+  trx: Transaction<Database>,
+  installations: readonly Pick<InstallationToStore, 'appId' | 'account' | 'installationId'>[],
+): Promise<void> {
+  for (const { appId, account, installationId } of installations) {
+    await trx
+      .updateTable('installations')
+      .set({ updated_at: sql`now()` })
+      .where('entity_id', '=', account.id)
+      .where('app_id', '=', appId)
+      .where('installation_id', '=', installationId)
+      .execute();
+  }
+}
+
 /**
  * Keeps others from writing installations until the transaction ends. A transaction takes this before any row: its jobs' mentions and its
  * statements are two passes over the accounts, and two such transactions would wait for each other. `pinLogins` takes it for them.

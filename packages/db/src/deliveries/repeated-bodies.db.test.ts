@@ -4,6 +4,7 @@ import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
+import { sql } from 'kysely';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
 import { recordDeliveries } from './record-deliveries.ts';
 
@@ -34,6 +35,15 @@ const installation = (action: string, day: number, more: JsonObject = {}) =>
     'installation',
     examplePayload('installation', action, {
       installation: { id: 31, account: ACME, suspended_at: null, updated_at: `2026-01-0${day}T00:00:00Z`, ...more },
+    }),
+  );
+
+/** GitHub gives all of one repository the same body, for the installation itself stays as it is. */
+const repositories = (action: 'added' | 'removed', more: JsonObject = {}) =>
+  delivery(
+    'installation_repositories',
+    examplePayload('installation_repositories', action, {
+      installation: { id: 31, account: ACME, suspended_at: null, updated_at: '2026-01-02T00:00:00Z', ...more },
     }),
   );
 
@@ -129,6 +139,35 @@ describe('a body that comes again', () => {
     expect(await record(asNew(suspended))).toEqual(['repeated_body']);
     const { suspended_at: at } = await database.db.selectFrom('installations').select('suspended_at').executeTakeFirstOrThrow();
     expect(at).toBeNull();
+  });
+
+  test('of a repository that is given once more has all of them listed at once, and says nothing else (E2)', async () => {
+    const [added, removed] = [repositories('added'), repositories('removed')];
+    await record(added);
+    await record(removed);
+    await record(installation('suspend', 2, { suspended_at: '2026-01-02T00:00:00Z' }));
+    await sql`update installations set listed_at = now(), updated_at = now() - interval '1 second'`.execute(database.db);
+    const state = async () => {
+      const { rows } =
+        await sql`select updated_at > listed_at as "hasChanged", suspended_at is not null as "isSuspended" from installations`.execute(
+          database.db,
+        );
+      return rows;
+    };
+    // GitHub's own repetition is old news.
+    expect(await record(added)).toEqual(['duplicate_delivery']);
+    expect(await state()).toEqual([{ hasChanged: false, isSuspended: true }]);
+    expect(await record(asNew(added))).toEqual(['repeated_body']);
+    expect(await state()).toEqual([{ hasChanged: true, isSuspended: true }]);
+  });
+
+  test('of a repository has no more listings made than it leaves rows (E2)', async () => {
+    const added = repositories('added');
+    await record(added, ...Array.from({ length: 19 }, () => asNew(added)));
+    await sql`update installations set listed_at = now(), updated_at = now() - interval '1 second'`.execute(database.db);
+    await record(asNew(added));
+    const { rows } = await sql`select from installations where updated_at > listed_at`.execute(database.db);
+    expect(rows).toEqual([]);
   });
 
   test.each([

@@ -3,7 +3,7 @@ import { NOT_SERVED, placeJob } from '@paddock/domain/pools/place-job';
 import type { Transaction } from 'kysely';
 import { appendEvents } from './installation-events.ts';
 import { compareBodies, type KnownBody } from './repeated-bodies.ts';
-import { type InstallationMention, noteInstallations, storeInstallations } from '../accounts/installations.ts';
+import { type InstallationMention, noteInstallations, noteOtherRepositories, storeInstallations } from '../accounts/installations.ts';
 import type { CurrentPools } from '../jobs/pools-documents.ts';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
 import type { Database } from '../schema/tables.ts';
@@ -28,6 +28,10 @@ export async function storeOtherDeliveries(
     batch.flatMap(({ parsed, appId }, index) =>
       parsed.kind === 'installation' && known[index]?.isKnown !== true ? [{ ...parsed.statement, appId }] : [],
     ),
+  );
+  await noteOtherRepositories(
+    trx,
+    batch.flatMap((delivery, index) => givenAgain(delivery, known[index])),
   );
   await noteInstallations(
     trx,
@@ -61,6 +65,15 @@ export async function storeOtherDeliveries(
 }
 
 const REDUCED: ReadonlySet<Outcome> = new Set<Outcome>(NOT_SERVED);
+
+/**
+ * The installation of a delivery that may give a repository once more, or take it: GitHub's body is then that of an earlier one. A replay's is too, so
+ * nothing else is taken from it, and no more often than the body leaves rows.
+ */
+function givenAgain({ parsed, appId }: DeliveryToRecord, known: KnownBody | undefined) {
+  if (parsed.kind !== 'installation' || !parsed.event.startsWith('installation_repositories.')) return [];
+  return known?.isRepeated === true && known.leavesRow ? [{ ...parsed.statement, appId }] : [];
+}
 
 function mentionOf({ parsed, appId }: DeliveryToRecord): InstallationMention[] {
   if (parsed.kind === 'account_name') return [{ appId, ...parsed.name, isRename: true }];
