@@ -65,6 +65,11 @@ test('whoever takes the freed login of an account that a pool names gets no job 
   expect(await tell('queued', { id: 7, labels: ['docker'] }, of(thief, 'api'))).toBe('refused_account');
   expect(await tell('queued', { id: 8, labels: ['infra'] }, of(thief, 'infra'))).toBe('refused_account');
   expect(await tell('queued', { id: 9, labels: ['linux'] }, of(thief, 'api'))).toBe('job_stored');
+  // Made for it by whatever way: that it runs there is told.
+  const misused = await putWorker(database.db, { status: 'running', entity_id: thief.id, runner_id: 9, k8s_pool: 'dind' });
+  expect(await tell('in_progress', begun(9, misused), of(thief, 'api'))).toBe('worker_misused');
+  const used = await putWorker(database.db, { status: 'running', entity_id: ACME.id, runner_id: 6, k8s_pool: 'dind' });
+  expect(await tell('in_progress', { ...begun(6, used), labels: ['docker'] }, of(ACME, 'api'))).toBe('job_marked_running');
 });
 
 test.each([

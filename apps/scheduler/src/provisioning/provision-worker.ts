@@ -8,7 +8,7 @@ import {
   UNWATCHED,
 } from '@paddock/db/matching/breakers';
 import { findWorkerToProvision, type WorkerToProvision } from '@paddock/db/workers/workers';
-import { servesAccount } from '@paddock/domain/pools/gate';
+import { servesBearer } from '@paddock/domain/pools/gate';
 import { KubeError, type KubeFailure } from '@paddock/kube/errors';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { findPod } from '@paddock/kube/pods';
@@ -85,7 +85,7 @@ async function provision(parts: Provisioning, worker: WorkerToProvision, run: Ru
 
   const pool = worker.poolToday;
   if (pool === undefined) return fail(parts, worker, 'pool_unknown', `The pool ${worker.pool} is not in the configuration any more.`);
-  if (!servesAccount(pool, { id: worker.entityId, login: worker.login })) {
+  if (!servesBearer(pool, { id: worker.entityId, login: worker.login }, worker.loginOwner ?? undefined)) {
     return fail(parts, worker, 'pool_closed', `The pool ${worker.pool} does not serve ${worker.login} any more.`);
   }
   // A Secret that is there is from a run that did not come to its end.

@@ -172,6 +172,18 @@ test('a group that is made for a pool of some repositories is one of selected on
   expect(await kept()).toMatchObject({ visibility: 'selected', repositories: [], excess: null });
 });
 
+test('a worker for an account whose login is another one’s registers nothing in a pool that names the login (C2)', async () => {
+  const before = await registered();
+  await world.putPools(poolsDocument.parse({ pools: [{ ...LINUX, entities: ['acme'] }], entities: { '*': {} } }));
+  await world.queueJob();
+  await world.match();
+  await world.db.insertInto('login_pins').values({ login: 'acme', entity_id: 1 }).execute();
+  await world.runTasks();
+  await world.db.deleteFrom('login_pins').execute();
+  expect(await registered()).toBe(before);
+  expect((await world.workers()).map(({ stop_reason: reason }) => reason)).toEqual(['pool_closed']);
+});
+
 test('a worker whose pool does not serve its account any more registers nothing, and none follows it (C2)', async () => {
   const before = await registered();
   await putPool({});

@@ -131,7 +131,7 @@ const isItsRunner = `case when runner_id is null then status <> 'pending' or pod
  */
 export const STORING_JOBS = `
     stated as (
-      select * from json_to_recordset($1::json) as stated(${asRecord({ ...STATED_COLUMNS, closed_pools: 'text[]' })})
+      select * from json_to_recordset($1::json) as stated(${asRecord({ ...STATED_COLUMNS, closed_pools: 'text[]', naming_pools: 'text[]' })})
     ), pinned as materialized (
       select login, pin_login(login, entity_id) as owner from (
         select distinct on (by_login) by_login as login, entity_id from stated
@@ -140,7 +140,9 @@ export const STORING_JOBS = `
     ), placed as materialized (
       select stated.*, known.status as before, worker.pod_name as worker,
         worker.pod_name is not null and worker.assigned_job_id is null as is_unbound,
-        worker.assigned_job_id is null and coalesce(worker.k8s_pool = any(stated.closed_pools), false) as is_misused,
+        worker.assigned_job_id is null and (coalesce(worker.k8s_pool = any(stated.closed_pools), false)
+          or coalesce(worker.k8s_pool = any(stated.naming_pools), false)
+            and exists (select from login_pins p where p.login = lower(stated.entity_name) and p.entity_id <> stated.entity_id)) as is_misused,
         is_refused,
         coalesce(case when not is_refused then stated.k8s_pool end, known.k8s_pool, worker.k8s_pool) as pool,
         coalesce(case when not is_refused then stated.k8s_image end, known.k8s_image, worker.k8s_image) as image,
@@ -174,7 +176,7 @@ export const STORING_JOBS = `
 
 /** The values of $1 and $2 in STORING_JOBS. */
 export const jobParameters = (jobs: readonly JobToStore[], poolsVersion: number): unknown[] => [
-  JSON.stringify(jobs.map((job) => ({ ...statedColumns(job), closed_pools: job.closedPools }))),
+  JSON.stringify(jobs.map((job) => ({ ...statedColumns(job), closed_pools: job.closedPools, naming_pools: job.namingPools }))),
   poolsVersion,
 ];
 

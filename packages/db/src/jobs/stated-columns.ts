@@ -1,6 +1,6 @@
 import type { DeliveredStatement } from '@paddock/domain/deliveries/fold-job-statements';
 import { storableLabels } from '@paddock/domain/pools/labels';
-import { type IgnoredJob, type PlacedJob, placeJob, poolsClosedTo } from '@paddock/domain/pools/place-job';
+import { type IgnoredJob, type PlacedJob, placeJob, poolsClosedTo, poolsNaming } from '@paddock/domain/pools/place-job';
 import { admittingLogin, type PoolsDocument } from '@paddock/domain/pools/pools-document';
 
 /** A job's folded facts and its pool; without a pool it is stored only if it has a row already or runs on a worker of ours (B7). */
@@ -11,13 +11,16 @@ export interface JobToStore {
   readonly byLogin: string | undefined;
   /** Pools that do not serve such jobs: a worker of theirs that runs it is misused. */
   readonly closedPools?: readonly string[];
+  /** Pools that name its account's login: they do not serve it either if that is another account's. */
+  readonly namingPools?: readonly string[];
 }
 
 /** A job's folded facts with all that a pools document says of them. */
 export function decideOn(document: PoolsDocument, facts: DeliveredStatement): JobToStore & { readonly decision: PlacedJob | IgnoredJob } {
   const decision = placeJob(document, facts);
-  const closedPools = facts.runnerName === null ? [] : poolsClosedTo(document, facts);
-  return { ...jobToStore(document, facts, decision), decision, closedPools };
+  const job = { ...jobToStore(document, facts, decision), decision };
+  if (facts.runnerName === null) return job;
+  return { ...job, closedPools: poolsClosedTo(document, facts), namingPools: poolsNaming(document, facts) };
 }
 
 /** A job as the pools of `document` have decided about it. */

@@ -86,6 +86,37 @@ describe('an account under a login that is another one’s', () => {
     expect(await whoseWorkers()).toEqual([]);
   });
 
+  test.each([{ entities: ['acme'] }, { registration: 'repository', repositories: ['acme/*'] }] as const)(
+    'has no worker in a pool that names the login, warm or for a job, although everybody is served: %j (C4, C10)',
+    async (gate) => {
+      const scope = 'registration' in gate ? 'acme/api' : 'acme';
+      await putPools(db(), examplePools({ pools: [{ ...gate, warm: [{ scope, workers: 1 }] } as object], entities: { '*': {} } }));
+      await pin('acme', ACME);
+      await install('acme-renamed', ACME);
+      await install('acme', THIEF);
+      await putJob(db(), { ...at(THIEF), status: 'running' });
+      await matchAll(db());
+      expect(await whoseWorkers()).toEqual([]);
+      const { scope_repo_id: repoId } = at(THIEF);
+      await putJob(db(), { entity_id: THIEF, installation_id: THIEF + 1, scope_repo_id: 'registration' in gate ? repoId : 0 });
+      await matchAll(db());
+      expect(await whoseWorkers()).toEqual([]);
+      expect(await findReasons(db())).toEqual({ linux: 'pool_closed' });
+    },
+  );
+
+  test('is given back no name of a repository that is kept warm, after the one whose login it was has left', async () => {
+    const warm = [{ scope: 'acme/api', workers: 1 }];
+    await putPools(db(), examplePools({ pools: [{ registration: 'repository', warm }], entities: { '*': {} } }));
+    await pin('acme', ACME);
+    await install('acme-renamed', ACME);
+    await install('acme', THIEF);
+    await putJob(db(), { ...at(THIEF), status: 'running' });
+    await matchAll(db());
+    expect(await db().selectFrom('warm_repositories').selectAll().execute()).toEqual([]);
+    expect(await whoseWorkers()).toEqual([]);
+  });
+
   test('does not take the place of a repository that is kept warm', async () => {
     const warm = [{ scope: 'acme/api', workers: 1 }];
     await putPools(db(), examplePools({ pools: [{ registration: 'repository', warm }], entities: { acme: {} } }));

@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { isUsable } from '../accounts/installation-today.ts';
-import { isPinned } from '../accounts/login-pins.ts';
+import { bearsOwnLogin } from '../accounts/login-pins.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { ReservedWorker } from './reserve-workers.ts';
 import type { Database } from '../schema/tables.ts';
@@ -48,8 +48,8 @@ export async function learnWarmRepositories(trx: Transaction<Database>): Promise
       from ${configured}
       cross join lateral (
         select entity_id from installations
-        where lower(login) = lower(split_part(w ->> 'scope', '/', 1)) and deleted_at is null
-        order by ${isPinned('installations')} desc, stated_at desc limit 1
+        where lower(login) = lower(split_part(w ->> 'scope', '/', 1)) and deleted_at is null and ${bearsOwnLogin('installations')}
+        order by stated_at desc limit 1
       ) i
       where w ->> 'scope' like '%/%'
     ),
@@ -86,7 +86,8 @@ const placed = (appIds: readonly number[]) => sql`
   left join lateral (
     select entity_id, login, installation_id, entity_type from installations
     where lower(login) = lower(split_part(w ->> 'scope', '/', 1)) and ${isUsable('installations', appIds)}
-    order by ${isPinned('installations')} desc, stated_at desc limit 1
+      and ${bearsOwnLogin('installations')}
+    order by stated_at desc limit 1
   ) i on true
   left join warm_repositories r on r.full_name = lower(w ->> 'scope') and r.entity_id = i.entity_id`;
 

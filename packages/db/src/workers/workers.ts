@@ -29,6 +29,8 @@ export interface WorkerToProvision {
   entityType: EntityType;
   /** Today's login, App and installation where there are any that may be used, else those of the worker's making. */
   login: string;
+  /** To which account that login is pinned; null: to none. */
+  loginOwner: number | null;
   appId: number;
   installationId: number;
   /** 0: registers at the organisation. */
@@ -57,7 +59,7 @@ export async function findWorkerToProvision(
     select w.pod_name as "podName", instance.instance_id as instance, w.status, w.stopping_at as "stoppingAt",
       extract(epoch from now() - w.created_at)::float8 * 1000 as "ageMs", w.k8s_pool as pool, w.namespace, w.cluster, w.pod_uid as "podUid",
       w.registration_started_at as "registrationStartedAt", w.entity_id as "entityId", w.entity_type as "entityType",
-      ${loginToday('w')} as login, coalesce(i.app_id, w.app_id) as "appId",
+      ${loginToday('w')} as login, (select entity_id from login_pins where login = lower(${loginToday('w')})) as "loginOwner", coalesce(i.app_id, w.app_id) as "appId",
       coalesce(i.installation_id, w.installation_id) as "installationId",
       w.scope_repo_id as "scopeRepoId", coalesce(j.repo_full_name, w.repo_full_name) as "repoFullName",
       w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid",

@@ -1,5 +1,5 @@
 import { isUnlisted, loginAmong, ruleAmong } from '../pools/entities.ts';
-import { servesAccount, servesRepository } from '../pools/gate.ts';
+import { servesBearer, servesRepository } from '../pools/gate.ts';
 import { NO_POOL } from '../pools/place-job.ts';
 import type { WaitReason } from './wait-reasons.ts';
 
@@ -146,13 +146,14 @@ export function blockedBy(rules: MatchingRules, place: Place): WaitReason | unde
   const rule = rules.pools.get(pool);
   if (rule === undefined) return pool === NO_POOL ? 'no_pool_fits' : 'pool_unknown';
   if (rule.paused) return 'pool_paused';
-  if (!servesPlace(rule, place)) return 'pool_closed';
+  if (!servesPlace(rules, rule, place)) return 'pool_closed';
   if (entityRuleOf(rules, place) === undefined) return 'entity_not_allowed';
   if (rules.environmentStopped || rule.stopped || rules.stoppedEntities.has(entityId)) return 'making_stopped';
   return rules.barred.get(entityId);
 }
 
-function servesPlace({ entities, repositories }: PoolRule, { entityId, login, repoFullName }: Place): boolean {
+function servesPlace({ pins }: MatchingRules, { entities, repositories }: PoolRule, { entityId, login, repoFullName }: Place): boolean {
   const gate = { entities: entities ?? undefined, repositories: repositories ?? undefined };
-  return servesAccount(gate, { id: entityId, login }) && (typeof repoFullName !== 'string' || servesRepository(gate, repoFullName));
+  const isServed = servesBearer(gate, { id: entityId, login }, pins.get(login.toLowerCase()));
+  return isServed && (typeof repoFullName !== 'string' || servesRepository(gate, repoFullName));
 }

@@ -49,3 +49,10 @@ export function loginThrough({ entities = [], repositories = [] }: Gate, { id, l
   const named = [...entities, ...repositories.map((one) => one.split('/', 1).join())];
   return entities.includes(`id:${id}`) || !named.some((one) => one.toLowerCase() === wanted) ? undefined : wanted;
 }
+
+/**
+ * Whether a pool with this gate has workers for an account, whose login is pinned to the account `owner` (undefined: to none). A gate that
+ * names the login means its owner.
+ */
+export const servesBearer = (gate: Gate, account: NamedAccount, owner: number | undefined): boolean =>
+  servesAccount(gate, account) && ((owner ?? account.id) === account.id || loginThrough(gate, account) === undefined);

@@ -1,4 +1,4 @@
-import { serves } from './gate.ts';
+import { loginThrough, serves } from './gate.ts';
 import { entityRule, poolsFor, type PoolsDocument } from './pools-document.ts';
 import { type ScopeRepoId, scopeRepoId } from './scope.ts';
 import type { JobStatement } from '../deliveries/workflow-job-event.ts';
@@ -39,6 +39,10 @@ export function placeJob(document: PoolsDocument, job: JobToPlace): PlacedJob | 
 /** The pools whose workers a job must not get, whatever GitHub does: they do not serve its account, its repository, or public ones. */
 export const poolsClosedTo = ({ pools }: PoolsDocument, job: Omit<JobToPlace, 'labels' | 'repoId'>): string[] =>
   pools.filter((pool) => !serves(pool, job) || (job.isPublic === true && !pool.publicRepositories)).map(({ name }) => name);
+
+/** The pools that name the login of a job's account: closed to the job as well if that login is pinned to another account. */
+export const poolsNaming = ({ pools }: PoolsDocument, { account }: Pick<JobToPlace, 'account'>): string[] =>
+  pools.filter((pool) => loginThrough(pool, account) !== undefined).map(({ name }) => name);
 
 /** Stands for the pool of a job that waits although no pool serves it any more; no pool can be named so. */
 export const NO_POOL = '(none)';
