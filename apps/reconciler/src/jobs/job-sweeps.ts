@@ -56,6 +56,7 @@ export function jobSweeps({ db, github, config, events }: SweepContext) {
             breakerRules: breakerRules(config),
             budgetPercent: config.lookUpBudgetPercent,
             secondLookMs: config.secondLookMs,
+            longestLookMs: config.heldLookUpLongestMs,
             retryMs: config.lookUpRetryMs,
             dryRun,
           },

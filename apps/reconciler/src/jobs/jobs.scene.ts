@@ -140,6 +140,7 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
           breakerRules: BREAKER_RULES,
           budgetPercent: 25,
           secondLookMs: 60_000,
+          longestLookMs: 21_600_000,
           retryMs: 300_000,
           dryRun: false,
           ...more,

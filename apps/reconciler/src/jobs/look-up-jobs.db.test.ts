@@ -159,7 +159,7 @@ describe('a job that GitHub calls queued', () => {
   });
 
   test('in an attempt of its run that a later one took the place of fails too', async () => {
-    const job = await scene.addJob({ row: { seen_queued_at: new Date(0) } });
+    const job = await scene.addJob({ row: { seen_queued_at: new Date(0), looked_up_at: new Date(0) } });
     const { runId = 0 } = (await scene.world.github.truth()).jobs[0] ?? {};
     const other = await scene.world.github.queueJob({ repo: 'acme/api', labels: ['linux'], runId });
     await scene.world.github.cancelJob(other.id);

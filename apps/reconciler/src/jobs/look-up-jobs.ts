@@ -2,7 +2,7 @@ import { forgetFoundOutKeys } from '@paddock/db/matching/unserved-keys';
 import type { BreakerRules } from '@paddock/db/matching/breakers';
 import { closeServedPools, forgetFailedAccounts, noteWorkerFailure } from '@paddock/db/matching/worker-failures';
 import { endAnsweredGraces, findJobsToLookUp, type JobToLookUp } from '@paddock/db/jobs/jobs-to-look-up';
-import { type LookUpNote, noteHiddenRepository, noteLookUps, postponeLookUps } from '@paddock/db/jobs/note-look-ups';
+import { type LookUpNote, type NextLooks, noteHiddenRepository, noteLookUps, postponeLookUps } from '@paddock/db/jobs/note-look-ups';
 import { currentPoolsDocument, type CurrentPools } from '@paddock/db/jobs/pools-documents';
 import { type Finding, recordFindings } from '@paddock/db/jobs/record-findings';
 import type { Database } from '@paddock/db/schema/tables';
@@ -19,7 +19,7 @@ import { findingOf } from './discovered-job.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import { parseRepositoryName } from './repository-name.ts';
 
-export interface LookUpJobsOptions {
+export interface LookUpJobsOptions extends NextLooks {
   db: Kysely<Database>;
   github: GitHub;
   events: Pick<ReconcilerEvents, 'jobsLookedUp' | 'notAnswered' | 'jobsMisjudged' | 'joblessEnds' | 'workersMisused'>;
@@ -27,7 +27,6 @@ export interface LookUpJobsOptions {
   /** So many of a key's oldest waiting jobs are asked about after an unexplained end. */
   perKey: number;
   breakerRules: BreakerRules;
-  secondLookMs: number;
   /** The share of an installation's remaining budget that one pass may use. */
   budgetPercent: number;
   /** How long a job waits for its next turn after GitHub did not answer. */
@@ -159,9 +158,9 @@ function findingsOf(answer: RunAnswer, jobs: readonly JobToLookUp[], notes: read
 }
 
 /** Both or neither, and the notes first: they are fenced by the rows as they were read, while what GitHub states holds anyway. */
-async function settle({ db, pools, events, secondLookMs }: Pass, { notes, findings }: { notes: LookUpNote[]; findings: Finding[] }) {
+async function settle({ db, pools, events, ...looks }: Pass, { notes, findings }: { notes: LookUpNote[]; findings: Finding[] }) {
   const { written, results } = await db.transaction().execute(async (trx) => {
-    const noted = { written: await noteLookUps(trx, notes, secondLookMs), results: await recordFindings(trx, findings, pools) };
+    const noted = { written: await noteLookUps(trx, notes, looks), results: await recordFindings(trx, findings, pools) };
     await forgetFoundOutKeys(
       trx,
       notes.filter(hasEndedUnheard).map(({ jobId }) => jobId),

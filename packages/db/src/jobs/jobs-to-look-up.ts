@@ -26,6 +26,8 @@ export interface JobToLookUp {
   readonly hasWorker: boolean;
   /** GitHub called it queued when it was asked before, long enough ago; the same for not knowing it. */
   readonly wasQueued: boolean;
+  /** GitHub has answered for it before; what it is called may be a delivery's word. */
+  readonly wasLookedUp: boolean;
   readonly wasGone: boolean;
   /** Its time has come; otherwise an unexplained end is the reason. */
   readonly isDue: boolean;
@@ -79,6 +81,7 @@ export async function findJobsToLookUp(db: Kysely<Database>, { batch, perKey, se
       j.status, j.revision, j.wants_worker as "wantsWorker",
       ${hasLiveRunner} as "hasWorker",
       coalesce(j.seen_queued_at <= now() - ${secondLookMs} * interval '1 millisecond', false) as "wasQueued",
+      j.looked_up_at is not null as "wasLookedUp",
       coalesce(j.seen_gone_at <= now() - ${secondLookMs} * interval '1 millisecond', false) as "wasGone",
       j.job_id in (select job_id from due) as "isDue"
     from (select job_id from due union select job_id from doubted) suspect

@@ -13,13 +13,27 @@ export interface LookUpNote {
   readonly verdict: JobVerdict;
 }
 
+/** When jobs are looked up again, in milliseconds. */
+export interface NextLooks {
+  /** A second answer counts as one only if it comes so much later than the first (A6). */
+  readonly secondLookMs: number;
+  /** The longest time between two looks at a job that is held back. */
+  readonly longestLookMs: number;
+}
+
+/**
+ * A job that waits and is no demand yet, and that GitHub holds back: its API may lag behind the delivery, which will not come again. It
+ * stays due, each look as far from the last as the row is old, and what the delivery said still counts as the first sighting.
+ */
+const isHeldBack = sql`(l.kind = 'answered' and j.status = 'pending' and not j.wants_worker)`;
 const isRevived = sql`(l.kind = 'requeued' and j.status = 'failed')`;
 
 /**
  * Writes down that GitHub has answered for these jobs, and what follows from it apart from what a delivery would say: a first sighting, a
  * demand that is back, an end (E4). A row that has moved on since it was read is left alone. Returns the ids of the rows that were written.
  */
-export async function noteLookUps(trx: Transaction<Database>, notes: readonly LookUpNote[], secondLookMs: number): Promise<Set<number>> {
+export async function noteLookUps(trx: Transaction<Database>, notes: readonly LookUpNote[], looks: NextLooks): Promise<Set<number>> {
+  const { secondLookMs, longestLookMs } = looks;
   const rows = notes.map(({ jobId, status, revision, verdict }) => ({
     job_id: jobId,
     status,
@@ -38,8 +52,10 @@ export async function noteLookUps(trx: Transaction<Database>, notes: readonly Lo
     )
     update jobs j set
       looked_up_at = now(),
-      lookup_due_at = case when l.again then now() + ${secondLookMs} * interval '1 millisecond' end,
-      seen_queued_at = case when l.kind = 'queued' then coalesce(j.seen_queued_at, now()) end,
+      lookup_due_at = case when l.again then now() + ${secondLookMs} * interval '1 millisecond'
+        when ${isHeldBack} then now() + least(${longestLookMs} * interval '1 millisecond',
+          greatest(${secondLookMs} * interval '1 millisecond', now() - j.created_at)) end,
+      seen_queued_at = case when l.kind = 'queued' then coalesce(j.seen_queued_at, now()) when ${isHeldBack} then j.seen_queued_at end,
       seen_gone_at = case when l.kind = 'gone' then coalesce(j.seen_gone_at, now()) end,
       -- That we failed it was wrong: it begins anew, and its row says that it waits.
       status = case when l.kind = 'failed' then 'failed' when ${isRevived} then 'pending' else j.status end,

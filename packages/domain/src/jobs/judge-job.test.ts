@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { type JobAnswer, judgeJob, type JobVerdict, type SuspectJob } from './judge-job.ts';
 
-const pending: SuspectJob = { status: 'pending', wantsWorker: true, hasWorker: false, wasQueued: false, wasGone: false };
+const pending: SuspectJob = { status: 'pending', wantsWorker: true, hasWorker: false, wasQueued: false, wasLookedUp: true, wasGone: false };
+/** Its delivery was old when it came. */
+const old: SuspectJob = { ...pending, wantsWorker: false, wasQueued: true, wasLookedUp: false };
 const running: SuspectJob = { ...pending, status: 'running', wantsWorker: false };
 const says = (status: string, conclusion: string | null = null): JobAnswer => ({ kind: 'job', status, conclusion });
 const queuedInEndedRun: JobAnswer = { kind: 'job', status: 'queued', conclusion: null, runEnd: { conclusion: 'cancelled' } };
@@ -33,6 +35,9 @@ const cases: [string, SuspectJob, JobAnswer, JobVerdict][] = [
     { kind: 'answered' },
   ],
   ['queued in an ended run, twice', { ...pending, wasQueued: true }, queuedInEndedRun, failed('cancelled')],
+  ['queued, and its delivery was old', old, says('queued'), { kind: 'requeued' }],
+  ['queued in an ended run, at first, and its delivery was old', old, queuedInEndedRun, { kind: 'queued', again: true }],
+  ['queued in an ended run, twice, and its delivery was old', { ...old, wasLookedUp: true }, queuedInEndedRun, failed('cancelled')],
   ['waiting for an approval', pending, says('waiting'), { kind: 'answered' }],
   ['gone at first, and nobody has it', pending, { kind: 'gone' }, { kind: 'gone' }],
   ['gone at first', running, { kind: 'gone' }, { kind: 'gone' }],

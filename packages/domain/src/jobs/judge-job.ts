@@ -5,8 +5,10 @@ export interface SuspectJob {
   readonly wantsWorker: boolean;
   /** The worker that is bound to it is alive. */
   readonly hasWorker: boolean;
-  /** GitHub was asked before, long enough ago, and called it queued. */
+  /** GitHub called it queued before, long enough ago: when it was asked, or in a delivery that was old when it came. */
   readonly wasQueued: boolean;
+  /** GitHub was asked before, and answered. */
+  readonly wasLookedUp: boolean;
   /** The same, and GitHub did not know it. */
   readonly wasGone: boolean;
 }
@@ -34,7 +36,10 @@ export type JobVerdict =
   | { readonly kind: 'gone' }
   | { readonly kind: 'failed'; readonly message: string; readonly conclusion: string | null };
 
-/** Decides what GitHub's answer means for a job (E4). Nothing ends, and no demand comes back, on a first answer. */
+/**
+ * Decides what GitHub's answer means for a job (E4). Nothing ends, and no demand comes back, on a first answer; only a demand that an old
+ * delivery told of begins with it.
+ */
 export function judgeJob(job: SuspectJob, answer: JobAnswer): JobVerdict {
   const isOpen = job.status === 'pending' || job.status === 'running';
   if (answer.kind === 'gone') {
@@ -53,6 +58,7 @@ function judgeQueued(job: SuspectJob, runEnd: { readonly conclusion: string | nu
   if (job.status === 'completed') return { kind: 'answered' };
   if (job.wasQueued && runEnd !== undefined) {
     if (job.status === 'failed') return { kind: 'answered' };
+    if (!job.wasLookedUp) return { kind: 'queued', again: true };
     const { conclusion } = runEnd;
     return {
       kind: 'failed',
