@@ -169,6 +169,25 @@ describe('failures that turn out to be jobs (C11)', () => {
     expect(task).toEqual({ isDue: true });
   });
 
+  test.each([
+    ['do not', { status: 'pending', stuck_reason: 'crash_loop' }],
+    ['do so after all', { status: 'running', running_at: new Date() }],
+  ] as const)('are taken back from pods that did not start when they were counted, and %s when the job is heard of', async (_name, now) => {
+    const names: string[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      const { pod_name: podName } = await putWorker(testDb.db, { entity_id: ACME, stuck_reason: 'crash_loop' });
+      await noteWorkerFailure(noting(), { podName, failureClass: 'crash_loop', message: 'crashes' });
+      names.push(podName);
+    }
+    expect(await passes(ACME)).toBe(false);
+    await testDb.db
+      .updateTable('workers')
+      .set({ stuck_reason: null, ...now })
+      .execute();
+    await hears(...names);
+    expect(await rows()).toEqual([]);
+  });
+
   test('leave the others counted, each by its own worker', async () => {
     const [first = ''] = await failTimes(3, ACME);
     await hears(first);
