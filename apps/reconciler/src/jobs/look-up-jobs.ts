@@ -7,7 +7,6 @@ import { currentPoolsDocument, type CurrentPools } from '@paddock/db/jobs/pools-
 import { type Finding, recordFindings } from '@paddock/db/jobs/record-findings';
 import type { Database } from '@paddock/db/schema/tables';
 import { judgeJob, type JobVerdict } from '@paddock/domain/jobs/judge-job';
-import { accountInPool } from '@paddock/domain/matching/matching-rules';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { findRun, type GitHubRun } from '@paddock/github/jobs';
@@ -85,24 +84,28 @@ export async function lookUpJobs(options: LookUpJobsOptions, signal: AbortSignal
 
 /**
  * Workers that ended well while GitHub kept all jobs queued had none: that speaks against their pool, whose next ones would fare the same
- * (C11). In one transaction, so that whoever is woken to replace them finds the breaker.
+ * (C11). In one transaction for each account in a pool, so that whoever is woken to replace its workers finds the breaker.
  */
 async function endGraces({ db, perKey, breakerRules, events }: LookUpJobsOptions): Promise<number> {
   // By itself: what it locks comes in another order than what is counted below.
   await closeServedPools(db);
   await forgetFailedAccounts(db);
-  const jobless = await db.transaction().execute(async (trx) => {
-    const graces = await endAnsweredGraces(trx, perKey);
-    const ends = graces.filter(({ isStopped }) => !isStopped);
-    // In one order, for each locks its pool's breaker and its account's.
-    for (const { podName } of ends.toSorted((a, b) => (accountInPool(a) < accountInPool(b) ? -1 : 1))) {
-      const message = `the runner ${podName} ended well without a job, and GitHub still calls the jobs queued that it was for`;
-      await noteWorkerFailure({ db: trx, breakerRules }, { podName, failureClass: 'no_job', message });
-    }
-    return { ends, graces: graces.length };
-  });
-  if (jobless.ends.length > 0) events.joblessEnds(jobless.ends);
-  return jobless.graces;
+  const endSome = () =>
+    db.transaction().execute(async (trx) => {
+      const ended = await endAnsweredGraces(trx, perKey);
+      const jobless = ended.filter(({ isStopped }) => !isStopped);
+      for (const { podName } of jobless) {
+        const message = `the runner ${podName} ended well without a job, and GitHub still calls the jobs queued that it was for`;
+        await noteWorkerFailure({ db: trx, breakerRules }, { podName, failureClass: 'no_job', message });
+      }
+      return { graces: ended.length, jobless };
+    });
+  let graces = 0;
+  for (let some = await endSome(); some.graces > 0; some = await endSome()) {
+    graces += some.graces;
+    if (some.jobless.length > 0) events.joblessEnds(some.jobless);
+  }
+  return graces;
 }
 
 type Pass = LookUpJobsOptions & { pools: CurrentPools; ask: AskGitHub; allowanceOf: (installationId: number) => Allowance };

@@ -1,6 +1,8 @@
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { sql } from 'kysely';
 import { startJobsScene, type JobsScene } from './jobs.scene.ts';
 
 let database: TestDatabase;
@@ -16,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => scene.stop());
 
 /** A worker that ended well just now, and nobody has heard of its job. */
-const endUnexplained = async (given: { pod_name?: string } = {}) =>
+const endUnexplained = async (given: { pod_name?: string; k8s_pool?: string } = {}) =>
   (
     await putWorker(scene.db, {
       entity_id: scene.world.organization.id,
@@ -138,5 +140,26 @@ describe('runners that end well without a job (C11, P4)', () => {
     await putWorker(scene.db, { ...had, created_at: minutesAgo(-1) });
     await scene.lookUp();
     expect(await breakers()).toEqual([]);
+  });
+
+  test('are counted of one account in one pool at a time: whoever locks breakers of several pools in their order meets none the other way round', async () => {
+    const pools = ['linux', 'linux-large'];
+    for (const k8s_pool of pools) await scene.addJob({ row: { ...waiting.row, k8s_pool } });
+    for (const k8s_pool of pools) await endUnexplained({ k8s_pool });
+    expect(await scene.lookUp()).toMatchObject({ graces: 2 });
+    for (const k8s_pool of pools) await endUnexplained({ k8s_pool });
+    const { counting } = await scene.db.transaction().execute(async (trx) => {
+      const lock = (pool: string) => sql`select from breakers where subject_id = ${pool} for update`.execute(trx);
+      await lock('linux');
+      const lookUp = scene.lookUp();
+      await waitFor('the count to wait', async () => {
+        const { rows } = await sql`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(scene.db);
+        return rows.length > 0;
+      });
+      await lock('linux-large');
+      return { counting: lookUp };
+    });
+    expect(await counting).toMatchObject({ graces: 2 });
   });
 });

@@ -96,7 +96,6 @@ export async function findJobsToLookUp(db: Kysely<Database>, { batch, perKey, se
 export interface JoblessEnd {
   readonly podName: string;
   readonly pool: string;
-  readonly entityId: number;
   /** We stopped it, or are about to; the others ended well by themselves. */
   readonly isStopped: boolean;
 }
@@ -104,14 +103,16 @@ export interface JoblessEnd {
 /**
  * Ends the grace of unexplained ends once GitHub has said that they ran none of their key's oldest waiting jobs: these are still queued,
  * and need workers of their own (C3). A stopped worker's grace is also over when none of those jobs still waits. GitHub must say twice that
- * it does not know a job. Returns the workers, and wakes the matcher.
+ * it does not know a job. Takes the workers of one account in one pool only, so that what else its
+ * transaction locks for them is never locked in another order. Returns them, and wakes the matcher; none: no more are left, or they have changed
+ * meanwhile.
  */
 export async function endAnsweredGraces(trx: Transaction<Database>, perKey: number): Promise<JoblessEnd[]> {
   const { rows } = await sql<JoblessEnd>`
     with answered as (
-      select ends.pod_name
+      select ends.pod_name, ends.k8s_pool, ends.entity_id
       from (
-        select pod_name, demand_key, ${toldAt} as told_at, ${cameUntil} as came_until, stopping_at is not null as is_stopped
+        select pod_name, k8s_pool, entity_id, demand_key, ${toldAt} as told_at, ${cameUntil} as came_until, stopping_at is not null as is_stopped
         from workers where ${unexplainedEnds}
       ) ends
       where (is_stopped or exists (select from jobs where demand_key = ends.demand_key and wants_worker))
@@ -120,13 +121,16 @@ export async function endAnsweredGraces(trx: Transaction<Database>, perKey: numb
             select looked_up_at, seen_gone_at from jobs
             where demand_key = ends.demand_key and wants_worker and created_at <= ends.came_until order by created_at, job_id limit ${perKey}
           ) oldest where ${isUnanswered} or seen_gone_at is not null)
+    ), place as materialized (
+      select k8s_pool, entity_id from answered order by k8s_pool, entity_id limit 1
     ), locked as (
-      select pod_name from workers where pod_name in (select pod_name from answered) and ${unexplainedEnds} order by pod_name for update
+      select pod_name from workers
+      where pod_name in (select pod_name from answered join place using (k8s_pool, entity_id)) and ${unexplainedEnds} order by pod_name for update
     ), ended as (
       update workers w set unexplained_until = null from locked where w.pod_name = locked.pod_name and w.assigned_at is null
-      returning w.pod_name, w.k8s_pool, w.entity_id, w.stopping_at is not null as is_stopped
+      returning w.pod_name, w.k8s_pool, w.stopping_at is not null as is_stopped
     )
-    select pod_name as "podName", k8s_pool as pool, entity_id as "entityId", is_stopped as "isStopped", pg_notify(current_schema() || '_queue_event', 'workers')
+    select pod_name as "podName", k8s_pool as pool, is_stopped as "isStopped", pg_notify(current_schema() || '_queue_event', 'workers')
     from ended`.execute(trx);
-  return rows.map(({ podName, pool, entityId, isStopped }) => ({ podName, pool, entityId, isStopped }));
+  return rows.map(({ podName, pool, isStopped }) => ({ podName, pool, isStopped }));
 }
