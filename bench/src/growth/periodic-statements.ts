@@ -201,6 +201,7 @@ export const periodicStatements = {
         installationId: null,
         repositoryId: null,
       })),
+      { countsReplays: false },
     ),
   resolveDeliveries: (trx) => redelivery.resolveDeliveries(trx, APP, [guid(1)]),
   bringForwardRequests: (trx) => redelivery.bringForwardRequests(trx, APP, { id: '1', deliveredAt: new Date() }),

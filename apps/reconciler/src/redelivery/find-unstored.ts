@@ -5,12 +5,16 @@ import type { Kysely } from 'kysely';
 /** How many deliveries one look-up asks for. */
 const AT_ONCE = 1000;
 
-/** The GUIDs of those deliveries, each given once, that our own events do not have. */
-export async function findUnstored(db: Kysely<Database>, deliveries: readonly LoggedDelivery[]): Promise<string[]> {
+/** The GUIDs of those deliveries, each given once, that our own events do not have; `countsReplays` as in `isArrivalOf`. */
+export async function findUnstored(
+  db: Kysely<Database>,
+  deliveries: readonly LoggedDelivery[],
+  counting: { countsReplays: boolean },
+): Promise<string[]> {
   const unstored: string[] = [];
   for (let from = 0; from < deliveries.length; from += AT_ONCE) {
     const some = deliveries.slice(from, from + AT_ONCE);
-    const stored = await findStoredDeliveries(db, some);
+    const stored = await findStoredDeliveries(db, some, counting);
     unstored.push(...some.filter(({ guid }) => !stored.has(guid)).map(({ guid }) => guid));
   }
   return unstored;

@@ -57,6 +57,14 @@ describe('deliveries that GitHub calls successful and that our events lack (E1, 
     expect(await scene.cycle()).toMatchObject({ accepted: 0, resolved: 1 });
   });
 
+  test('are here if their body was stored before, for their repetition can leave no other row', async () => {
+    await scene.queueJobs(1, {});
+    const [lost = ''] = await guids();
+    expect(await scene.cycle()).toMatchObject({ missing: 1, accepted: 1 });
+    await scene.storeEvent(lost, 'repeated_body');
+    expect(await scene.cycle()).toMatchObject({ missing: 0, accepted: 0, resolved: 1 });
+  });
+
   test('if they are many, are told of and not asked for: people may want to know first what lost them', async () => {
     await scene.queueJobs(FEW_MISSING + 1, {});
     const { missing, missingSince, accepted } = await scene.cycle();

@@ -24,7 +24,7 @@ export async function findMissingDeliveries(
   attempts: readonly DeliveryAttempt[],
   since: Date,
 ): Promise<MissingDeliveries> {
-  const unstored = await findUnstored(db, deliveredSince(attempts, since));
+  const unstored = await findUnstored(db, deliveredSince(attempts, since), { countsReplays: true });
   const remembered = await findRememberedDeliveries(db, appId, unstored);
   const lacking = new Set(unstored.filter((guid) => !remembered.has(guid)));
   if (lacking.size === 0) return { missing: 0 };

@@ -60,7 +60,7 @@ export async function redeliverSince(options: RedeliverSinceOptions, signal: Abo
     }
   }
   const wanted = attempts.filter(({ deliveredAt }) => deliveredAt >= since);
-  const unstored = new Set(await findUnstored(db, oneOfEach(wanted)));
+  const unstored = new Set(await findUnstored(db, oneOfEach(wanted), { countsReplays: true }));
   const missing = missingSince(wanted, (guid) => unstored.has(guid));
   if (!dryRun) await askForMissingDeliveries(db, appId, missing);
   if (isCutOff) throw new CutOffLogError();

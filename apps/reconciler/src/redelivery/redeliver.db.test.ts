@@ -72,6 +72,19 @@ describe('redelivery on the straight path (E1)', () => {
     expect(await scene.cycle()).toMatchObject({ resolved: 1, accepted: 0 });
   });
 
+  test.each(['before it is known to be lost', 'after it was asked for'])(
+    'takes a replay under the GUID of a lost delivery for no arrival of it, %s',
+    async (when) => {
+      await scene.queueJobs(1);
+      const [lost] = await attempts();
+      if (when.startsWith('after')) await scene.cycle({ perMinute: 0 });
+      await scene.storeEvent(lost?.guid ?? '', 'repeated_body');
+      expect(await scene.cycle()).toMatchObject({ failed: 1, resolved: 0, accepted: 1 });
+      // GitHub's own repetition may be of a known body too: the log says that it got through.
+      expect(await scene.cycle()).toMatchObject({ failed: 0, missing: 0, resolved: 1, accepted: 0 });
+    },
+  );
+
   test('leaves events alone that change nothing for us', async () => {
     await scene.world.github.setApp(scene.world.appId, { events: ['workflow_job', 'push'] });
     await scene.world.github.setDeliveryFaults({ lossRate: 1 });

@@ -157,7 +157,7 @@ async function noteVerdict(
   attempts: readonly DeliveryAttempt[],
 ): Promise<{ failed: number; resolved: number; isReturn: boolean }> {
   const { delivered, failed, lastSuccess } = judgeLog(attempts);
-  const unstored = new Set(await findUnstored(db, failed));
+  const unstored = new Set(await findUnstored(db, failed, { countsReplays: false }));
   const givenUp = await findGivenUp(db, [...unstored]);
   const lost = failed.filter(({ guid }) => unstored.has(guid) && !givenUp.has(guid));
   const news = await rememberFailedDeliveries(db, appId, lost);

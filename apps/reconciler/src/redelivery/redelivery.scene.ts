@@ -29,7 +29,7 @@ export interface RedeliveryScene {
   /** Queues jobs whose `queued` deliveries get lost, as far as the faults say. */
   queueJobs(count: number, faults?: DeliveryFaults): Promise<void>;
   /** Writes the event row that ingress writes for a delivery. */
-  storeEvent(guid: string): Promise<void>;
+  storeEvent(guid: string, outcome?: 'job_stored' | 'repeated_body'): Promise<void>;
   /** Lets so many minutes go by, at GitHub and here. */
   pass(minutes: number): Promise<void>;
   /** As if the last requests were an hour old and the next ones due. */
@@ -49,9 +49,13 @@ export interface RedeliverySceneOptions {
 }
 
 /** Writes the events that ingress writes for deliveries of jobs. */
-export async function storeEvents(db: Kysely<Database>, guids: readonly string[]): Promise<void> {
+export async function storeEvents(
+  db: Kysely<Database>,
+  guids: readonly string[],
+  outcome: 'job_stored' | 'repeated_body' = 'job_stored',
+): Promise<void> {
   if (guids.length === 0) return;
-  const event = { source: 'webhook', event: 'workflow_job.queued', outcome: 'job_stored', payload: '{}' } as const;
+  const event = { source: 'webhook', event: 'workflow_job.queued', outcome, payload: '{}' } as const;
   await db
     .insertInto('installation_events')
     .values(guids.map((guid) => ({ ...event, delivery_guid: guid })))
@@ -149,7 +153,7 @@ export async function startRedeliveryScene(database: TestDatabase, given: Redeli
       await world.github.settled();
       await world.github.setDeliveryFaults({});
     },
-    storeEvent: (guid) => storeEvents(db, [guid]),
+    storeEvent: (guid, outcome) => storeEvents(db, [guid], outcome),
     async pass(minutes) {
       passedMs += minutes * 60_000;
       // The log's instants are GitHub's, whose clock has moved; ours are the database's, which cannot.

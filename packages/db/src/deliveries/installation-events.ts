@@ -1,5 +1,5 @@
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
-import { CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
+import { CompiledQuery, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { preparedText } from '../connection/prepared.ts';
 import { asRecord } from '../connection/source-columns.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
@@ -108,17 +108,26 @@ export interface LoggedDelivery {
 
 /**
  * SQL: the event `e` is the delivery of GitHub's log whose columns are given. Nobody has signed the GUID that a delivery bears, so it says only
- * together with what the body has said that this very delivery came.
+ * together with what the body has said that this very delivery came. A body that came under another GUID before is most likely a replay, and counts
+ * only where `countsReplays`: GitHub calls the delivery successful, so that its row may be just that.
  */
-export const isArrivalOf = (log: { guid: string; event: string; action: string; installationId: string; repositoryId: string }) => sql`
+export const isArrivalOf = (
+  log: { guid: string; event: string; action: string; installationId: string; repositoryId: string },
+  countsReplays: RawBuilder<boolean>,
+) => sql`
   e.delivery_guid = ${sql.ref(log.guid)} and e.source = 'webhook'
   and e.event = concat_ws('.', ${sql.ref(log.event)}, ${sql.ref(log.action)})
-  and (e.installation_id = ${sql.ref(log.installationId)}) is not false and (e.repo_id = ${sql.ref(log.repositoryId)}) is not false`;
+  and (e.installation_id = ${sql.ref(log.installationId)}) is not false and (e.repo_id = ${sql.ref(log.repositoryId)}) is not false
+  and (e.outcome <> 'repeated_body' or ${countsReplays})`;
 
 const GIVEN = { guid: 'd.guid', event: 'd.event', action: 'd.action', installationId: 'd.installationId', repositoryId: 'd.repositoryId' };
 
-/** The GUIDs of those deliveries that reached us, whatever GitHub's log says of them. */
-export async function findStoredDeliveries(db: Kysely<Database>, deliveries: readonly LoggedDelivery[]): Promise<Set<string>> {
+/** The GUIDs of those deliveries that reached us. `countsReplays` as in `isArrivalOf`. */
+export async function findStoredDeliveries(
+  db: Kysely<Database>,
+  deliveries: readonly LoggedDelivery[],
+  { countsReplays }: { countsReplays: boolean },
+): Promise<Set<string>> {
   if (deliveries.length === 0) return new Set();
   const given = deliveries.map(({ guid, event, action, installationId, repositoryId }) => ({
     guid,
@@ -132,6 +141,8 @@ export async function findStoredDeliveries(db: Kysely<Database>, deliveries: rea
     select d.guid
     from jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
       as d(guid text, event text, action text, "installationId" bigint, "repositoryId" bigint)
-    cross join lateral (select from installation_events e where ${isArrivalOf(GIVEN)} limit 1) arrival`.execute(db);
+    cross join lateral (select from installation_events e where ${isArrivalOf(GIVEN, sql`${countsReplays}::boolean`)} limit 1) arrival`.execute(
+    db,
+  );
   return new Set(rows.map(({ guid }) => guid));
 }

@@ -46,14 +46,14 @@ const UNRESOLVED = {
 
 /**
  * Resolves deliveries that got through: by the log's word (`delivered`), unless they were found missing here all the same, or because their
- * row is here. Returns how many.
+ * row is here, for which a replay counts only in that case. Returns how many.
  */
 export async function resolveDeliveries(db: Kysely<Database>, appId: number, delivered: readonly string[]): Promise<number> {
   const { rows } = await sql`
     update unresolved_deliveries u set resolved_at = now()
     where app_id = ${appId} and resolved_at is null and (
       (guid = any(${delivered}::text[]) and not missing_here)
-      or exists (select from installation_events e where ${isArrivalOf(UNRESOLVED)}))
+      or exists (select from installation_events e where ${isArrivalOf(UNRESOLVED, sql.ref('u.missing_here'))}))
     returning guid`.execute(db);
   await sql`
     delete from unresolved_deliveries
