@@ -117,11 +117,13 @@ describe('a body that comes again', () => {
         last_status_code: 503,
       })
       .execute();
+    // Another body under its GUID is not what is asked for.
+    await record(asNew(job('queued', 2), wanted.guid));
     expect(await record(wanted, asNew(first))).toEqual(['repeated_body', 'repeated_body']);
     await record(wanted);
     const stored = await events();
-    expect(stored).toHaveLength(21);
-    expect(stored.filter(({ delivery_guid: guid }) => guid === wanted.guid)).toHaveLength(1);
+    expect(stored).toHaveLength(22);
+    expect(stored.filter(({ delivery_guid: guid }) => guid === wanted.guid)).toHaveLength(2);
   });
 
   test('under its own GUID is GitHub’s repetition, with the outcome it always had (A4)', async () => {

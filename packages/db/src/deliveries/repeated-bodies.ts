@@ -22,9 +22,10 @@ const SAID_OF_NO_JOB = 'given.job_id is null and job_id is null and body_digest 
 
 const eventsThat = (fit: string): string => `(select id, delivery_guid from installation_events where ${fit} limit ${MOST_EVENTS})`;
 
-/** GitHub's log has this GUID too, so that redelivery asks for it until an event bears it. An outsider can put nothing into that log. */
+/** GitHub's log has this GUID too, so that redelivery may ask for it until it bears an event of this body. An outsider can put nothing into that log. */
 const IS_ASKED_FOR = `exists (select from unresolved_deliveries where (app_id, guid) = (given.app_id, given.delivery_guid))
-  and not exists (select from installation_events where delivery_guid = given.delivery_guid and source = 'webhook')`;
+  and not exists (select from installation_events
+    where delivery_guid = given.delivery_guid and source = 'webhook' and body_digest = given.body_digest)`;
 
 /**
  * Joins to each row of `given`, which has AMONG_GIVEN, what is known of its body: `is_known`; `is_repeated`, if it first came under another
