@@ -16,6 +16,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'storeInstallations',
     'lockInstallations',
     'noteInstallations',
+    'noteOtherRepositories',
     'pinLogins',
     'repairInstallations',
     'rememberFailedDeliveries',
