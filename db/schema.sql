@@ -429,6 +429,7 @@ create table repositories (
   due_at timestamp with time zone default now() not null,
   looked_at timestamp with time zone,
   etags jsonb default '{}'::jsonb not null,
+  named_at timestamp with time zone,
   constraint repositories_pkey PRIMARY KEY (repo_id)
 );
 

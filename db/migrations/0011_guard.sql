@@ -77,6 +77,10 @@ create trigger runner_groups_changed after update or delete on runner_groups for
 -- again or late, turns no name back.
 alter table installations add column login_stated_at timestamptz;
 
+-- As of when GitHub said a repository's name and owner. Its activity is another matter: a job that comes now may have been queued days ago. Null: as
+-- of its last activity.
+alter table repositories add column named_at timestamptz;
+
 -- Takes back what breakers of pools have counted of these workers, as far as they are known to have had a job, and wakes what that held. Of
 -- what is left a breaker stays open only for as many pauses as it would have had without them, and the next trial is due at once.
 create function take_back_failures(pods text[]) returns void language sql as $$

@@ -57,12 +57,12 @@ export async function noteListedRepositories(
       delete from repositories known where entity_id = ${entityId} and app_id = ${appId} and not ${isActive('known')}
         and repo_id not in (select "repoId" from listed)
     )
-    insert into repositories as known (repo_id, entity_id, app_id, full_name, active_at, due_at)
-    select "repoId", ${entityId}, ${appId}, "fullName", coalesce(least("pushedAt", now()), 'epoch'),
+    insert into repositories as known (repo_id, entity_id, app_id, full_name, active_at, named_at, due_at)
+    select "repoId", ${entityId}, ${appId}, "fullName", coalesce(least("pushedAt", now()), 'epoch'), now(),
       now() - case when ${hasChanged}::boolean then interval '1 day' else '0' end
     from listed order by "repoId"
     on conflict (repo_id) do update set entity_id = excluded.entity_id, app_id = excluded.app_id, full_name = excluded.full_name,
-      active_at = greatest(known.active_at, excluded.active_at),
+      named_at = excluded.named_at, active_at = greatest(known.active_at, excluded.active_at),
       due_at = case when ${isActive('excluded')} and (${hasChanged}::boolean or excluded.active_at > known.active_at)
         then least(known.due_at, now()) else known.due_at end
       where excluded.active_at > known.active_at or (${hasChanged}::boolean and ${isActive('excluded')})

@@ -25,3 +25,15 @@ test('an old job that is heard of now gives a repository no name or owner of bef
   await note();
   expect(await known()).toEqual([{ entity_id: 2, full_name: 'globex/renamed' }]);
 });
+
+test('the repository of a job that comes now is active, however long the job waited for its approval (E2)', async () => {
+  const { db } = testDb;
+  await putJob(db, { repo_id: 22, queued_at: before(30 * 60) });
+  await noteActiveRepositories(db, { activeMs: 86_400_000, everyMs: 300_000 });
+  const { active_at: activeAt } = await db
+    .selectFrom('repositories')
+    .select('active_at')
+    .where('repo_id', '=', 22)
+    .executeTakeFirstOrThrow();
+  expect(activeAt.getTime()).toBeGreaterThan(before(60).getTime());
+});

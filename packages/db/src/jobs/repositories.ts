@@ -65,20 +65,29 @@ const untilNextTurn = ({ everyMs, activeMs }: RepositoryTurns, isActive = false)
 /** For how much longer than the last time jobs are looked through: a transaction may commit so much later than it began. */
 const MARGIN = sql`interval '5 minutes'`;
 
+const isNamedLater = sql`(excluded.named_at > coalesce(known.named_at, known.active_at))`;
+
 /**
  * Notes the repositories of jobs that have come since this was last done, at most those of the last `activeMs`. A new one is due
- * `everyMs` after its newest job: until then its deliveries are being heard. Newest is what GitHub has queued last, so that an old job which is
- * heard of now brings no old name or owner back. Returns how many are news.
+ * `everyMs` after its newest job: until then its deliveries are being heard. Its name and owner are told by the job that GitHub has queued last,
+ * so that an old job which is heard of now brings none of before back. Returns how many are news.
  */
 export async function noteActiveRepositories(db: Kysely<Database>, { activeMs, everyMs }: RepositoryTurns): Promise<number> {
   const { rows } = await sql`
-    insert into repositories as known (repo_id, entity_id, app_id, full_name, active_at, noted_at, due_at)
-    select distinct on (repo_id) repo_id, entity_id, app_id, repo_full_name, queued, now(), created_at + ${everyMs} * interval '1 millisecond'
-    from jobs cross join lateral (select least(created_at, queued_at) as queued) said
-    where created_at > greatest(now() - ${activeMs} * interval '1 millisecond', (select max(noted_at) from repositories) - ${MARGIN})
+    insert into repositories as known (repo_id, entity_id, app_id, full_name, active_at, named_at, noted_at, due_at)
+    select distinct on (repo_id) repo_id, entity_id, app_id, repo_full_name, newest_at, queued, now(), newest_at + ${everyMs} * interval '1 millisecond'
+    from (
+      select repo_id, entity_id, app_id, repo_full_name, least(created_at, queued_at) as queued,
+        max(created_at) over (partition by repo_id) as newest_at from jobs
+      where created_at > greatest(now() - ${activeMs} * interval '1 millisecond', (select max(noted_at) from repositories) - ${MARGIN})
+    ) told
     order by repo_id, queued desc
-    on conflict (repo_id) do update set entity_id = excluded.entity_id, app_id = excluded.app_id, full_name = excluded.full_name,
-      active_at = excluded.active_at, noted_at = excluded.noted_at, due_at = least(known.due_at, excluded.due_at) where excluded.active_at > known.active_at
+    on conflict (repo_id) do update set (entity_id, app_id, full_name, named_at) = (
+        select excluded.entity_id, excluded.app_id, excluded.full_name, excluded.named_at where ${isNamedLater}
+        union all
+        select known.entity_id, known.app_id, known.full_name, known.named_at where not ${isNamedLater}),
+      active_at = greatest(known.active_at, excluded.active_at), noted_at = excluded.noted_at, due_at = least(known.due_at, excluded.due_at)
+      where excluded.active_at > known.active_at or ${isNamedLater}
     returning repo_id`.execute(db);
   return rows.length;
 }
@@ -152,9 +161,10 @@ export interface RepositoryLook {
 export async function noteRepositoryLook(db: Kysely<Database>, look: RepositoryLook, turns: RepositoryTurns): Promise<void> {
   const { repoId, entityId, appId, fullName, isActive, isSeenInFull, seen } = look;
   await sql`
-    insert into repositories as known (repo_id, entity_id, app_id, full_name, active_at, due_at, looked_at, etags)
-    values (${repoId}, ${entityId}, ${appId}, ${fullName}, now(), now() + ${turns.everyMs} * interval '1 millisecond', now(), ${JSON.stringify(seen)}::jsonb)
+    insert into repositories as known (repo_id, entity_id, app_id, full_name, active_at, named_at, due_at, looked_at, etags)
+    values (${repoId}, ${entityId}, ${appId}, ${fullName}, now(), now(), now() + ${turns.everyMs} * interval '1 millisecond', now(), ${JSON.stringify(seen)}::jsonb)
     on conflict (repo_id) do update set entity_id = excluded.entity_id, app_id = excluded.app_id, full_name = excluded.full_name,
+      named_at = case when ${isActive}::boolean or excluded.full_name is distinct from known.full_name then excluded.named_at else known.named_at end,
       active_at = case when ${isActive}::boolean then excluded.active_at else known.active_at end,
       due_at = now() + ${untilNextTurn(turns, isActive || !isSeenInFull)}, looked_at = excluded.looked_at, etags = excluded.etags`.execute(
     db,

@@ -7,6 +7,7 @@ export interface RepositoriesTable {
   app_id: number;
   full_name: Nullable<string>;
   active_at: Date;
+  named_at: Nullable<Date>;
   noted_at: Nullable<Date>;
   due_at: Generated<Date>;
   looked_at: Nullable<Date>;
