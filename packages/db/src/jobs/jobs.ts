@@ -1,3 +1,4 @@
+import { OLD_AFTER_MS } from '@paddock/domain/jobs/old-delivery';
 import { CompiledQuery, type Transaction } from 'kysely';
 import { type JobToStore, STATED_COLUMNS, statedColumns } from './stated-columns.ts';
 import { preparedText } from '../connection/prepared.ts';
@@ -95,11 +96,10 @@ const isChanged = `(${isMoved} or (${clearsDemand} and (e.wants_worker or e.look
   or (${currentHistory}) is distinct from (${Object.values(history).join(', ')}))`;
 
 /**
- * A `queued` delivery of so long ago may be a captured one that somebody sends again, of a job whose row has been retired. GitHub drops a job
- * that no runner has taken for a day, but one that waited for an approval is queued late. So GitHub is asked before it is demand; its one
- * answer suffices, for the delivery is the first sighting. What the reconciler finds has no delivery: GitHub has just said it.
+ * Before the job of an old delivery is demand, GitHub is asked; its one answer suffices, for the delivery is the first sighting. What the
+ * reconciler finds has no delivery: GitHub has just said it.
  */
-const isOld = `(status = 'pending' and delivery_guid is not null and queued_at < now() - interval '1 day') is true`;
+const isOld = `(status = 'pending' and delivery_guid is not null and queued_at < now() - interval '${OLD_AFTER_MS} milliseconds') is true`;
 
 /** A job without a row gets one. `placed` has what is stated of the jobs and where each belongs; what a known job gets follows. */
 const insertingJobs = (placed: string): string => `
