@@ -84,6 +84,16 @@ describe('the ingress settings', () => {
     expect(stderr).not.toContain('    at ');
   });
 
+  test.each(['webhookSecret: { env: NEW_SECRET }', 'webhookSecret: { env: OTHER }, previousWebhookSecret: { file: FOLDER/old }'])(
+    'two Apps with one secret are refused, for a delivery names its App in a header that nobody signs: %s',
+    (ofOther) => {
+      const yaml = CONFIG.replace('privateKey: { env: KEY }', ofOther).replaceAll('FOLDER', folder);
+      const env = { ...configured('shared.yaml', yaml), OTHER: 'secret of another App' };
+      expect(() => readIngressConfig(env)).toThrow('Apps 7 and 8 share a webhook secret');
+      expect(() => readIngressConfig(env)).not.toThrow(/new secret|old secret/);
+    },
+  );
+
   test.each<[string, Record<string, string>, string]>([
     [
       'less room for bodies than a large one and ordinary ones need',

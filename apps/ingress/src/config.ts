@@ -126,12 +126,23 @@ function readApps({ github }: ConfigFile, environment: Environment, problems: st
       problems.push(`App ${id} has a previousWebhookSecret but no webhookSecret`);
     }
   }
-  return withSecret.map(({ id, webhookSecret, previousWebhookSecret }) => {
+  const apps = withSecret.map(({ id, webhookSecret, previousWebhookSecret }) => {
     const current = readSecret(`The webhook secret of App ${id}`, webhookSecret, environment, problems);
     const previous =
       previousWebhookSecret === undefined
         ? undefined
         : readSecret(`The previous webhook secret of App ${id}`, previousWebhookSecret, environment, problems);
     return { id, secrets: [current, previous].filter((secret) => secret !== undefined) };
+  });
+  problems.push(...sharedSecrets(apps));
+  return apps;
+}
+
+/** A delivery names its App in a header that nobody signs, so that only a secret of its own tells one App's deliveries from another's. */
+function sharedSecrets(apps: readonly AppSecrets[]): string[] {
+  return apps.flatMap(({ id, secrets }, index) => {
+    const own = new Set(secrets.map((secret) => secret.reveal()));
+    const others = apps.slice(index + 1).filter((other) => other.secrets.some((secret) => own.has(secret.reveal())));
+    return others.map((other) => `Apps ${id} and ${other.id} share a webhook secret, current or previous: give each one of its own`);
   });
 }

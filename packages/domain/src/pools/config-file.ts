@@ -11,7 +11,7 @@ const secretSource = z.union(
 
 const githubApp = z.strictObject({
   id: z.int().positive().describe('The App ID of its settings page.'),
-  webhookSecret: secretSource.optional().describe('Needed by the ingress.'),
+  webhookSecret: secretSource.optional().describe('Needed by the ingress. No two Apps may share one.'),
   previousWebhookSecret: secretSource.optional().describe('Still accepted while a secret is being replaced.'),
   privateKey: secretSource.optional().describe('A PEM file; needed by the scheduler and the reconciler.'),
 });
