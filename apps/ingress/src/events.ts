@@ -27,7 +27,7 @@ export type Refusal =
   | 'internal';
 
 export interface IngressEvents {
-  /** A signature was right, whatever becomes of the delivery. */
+  /** A delivery of the App arrived that nobody but GitHub may have sent: its signature was right, and its body was not stored before. */
   verified(appId: number): void;
   stored(delivery: {
     guid: string;
@@ -94,7 +94,7 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
   );
   const newest = metrics.gauge(
     'paddock_newest_verified_delivery_timestamp_seconds',
-    'When the newest verified delivery of an App arrived here: take the max over the replicas; its age is time() minus that',
+    'When the newest verified delivery of an App arrived here, unless its body was stored before or cannot be used: take the max over the replicas; its age is time() minus that',
     ['app'],
   );
   const queueSeconds = metrics.histogram(

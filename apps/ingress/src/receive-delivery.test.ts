@@ -86,6 +86,32 @@ describe('receiving a delivery', () => {
     expect(seen).toEqual(['stored 7', 'refused 7']);
   });
 
+  test('a body that somebody sends again, under whatever name, does not show that GitHub reaches us (E1)', async () => {
+    const outcomes: Outcome[] = ['ok', 'repeated_body', 'job_already_exists'];
+    const verified: number[] = [];
+    const count = async (act: () => Promise<unknown>) => {
+      const before = verified.length;
+      await act();
+      return verified.length - before;
+    };
+    const events = { verified: (appId: number) => void verified.push(appId), stored: () => undefined, refused: () => undefined };
+    const repeats = { isExcessive: () => outcomes.length === 0, stored: () => undefined };
+    const { post } = await start(() => Promise.resolve(outcomes.shift() ?? 'ok'), { events, repeats });
+    expect(await count(() => post('{}'))).toBe(1);
+    expect(await count(() => post('{}'))).toBe(0);
+    expect(await count(() => post('[]', headersFor('[]', { 'x-github-event': 'workflow_job' })))).toBe(0);
+    expect(await count(() => post('{}'))).toBe(1);
+    expect(await count(() => post('{}'))).toBe(0);
+  });
+
+  test('a delivery that we cannot store shows that GitHub reaches us (E1)', async () => {
+    const verified: number[] = [];
+    const events = { verified: (appId: number) => void verified.push(appId), stored: () => undefined, refused: () => undefined };
+    const { post } = await start(() => Promise.reject(new NotReady('no pools yet')), { events });
+    await post('{}');
+    expect(verified).toEqual([7]);
+  });
+
   test('whatever is sent, the answer is a 200, a 400, a 401 or a 413, and memory is given back (B1, B5)', async () => {
     const { post, refusals, budget } = await start(stored);
     const event = fc.constantFrom(
@@ -138,8 +164,8 @@ describe('receiving a delivery', () => {
 
   test('a fault of our own is answered with 503 too, before anything is stored (B5)', async () => {
     const refusals: Refusal[] = [];
-    const events = { verified: fail, stored: () => undefined, refused: (refusal: Refusal) => void refusals.push(refusal) };
-    const { post, budget } = await start(stored, { events });
+    const events = { verified: () => undefined, stored: () => undefined, refused: (refusal: Refusal) => void refusals.push(refusal) };
+    const { post, budget } = await start(stored, { events, repeats: { isExcessive: fail, stored: fail } });
     expect(await post('{}')).toMatchObject({ status: 503, retryAfter: '10' });
     expect(refusals).toEqual(['internal']);
     expect(budget).toMatchObject({ heldBytes: 0, requests: 0 });

@@ -79,7 +79,6 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
         case 'whole': {
           const appId = verifyDelivery(apps, headers, body.bytes);
           if (appId === undefined) return refuse('bad_signature', UNVERIFIED, { ...about, ...whyUnverified(apps, headers.target) });
-          events.verified(appId);
           const digest = bodyDigest({ appId, event: headers.event }, body.bytes);
           if (repeats.isExcessive(digest)) return repeated({ ...about, appId }, begun);
           const delivery = decodeDelivery({ ...about, appId, digest, reduces: reducesIgnoredJobs }, body.bytes);
@@ -115,7 +114,10 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
       const job = 'job' in parsed ? parsed.job : null;
       repeats.stored(digest);
       // That somebody has a body of GitHub's does not say that GitHub reaches us.
-      if (outcome !== 'repeated_body') gaps.stored(appId);
+      if (outcome !== 'repeated_body') {
+        gaps.stored(appId);
+        events.verified(appId);
+      }
       events.stored({ guid, event: parsed.event, outcome, appId, account: parsed.account, job, ms: performance.now() - begun });
       return { status: 200, text: outcome };
     } catch (error) {
@@ -136,7 +138,10 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
   function refuse(refusal: Refusal, answer: Answer, details: RefusalDetails): Answer {
     if (answer.status === 503) {
       if (details.appId === undefined) gaps.turnedAway();
-      else gaps.refused(details.appId);
+      else {
+        gaps.refused(details.appId);
+        events.verified(details.appId);
+      }
     }
     events.refused(refusal, { reason: answer.text, ...details });
     return answer;
