@@ -1,16 +1,19 @@
+import { randomBytes } from 'node:crypto';
 import { isSigned } from '@paddock/github/signature';
 import type { AppSecrets } from './config.ts';
 import type { DeliveryHeaders } from './read-headers.ts';
 
+/** Takes the place of the secret of an App that is not configured, so that a large body takes its time there too. */
+const SECRET_OF_NOBODY = randomBytes(32).toString('hex');
+
 /**
- * The App that sent a body, or undefined: no such App, or a wrong signature; an outsider cannot tell which. Where GitHub names no App, it
- * can only be the one that there is.
+ * The App that sent a body, or undefined: no such App, or a wrong signature; an outsider cannot tell which, neither by the answer nor by how long
+ * it takes. Where GitHub names no App, it can only be the one that there is.
  */
 export function verifyDelivery(apps: readonly AppSecrets[], { target, signature }: DeliveryHeaders, body: Buffer): number | undefined {
   const app = appOf(apps, target);
-  if (app === undefined) return undefined;
-  const secrets = app.secrets.map((secret) => secret.reveal());
-  return isSigned(body, signature, secrets) ? app.id : undefined;
+  const secrets = app?.secrets.map((secret) => secret.reveal()) ?? [SECRET_OF_NOBODY];
+  return isSigned(body, signature, secrets) ? app?.id : undefined;
 }
 
 /** Why a signature was refused, for the log and never for the sender. */
