@@ -1,3 +1,4 @@
+import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { createWaits } from '@paddock/db/accounts/waits';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import type { Database } from '@paddock/db/schema/tables';
@@ -5,7 +6,7 @@ import { connectGitHub, type GitHub } from '@paddock/github/connect';
 import { createJitConfig } from '@paddock/github/runners';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/github/start-small-world';
-import type { TestDatabase } from '@paddock/testing/database';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
@@ -164,4 +165,19 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
       await world.github.stop();
     },
   };
+}
+
+/** Gives each test of a file a scene of its own, on one database. */
+export function beforeEachJobs(give: (scene: JobsScene, database: TestDatabase) => void): void {
+  let database: TestDatabase;
+  let scene: JobsScene;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+  beforeEach(async () => {
+    scene = await startJobsScene(database);
+    give(scene, database);
+  });
+  afterEach(() => scene.stop());
 }

@@ -1,18 +1,10 @@
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { startJobsScene, type JobsScene } from './jobs.scene.ts';
+import { describe, expect, test } from '@jest/globals';
+import { beforeEachJobs, type JobsScene } from './jobs.scene.ts';
 
-let database: TestDatabase;
 let scene: JobsScene;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
+beforeEachJobs((given) => {
+  scene = given;
 });
-afterAll(() => database.drop());
-beforeEach(async () => {
-  scene = await startJobsScene(database);
-});
-afterEach(() => scene.stop());
 
 describe('GitHub is asked once', () => {
   test('whether a run is over, however many of its jobs stay queued (E4, P4)', async () => {

@@ -1,19 +1,11 @@
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { startJobsScene, type JobsScene } from './jobs.scene.ts';
+import { beforeEachJobs, type JobsScene } from './jobs.scene.ts';
 
-let database: TestDatabase;
 let scene: JobsScene;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
+beforeEachJobs((given) => {
+  scene = given;
 });
-afterAll(() => database.drop());
-beforeEach(async () => {
-  scene = await startJobsScene(database);
-});
-afterEach(() => scene.stop());
 
 const JOBS_OF_RUN = 'actions/list-jobs-for-workflow-run';
 const running = { status: 'running', wants_worker: false } as const;

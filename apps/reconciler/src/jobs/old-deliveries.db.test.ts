@@ -1,20 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { currentPoolsDocument } from '@paddock/db/jobs/pools-documents';
 import { recordJobs } from '@paddock/db/jobs/record-jobs';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { startJobsScene, type JobsScene } from './jobs.scene.ts';
+import { type TestDatabase } from '@paddock/testing/database';
+import { beforeEachJobs, type JobsScene } from './jobs.scene.ts';
 
 let database: TestDatabase;
 let scene: JobsScene;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
+beforeEachJobs((given, on) => {
+  scene = given;
+  database = on;
 });
-afterAll(() => database.drop());
-beforeEach(async () => {
-  scene = await startJobsScene(database);
-});
-afterEach(() => scene.stop());
 
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
 

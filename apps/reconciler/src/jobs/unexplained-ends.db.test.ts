@@ -1,21 +1,13 @@
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { startJobsScene, type JobsScene } from './jobs.scene.ts';
+import { beforeEachJobs, type JobsScene } from './jobs.scene.ts';
 
-let database: TestDatabase;
 let scene: JobsScene;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
+beforeEachJobs((given) => {
+  scene = given;
 });
-afterAll(() => database.drop());
-beforeEach(async () => {
-  scene = await startJobsScene(database);
-});
-afterEach(() => scene.stop());
 
 /** A worker that ended well just now, and nobody has heard of its job. */
 const endUnexplained = async (given: { pod_name?: string; k8s_pool?: string } = {}) =>

@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { type TestDatabase } from '@paddock/testing/database';
+import { putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { accountBreaker, noteSuccess, passBreakers, poolBreaker } from './breakers.ts';
-import { emptyMatchingTables, matchAll, matchOnce } from './matching.scene.ts';
+import { beforeEachMatching, matchAll, matchOnce } from './matching.scene.ts';
 import { noteWorkerFailure } from './worker-failures.ts';
 
 let testDb: TestDatabase;
-beforeAll(async () => {
-  testDb = await createTestDatabase();
-});
-afterAll(() => testDb.drop());
-beforeEach(async () => {
-  await testDb.db.deleteFrom('breakers').execute();
-  await emptyMatchingTables(testDb.db);
-  await putPools(testDb.db, examplePools());
+beforeEachMatching((given) => {
+  testDb = given;
 });
 
 const FAILING = 1;
@@ -50,7 +44,7 @@ const secondsToNextEnd = async () => {
     select extract(epoch from min(paused_until) - now())::float8 as seconds from breakers where paused_until > now()`.execute(testDb.db);
   return rows[0]?.seconds ?? 0;
 };
-/** Whom the matcher lets try now, and the breakers let go on: the workers of these accounts begin. */
+/** The accounts that matcher and breakers let try now; their workers begin. */
 async function begin(): Promise<{ podName: string; entityId: number }[]> {
   await matchAll(testDb.db);
   const reserved = await testDb.db
@@ -91,7 +85,7 @@ async function play(seconds: number, failing: readonly number[]): Promise<number
 const poolRow = () => testDb.db.selectFrom('breakers').select(['failures', 'pauses']).where('subject_id', '=', 'linux').executeTakeFirst();
 
 describe('a pool that failures of several accounts hold back (C11)', () => {
-  test('leaves its trial to whoever has failed least there, though others have less of it and older jobs', async () => {
+  test('leaves its trial to the account that has failed least, though others have fewer workers and older jobs', async () => {
     await putRunning(4);
     for (const entityId of [FAILING, ACCOMPLICE, HONEST]) await putJobs(2, entityId);
     await fail(FAILING, FAILING, ACCOMPLICE);
@@ -99,7 +93,7 @@ describe('a pool that failures of several accounts hold back (C11)', () => {
     expect([paused, over?.[0]]).toEqual([[], HONEST]);
   });
 
-  test('takes the one reservation that stays from whoever has failed least', async () => {
+  test('keeps the reservation of the account that has failed least', async () => {
     for (const entityId of [FAILING, ACCOMPLICE, HONEST]) await putJobs(1, entityId);
     await matchAll(testDb.db);
     await fail(FAILING, FAILING, ACCOMPLICE);

@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { type TestDatabase } from '@paddock/testing/database';
+import { putJob } from '@paddock/testing/demand-rows';
 import { installationBreaker, noteFailure } from './breakers.ts';
 import { storeInstallations } from '../accounts/installations.ts';
 import { findWorkerToProvision } from '../workers/workers.ts';
-import { emptyMatchingTables, matchAll, matchOnce } from './matching.scene.ts';
+import { beforeEachMatching, matchAll, matchOnce } from './matching.scene.ts';
 
 let testDb: TestDatabase;
-beforeAll(async () => {
-  testDb = await createTestDatabase();
-});
-afterAll(() => testDb.drop());
-beforeEach(async () => {
-  await testDb.db.deleteFrom('breakers').execute();
-  await emptyMatchingTables(testDb.db);
-  await putPools(testDb.db, examplePools());
+beforeEachMatching((given) => {
+  testDb = given;
 });
 
 const ACME = { id: 90_000_001, login: 'acme', type: 'Organization' } as const;

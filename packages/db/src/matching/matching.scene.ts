@@ -1,3 +1,6 @@
+import { afterAll, beforeAll, beforeEach } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import type { Kysely } from 'kysely';
 import { matchDemand, type MatchingOptions } from './match-demand.ts';
 import { lockMatching } from './matching-lock.ts';
@@ -55,4 +58,19 @@ const TABLES = [
 
 export async function emptyMatchingTables(db: Kysely<Database>): Promise<void> {
   for (const table of TABLES) await db.deleteFrom(table).execute();
+}
+
+/** Gives the tests of a file one database, without breakers and with the pools of the example before each of them. */
+export function beforeEachMatching(give: (database: TestDatabase) => void): void {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    give(database);
+  });
+  afterAll(() => database.drop());
+  beforeEach(async () => {
+    await database.db.deleteFrom('breakers').execute();
+    await emptyMatchingTables(database.db);
+    await putPools(database.db, examplePools());
+  });
 }

@@ -1,24 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { type TestDatabase } from '@paddock/testing/database';
+import { putJob } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { accountBreaker, noteFailure, noteSuccess, passBreakers, poolBreaker } from './breakers.ts';
 import { bindWorkers } from '../jobs/bind-workers.ts';
-import { emptyMatchingTables, matchAll, matchOnce } from './matching.scene.ts';
+import { beforeEachMatching, matchAll, matchOnce } from './matching.scene.ts';
 import { closeServedPools, forgetFailedAccounts, noteOutdatedRunner, noteWorkerFailure } from './worker-failures.ts';
 
 let testDb: TestDatabase;
-beforeAll(async () => {
-  testDb = await createTestDatabase();
-});
-afterAll(() => testDb.drop());
-beforeEach(async () => {
-  await testDb.db.deleteFrom('breakers').execute();
-  await emptyMatchingTables(testDb.db);
-  await putPools(testDb.db, examplePools());
+beforeEachMatching((given) => {
+  testDb = given;
 });
 
 const ACME = 1;
@@ -240,7 +234,7 @@ describe('failures that turn out to be jobs (C11)', () => {
     expect(await rows()).toEqual([]);
   });
 
-  test('are taken back by whoever waited for them to be counted', async () => {
+  test('are taken back by a binding that waited until they were counted', async () => {
     const { pod_name: podName } = await putWorker(testDb.db, { entity_id: ACME, status: 'failed', completed_at: new Date() });
     const { bound } = await testDb.db.transaction().execute(async (trx) => {
       await noteWorkerFailure({ db: trx, breakerRules: BREAKER_RULES }, { podName, failureClass: 'exit_code', message: 'ended' });
