@@ -79,7 +79,7 @@ test('keys that are refused with the place where they belong are not offered by 
   expect(patternProperties).toEqual({ '^x-': {} });
 });
 
-test('whoever may move a tag has no say in what samples run: their public images are named by digest', () => {
+test('samples name public images by digest, so that a moved tag changes nothing', () => {
   const images = [
     ...`${read('deploy/paddock.example.yaml')}${read('deploy/docker/Dockerfile')}`.matchAll(/(?:image: (?:&\S+ )?|^FROM )([^\s*}]+)/gm),
   ];

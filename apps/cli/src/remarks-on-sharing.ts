@@ -8,7 +8,7 @@ export function remarksOnSharing({ pools, entities }: Pick<ConfigFile, 'pools' |
   const names = open.map(({ name }) => name).join(', ');
   return [
     ...(entities['*'] !== undefined && entities['*'].commonMaxWorkers === undefined
-      ? ["'*' has no commonMaxWorkers: whoever has many accounts can have maxWorkers for each of them."]
+      ? ["'*' has no commonMaxWorkers: somebody with many accounts can have maxWorkers for each."]
       : []),
     ...(open.length === 0
       ? []

@@ -3,7 +3,7 @@ import { nodePowersOf } from '@paddock/domain/pools/node-powers';
 import type { Pool } from '@paddock/domain/pools/pools-document';
 import { strangersOf } from '@paddock/domain/pools/trust';
 
-/** What the template of a pool hands to people whom nobody has named. */
+/** What a pool's template hands to strangers. */
 export function remarksOnStrangers(entities: Readonly<Record<string, unknown>>, pool: Pool): string[] {
   const strangers = strangersOf(entities, pool);
   const [first] = strangers;

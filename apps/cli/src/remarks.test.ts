@@ -3,7 +3,7 @@ import { configFileToLoad } from '@paddock/domain/pools/config-file';
 import { remarksOn } from './remarks.ts';
 
 const POOL = { name: 'a', labels: ['x'], image: 'own:1', namespace: 'n' };
-/** Of which only accounts that are named get jobs to. */
+/** It serves named accounts only. */
 const DIND = { containerMode: 'dind', runnerGroup: 'docker', entities: ['acme'] };
 const allRemarks = (pools: object[], entities: object = { '*': {} }) => {
   const written = { github: { apps: [{ id: 1 }] }, pools, entities };
@@ -123,7 +123,7 @@ describe('what can be used and is hardly meant', () => {
   test("'*' without a common cap, for accounts can be multiplied (C4)", () => {
     const own = poolOf('a', ['x'], { registration: 'repository' });
     expect(allRemarks([own], { '*': {} })).toEqual([
-      "'*' has no commonMaxWorkers: whoever has many accounts can have maxWorkers for each of them.",
+      "'*' has no commonMaxWorkers: somebody with many accounts can have maxWorkers for each.",
     ]);
     expect(allRemarks([own], { '*': { commonMaxWorkers: 40 } })).toEqual([]);
     expect(allRemarks([own], { acme: {} })).toEqual([]);

@@ -50,7 +50,7 @@ describe('the ingress settings', () => {
     expect(apps.map(({ id, secrets }) => [id, secrets.map((secret) => secret.reveal())])).toEqual([[7, ['new secret', 'old secret']]]);
   });
 
-  test('a pool for strangers on their node keeps no ingress from starting: whoever loads the pools refuses it (B4)', () => {
+  test('ingress starts although a pool gives strangers its node: the scheduler refuses that pool (B4)', () => {
     const env = configured('untrusted.yaml', CONFIG.replace('FOLDER', folder).replace('image: runner:1', 'containerMode: dind'));
     expect(readIngressConfig(env).apps).toHaveLength(1);
   });

@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { createIngressDatabase, type Ingress, PATIENT, signed, startIngress } from './ingress.scene.ts';
 
 const ACME = { id: 11, login: 'acme', type: 'Organization' };
-/** Whoever registers a login that its account has given up. */
+/** An account that takes a login which another has given up. */
 const THIEF = { id: 666, login: 'ACME', type: 'User' };
 
 const configOf = (entities: string) => `
@@ -75,7 +75,7 @@ const stated = (day: number, login: string, action: 'created' | 'suspend') => {
 };
 
 test.each(['{ acme: {} }', "{ Acme: {}, '*': {} }"])(
-  'whoever takes the freed login of an account in entities (%s) is served no job, whatever comes first',
+  'an account that takes a freed login of entities (%s) is served no job, in any order of deliveries',
   async (entities) => {
     await startWith(entities);
     expect(await outcomeOf(job(1, ACME))).toBe('job_stored');
@@ -145,7 +145,7 @@ test('what was said before an account was renamed turns its name back in no deli
   expect(await known()).toMatchObject({ login: 'acme-new' });
   await stated(2, 'acme', 'suspend');
   expect(await known()).toMatchObject({ login: 'acme-new' });
-  // What is newer counts, whoever says it.
+  // The newer statement counts.
   await stated(5, 'acme-newer', 'created');
   await stated(2, 'acme', 'suspend');
   await said(4, 'acme', 3);

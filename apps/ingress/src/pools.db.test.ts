@@ -28,7 +28,7 @@ function createReplica(db = database.dbOf('ingress')) {
 }
 
 describe('the pools that ingress judges by (B4)', () => {
-  test('are none until a document is loaded, then the newest; each is told of once', async () => {
+  test('are none until a document is loaded, then the newest; each is logged once', async () => {
     const { pools, versions, labels } = createReplica();
     await pools.once();
     expect(pools.current()).toBeUndefined();

@@ -86,7 +86,7 @@ describe('receiving a delivery', () => {
     expect(seen).toEqual(['stored 7', 'refused 7']);
   });
 
-  test('a body that somebody sends again, under whatever name, does not show that GitHub reaches us (E1)', async () => {
+  test('a repeated body does not show that GitHub reaches us, under any GUID or event (E1)', async () => {
     const outcomes: Outcome[] = ['ok', 'repeated_body', 'job_already_exists'];
     const verified: number[] = [];
     const count = async (act: () => Promise<unknown>) => {

@@ -69,7 +69,7 @@ describe('one captured delivery, sent again', () => {
     expect(stored.map(({ status, text }) => [status, text])).toEqual(others.map(() => [200, 'job_stored']));
     expect((await events()).length).toBeLessThanOrEqual(MOST_ROWS + others.length);
 
-    // From here on nothing grows any more.
+    // From here on nothing grows.
     const [rows, before] = [(await events()).length, await bytes()];
     await flood(() => replayed(captured));
     expect(await events()).toHaveLength(rows);

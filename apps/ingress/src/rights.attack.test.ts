@@ -8,7 +8,7 @@ import { type Kysely, sql } from 'kysely';
 
 const DENIED = '42501';
 
-/** Whoever has taken ingress over has its connection to the database, and nothing else of ours. */
+/** An attacker who has taken ingress over has its connection to the database, and nothing else. */
 describe('with the connection of ingress', () => {
   let database: TestDatabase;
   let own: Kysely<Database>;
@@ -62,7 +62,7 @@ describe('with the connection of ingress', () => {
     expect(await failure(statement)).toBe(DENIED);
   });
 
-  test('a worker is told which job it runs, for that is what ingress is for', async () => {
+  test('ingress may say which job a worker runs, for that is its work', async () => {
     const { pod_name: podName } = await putWorker(database.db);
     const { job_id: jobId } = await putJob(database.db);
     await own.updateTable('workers').set({ assigned_job_id: jobId, assigned_at: new Date() }).where('pod_name', '=', podName).execute();

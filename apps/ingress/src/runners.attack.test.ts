@@ -46,7 +46,7 @@ const UNASSIGNED = { assigned_job_id: null, assigned_at: null };
 const podOf = async (jobId: number) =>
   (await database.db.selectFrom('jobs').select('k8s_pod').where('job_id', '=', jobId).executeTakeFirst())?.k8s_pod;
 
-test('another repository’s runner of the same name binds no worker, whatever its jobs ask for (B7)', async () => {
+test('another repository’s runner of the same name binds no worker, with any labels (B7)', async () => {
   const { pod_name: runner } = await addWorker();
   const theirs = { runner, runnerId: THEIR_RUNNER };
   expect(await outcomeOf('in_progress', { id: 1, ...theirs })).toBe('ignored_no_label');

@@ -91,7 +91,7 @@ describe('the ingress as a process', () => {
     expect(await database.db.selectFrom('jobs').select('job_id').execute()).toHaveLength(3);
   });
 
-  test('judges by the pools that are put in force while it runs, whatever its own file says of pools (B4)', async () => {
+  test('judges by the pools in the database, not by those of its own file (B4)', async () => {
     const ingress = await start({ env: { PADDOCK_POOLS_REFRESH_MS: '100' } });
     expect(await deliver(ingress, 900)).toMatchObject({ text: 'job_stored' });
     await putPoolsOf(database, CONFIG.replace('linux', 'windows'));

@@ -59,7 +59,7 @@ test('a stranger’s label opens no pool that serves others, and no worker is wa
   ]);
 });
 
-test('whoever takes the freed login of an account that a pool names gets no job there (B4)', async () => {
+test('an account that takes a freed login gets no job in a pool that names it (B4)', async () => {
   const thief = { id: 666, login: 'ACME', type: 'User' };
   expect(await tell('queued', { id: 6, labels: ['docker'] }, of(ACME, 'api'))).toMatch(/^job_/);
   expect(await tell('queued', { id: 7, labels: ['docker'] }, of(thief, 'api'))).toBe('refused_account');

@@ -18,7 +18,7 @@ export function verifyDelivery(apps: readonly AppSecrets[], { target, signature 
 
 /** Why a signature was refused, for the log and never for the sender. */
 export interface Unverified {
-  /** One of a few, whatever the sender says: the App of ours that it names, another one, or none. */
+  /** The App that the sender names: one of ours, another one, or none. */
   readonly kind: string;
   /** What has to be corrected in the configuration, or at GitHub. */
   readonly reason: string;

@@ -58,7 +58,7 @@ describe('the scheduler as a process', () => {
     expect(scheduler.lines().join('\n')).not.toMatch(/BEGIN RSA|[A-Za-z0-9+/]{120,}/);
   });
 
-  test('the pools of its file change while it runs; a file that cannot be used is told of, and changes nothing (B4, H1)', async () => {
+  test('follows its file while it runs; a file that cannot be used is logged and changes nothing (B4, H1)', async () => {
     await world.reset();
     const path = join(folder, 'changing.yaml');
     const file = async (labels: readonly string[]) => {

@@ -4,7 +4,7 @@ import { tableOf, toResult } from './results.ts';
 import { startSystem } from './system.ts';
 import { openWatcher } from './watch.ts';
 
-/** Of one organisation, which GitHub lets register 180 runners a minute: what is beyond waits, whatever the system. */
+/** GitHub lets one organisation register 180 runners a minute: more jobs only wait for that. */
 const MOST_JOBS_OF_ONE = 300;
 
 export const burst: Bench = {

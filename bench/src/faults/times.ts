@@ -1,4 +1,4 @@
-/** Of what removes and stops what is not needed any more: no job waits for it, and a run sees its end. */
+/** Times of clearing up, which no job waits for. They are short, so that a run sees the end of it. */
 const SHORT_TIDYING = {
   PADDOCK_SURPLUS_AFTER_MS: '3000',
   PADDOCK_STOP_IDLE_APART_MS: '2000',

@@ -43,10 +43,10 @@ export interface Delivery {
 export const MIXES = ['mixed', 'queued'] as const;
 export type Mix = (typeof MIXES)[number];
 
-/** In a mix, so many jobs are queued, and then as many run, before the first of them is told to run or to have ended. */
+/** In a mix, a job's `in_progress` follows its `queued` after so many other jobs, and its `completed` after as many again. */
 const JOBS_BETWEEN = 100;
 
-/** About `count` deliveries of jobs from `firstJobId` on, of which none shares its body with another. Bodies have about 7 KB. */
+/** About `count` deliveries of jobs from `firstJobId` on. Each has a body of its own, of about 7 KB. */
 export function makeDeliveries(mix: Mix, firstJobId: number, count: number): Delivery[] {
   const example = queuedExample();
   const make = (action: Action, jobId: number): Delivery => ({

@@ -62,7 +62,7 @@ describe('the roles of the services (A10)', () => {
     expect(await failureAs('roles_one_scheduler', 'select from roles_two.jobs')).toBe('42501');
   });
 
-  test('a login that is no member of its service’s role is told so, and not that the tables are missing', async () => {
+  test('a login outside its service’s role reads that as the reason, not that tables are missing', async () => {
     const db = connectDatabase({ url: database.url, schema: 'roles_two', poolSize: 1, applicationName: 'paddock-test' });
     await sql`set role roles_one_ingress`.execute(db.db);
     expect(await whyUnfit(db.db, 'roles_two')).toBe(
@@ -71,7 +71,7 @@ describe('the roles of the services (A10)', () => {
     await db.close();
   });
 
-  test('each run of the migrator brings rights to what the file says, whatever was granted meanwhile', async () => {
+  test('each run of the migrator restores the rights that the file says', async () => {
     const before = await rightsIn('roles_one');
     await ask(`grant delete on roles_one.jobs to roles_one_ingress`);
     await ask(`grant update (k8s_image) on roles_one.workers to roles_one_ingress`);

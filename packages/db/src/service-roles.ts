@@ -31,7 +31,7 @@ const rightsIn = (schema: string): string =>
     name === 'schema' ? schema : roleOf(schema, name as ServiceName),
   );
 
-/** The SQL that makes the roles and gives them their rights, for whoever applies it by hand. */
+/** The SQL that makes the roles and gives them their rights, to be applied by hand. */
 export const rolesSql = (schema: string): string =>
   `${rolesOf(schema).map(makingRole).join('')}begin;\nset local search_path = ${schema};\n${rightsIn(schema)}commit;\n`;
 

@@ -168,7 +168,7 @@ function describeOperation(request: { readonly method: string; readonly url: str
 // Tokens of every kind GitHub issues, JSON web tokens, and long runs of base64 (a JIT config is one).
 const SECRETS = /\b(?:gh[a-z]_|github_pat_)[\w.-]+|\beyJ[\w-]+\.[\w-]+\.[\w-]+|[A-Za-z0-9+/]{120,}={0,2}/g;
 
-/** Characters that are looked at: a server may say megabytes, of which some take the patterns hours. */
+/** So many characters are searched: on megabytes of hostile text the patterns would take hours. */
 const LONGEST_READ = 10_000;
 
 function redact(text: string): string {

@@ -36,7 +36,7 @@ describe('runner groups (C7)', () => {
     expect(await calls()).toMatchObject({ [CREATE]: 1 });
   });
 
-  test('whose jobs one takes is told with it: which repositories, and which workflows', async () => {
+  test('a group comes with the repositories and workflows that it takes', async () => {
     await world.github.addRepository({ owner: 'acme', name: 'infra' });
     const workflows = ['acme/infra/.github/workflows/deploy.yaml@refs/heads/main'];
     await world.github.setRunnerGroup({ org: 'acme', name: 'Infra', visibility: 'selected', repositories: ['acme/infra'], workflows });

@@ -13,7 +13,7 @@ export type RunnerGroupSettings = {
   readonly allowsPublicRepositories: boolean;
 };
 
-/** A runner group by its id, and whose jobs it takes: undefined for the default one, of which nobody was asked. */
+/** A runner group by its id, and whose jobs it takes; undefined for the default one, which is not read. */
 export type RunnerGroup = { readonly id: number; readonly access: GroupAccess | undefined };
 
 /** A new object each time: what is concluded from one answer is not concluded for other organisations, or for later answers. */

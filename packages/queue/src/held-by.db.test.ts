@@ -45,7 +45,7 @@ const waiting: Handler = async ({ subject }) => {
 };
 const kinds = { a: { handler: waiting, slots: 4 } };
 
-/** Snoozes for an hour, whatever the breaker says by then. */
+/** Snoozes for an hour and does not ask the breaker. */
 const waitAnHour: Handler = () => Promise.resolve(snooze(HOUR_MS, 'the cluster is away', { heldBy: 'cluster:x' }));
 
 /** Snoozes for a breaker that closes meanwhile. */

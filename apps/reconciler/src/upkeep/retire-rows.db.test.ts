@@ -63,7 +63,7 @@ describe('old events (E7)', () => {
     expect(await sweep()).toEqual({ events: 0, jobs: 0, more: false });
   });
 
-  test('go whatever a delivery’s header calls them, and however often the body of a kept one came again', async () => {
+  test('go under any event name, and although the body of a kept one came again', async () => {
     for (const event of ['installation_made_up.created', 'auth_attempt.created', 'discovered.installed', 'discovered.uninstalled']) {
       await putEvent(event, 91, { source: 'webhook' });
     }

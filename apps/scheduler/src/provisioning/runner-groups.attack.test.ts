@@ -184,7 +184,7 @@ test('a worker for an account whose login is another one’s registers nothing i
   expect((await world.workers()).map(({ stop_reason: reason }) => reason)).toEqual(['pool_closed']);
 });
 
-test('a worker whose pool does not serve its account any more registers nothing, and none follows it (C2)', async () => {
+test('a worker whose pool no longer serves its account registers nothing, and none follows it (C2)', async () => {
   const before = await registered();
   await putPool({});
   await world.queueJob();

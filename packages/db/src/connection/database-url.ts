@@ -15,7 +15,7 @@ export function databaseUrl({ databaseUrl: given, sslMode }: DatabaseSettings): 
   return url.href;
 }
 
-/** The same, for a service that starts: warns of another host for which nobody has said how to encrypt and whom to trust (A11). */
+/** The same, for a service that starts: warns where the URL of another host does not say how to encrypt (A11). */
 export function guardedDatabaseUrl(settings: DatabaseSettings, log: Logger): string {
   const url = databaseUrl(settings);
   const { searchParams, hostname } = new URL(url);

@@ -9,7 +9,7 @@ export interface DeliveryToRecord {
   /** The whole body, JSON that JSONB can hold, as text or its UTF-8. */
   readonly payload: string | Buffer;
   readonly payloadRepaired: boolean;
-  /** Tells it from every other delivery, whatever its headers claim (`bodyDigest`). */
+  /** Distinguishes it from every other delivery without its headers (`bodyDigest`). */
   readonly bodyDigest: string;
   /** What is stored instead of the body of a job that no pool serves. */
   readonly reduced?: () => string;

@@ -21,7 +21,7 @@ const JOBS = 64;
 /** The names tell the runners apart. */
 const RUNNER_ID = 5;
 
-/** Some accounts, of which one has the workers. None is known yet, and all are admitted by their login, so that each is to be pinned. */
+/** Unknown accounts that their logins admit, so that each is pinned. One of them has the workers. */
 const ACCOUNTS = Array.from({ length: JOBS }, (_job, index) => {
   const id = 90_000_001 + (index % 4 === 3 ? index : 0);
   return { id, login: `org-${id}`, type: 'Organization' };

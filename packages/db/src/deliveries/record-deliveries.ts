@@ -56,7 +56,7 @@ export async function recordDeliveries(
 /** An installation, a name, or in passing a job that waits: it writes installations outside of the statement for jobs. */
 const tellsOfAccount = ({ parsed }: DeliveryToRecord): boolean => parsed.kind !== 'job' && parsed.kind !== 'noted';
 
-/** Whom a delivery that is of use shows to bear a login; an account that has lost the App may have lost its name since. */
+/** The account that bears a login, by this delivery. Not one that has lost the App: it may have lost its name since. */
 function accountOf({ parsed }: DeliveryToRecord): NamedAccount[] {
   const isOfUse = parsed.kind !== 'noted' && !(parsed.kind === 'installation' && parsed.statement.isDeleted);
   return isOfUse && parsed.account !== null ? [parsed.account] : [];

@@ -76,7 +76,7 @@ describe('a body that comes again', () => {
     'a ping': delivery('ping', examplePayload('ping', undefined)),
   };
 
-  test.each(Object.entries(KINDS))('under another GUID is told in a small row: %s (A4)', async (_kind, first) => {
+  test.each(Object.entries(KINDS))('under another GUID leaves a small row: %s (A4)', async (_kind, first) => {
     await record(first);
     const again = asNew(first);
     expect(await record(again)).toEqual(['repeated_body']);

@@ -105,7 +105,7 @@ export async function noteFailure({ db, breakerRules }: Noting, { subject, failu
   return pause && { waitMs: pause.waitMs, heldBy: heldBy(subject) };
 }
 
-/** Keeps rows short: what failed a hundred failures ago is not taken back any more. */
+/** Keeps rows short: a failure that a hundred others have followed is not taken back. */
 const MOST_COUNTED = 100;
 
 const counted = (column: string) =>
@@ -123,7 +123,7 @@ export function noting(
   // Only what happens to several accounts within a while speaks of the pool: not one failure of each in a month.
   const isStale = sql`(b.pauses = 0 and b.entities is not null and b.subject_id not like '%@%' and b.failed_at < now() - interval '1 hour')`;
   const before = sql`case when ${isStale} then 0 else b.failures end`;
-  // All that one account's workers come to is told by the row of that account; the pool's waits for a second one.
+  // The account's own row counts what one account fails; the pool's row waits for a second account.
   const isShared = sql`(b.subject_id like '%@%' or coalesce(not excluded.entities @> b.entities, true))`;
   const opens = sql`(b.pauses > 0 or ${before} + 1 >= ${failures}::integer and ${isShared})`;
   // It had answered, and no trial came for a while: this failure begins another outage.

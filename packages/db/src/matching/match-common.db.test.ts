@@ -52,7 +52,7 @@ describe("the accounts that only '*' admits (C4)", () => {
     ]);
   });
 
-  test('count those of them whose jobs all run, and none of a named account’s, by whatever name its workers were made', async () => {
+  test('count those whose jobs all run, and no worker of a named account, under any of its names', async () => {
     const entities = { acme: { maxWorkers: null }, 'id:4': { maxWorkers: null }, '*': { maxWorkers: null, commonMaxWorkers: 5 } };
     await putPools(testDb.db, examplePools({ entities }));
     await install('acme');

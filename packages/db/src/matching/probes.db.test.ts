@@ -34,7 +34,7 @@ const age = (interval: string) =>
 const endPause = () => sql`update breakers set paused_until = now()`.execute(database.db);
 
 describe('probes of what passes by itself (C11)', () => {
-  test('a breaker that opens tells whom it holds for how long; one that only counts holds no task', async () => {
+  test('a breaker that opens says for how long it holds; one that only counts holds no task', async () => {
     expect(await fail()).toBeUndefined();
     expect(await fail()).toBeUndefined();
     expect(await fail()).toEqual({ waitMs: 30_000, heldBy: 'github:' });

@@ -68,7 +68,7 @@ export async function closeServedPools(db: Kysely<Database>): Promise<void> {
   await sql`
     with served as materialized (
       select b.subject_type, b.subject_id, b.failure_class from breakers b
-      -- What lies longer back is nobody's trial any more, and would take reading all workers since.
+      -- An older failure has no trial under way, and all workers since would have to be read.
       where b.subject_type = 'pool' and b.failed_at > now() - interval '1 day' and exists (
         select from workers w
         where w.created_at > b.failed_at and w.k8s_pool = split_part(b.subject_id, '@', 1) and w.assigned_at is not null

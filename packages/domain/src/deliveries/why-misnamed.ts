@@ -17,7 +17,7 @@ export function whyMisnamed(event: string, body: object): string | undefined {
   }
 }
 
-/** Other events of an App have an installation too, of which they say the ids alone. */
+/** Other events of an App have an installation too, with nothing but its ids. */
 const hasWholeInstallation = (body: object): boolean =>
   'installation' in body &&
   typeof body.installation === 'object' &&

@@ -24,7 +24,7 @@ export interface EntityRule {
   readonly weight: number;
 }
 
-/** What the configuration says of all whom only '*' admits, together. */
+/** The common rule of all accounts that only '*' admits. */
 export interface CommonRule {
   readonly cap: number | null;
   /** They share a full pool like one account of this weight. */
@@ -39,7 +39,7 @@ export interface OpenBreaker {
 
 /** Of an account in a pool. */
 export interface AccountBreaker extends OpenBreaker {
-  /** Its pause is not over: whoever stands for the trial waits. */
+  /** Its pause is not over: the next trial waits. */
   readonly isPaused: boolean;
 }
 

@@ -46,7 +46,7 @@ describe('pickUnwanted', () => {
   test.each([
     ['the account’s cap', rulesWith({ cap: 2 })],
     ['the pool’s cap', rulesWith({ pool: { cap: 2 } })],
-    ['the cap of all whom nobody has named', rulesWith({ entities: EVERYBODY, common: { cap: 2, weight: 1 } })],
+    ['the common cap of unnamed accounts', rulesWith({ entities: EVERYBODY, common: { cap: 2, weight: 1 } })],
   ])('picks as many as exceed %s (C4)', (_name, rules) => {
     expect(names(pick(three(), live(3), rules))).toEqual(['newest']);
   });

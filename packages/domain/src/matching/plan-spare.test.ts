@@ -37,7 +37,7 @@ describe('planLeaving', () => {
   test.each([
     ['the account’s cap', rulesWith({ cap: 3 }), held({ count: 2 }), 2],
     ['the pool’s cap', rulesWith({ pool: { cap: 3 } }), held({ reason: 'at_pool_cap' }), 1],
-    ['the cap of all whom nobody has named', COMMON, held({ entityId: 2, reason: 'at_common_cap' }), 1],
+    ['the common cap of unnamed accounts', COMMON, held({ entityId: 2, reason: 'at_common_cap' }), 1],
     ['another account’s room', rulesWith({ cap: 3 }), held({ entityId: 2 }), 0],
     ['another pool’s room', rulesWith({ pool: { cap: 3 } }), held({ pool: 'gpu', reason: 'at_pool_cap' }), 0],
     ['GitHub’s budget', rulesWith({ cap: 3 }), held({ reason: 'github_budget' }), 0],

@@ -175,7 +175,7 @@ describe('shareRoom', () => {
             ofEntity === room.entity(one.entityId) ||
             ofAccount === room.accountInPool(one) ||
             (COMMON.has(one.entityId) && ofCommon === common);
-          // Work conserving: whoever could have more is kept from it by the pool alone.
+          // Work conserving: only the pool keeps an account from having more.
           expect(isFull || ofPool === room.pool(one.pool)).toBe(true);
         }
       }),

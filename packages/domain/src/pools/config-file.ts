@@ -50,7 +50,7 @@ const keysOfPoolsOnly = keysOfPools.filter((key) => !(key in poolsSections));
  */
 export const configFile = checkedTogether(z.strictObject({ ...foreignToFile(keysOfPoolsOnly), github, ...poolsSections }));
 
-/** The same file, for whoever puts its pools in force: refused where jobs of strangers would get power over their node. */
+/** The same file, to put its pools in force: refused where jobs of strangers would get power over their node. */
 export const configFileToLoad = configFile.superRefine(refuseUntrusted, { when: () => true });
 
 /** The file's JSON Schema, for editors: what it says is what one value alone can tell; whatever hangs together is checked at the start. */

@@ -10,7 +10,7 @@ const problemsOf = (...pools: (Partial<Pool> | { warm: object[] })[]) =>
     .safeParse({ pools: pools.map((more) => Object.assign({}, POOL, more)), entities: { acme: {} } })
     .error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
 
-describe('what a pool says of whom it serves', () => {
+describe('the accounts and repositories that a pool serves', () => {
   test.each([
     ['entities', ['acme', 'acme-*', 'id:9007199254740991', 'Team_x'], true],
     ['entities', ['acme/api'], false],
@@ -40,7 +40,7 @@ describe('what a pool says of whom it serves', () => {
     ]);
   });
 
-  test('nothing is kept warm for whom the pool does not serve (C10)', () => {
+  test('nothing is kept warm for an account that the pool does not serve (C10)', () => {
     const problem = 'pools.0.warm.0.scope: is not served by this pool: see its entities and repositories';
     expect(problemsOf({ entities: ['acme'], warm: warm('beta') })).toEqual([problem]);
     expect(problemsOf({ entities: ['acme'], warm: warm('Acme') })).toBeUndefined();

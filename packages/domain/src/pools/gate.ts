@@ -30,7 +30,7 @@ export const servesRepository = ({ repositories }: Gate, fullName: string): bool
 export const serves = (gate: Gate, job: { readonly account: NamedAccount; readonly repoFullName: string }): boolean =>
   servesAccount(gate, job.account) && servesRepository(gate, job.repoFullName);
 
-/** Whether nothing but accounts that are named one by one gets through: whoever registers a login that fits a pattern with * would. */
+/** Whether a pool names its accounts one by one. A pattern with * names nobody: anyone can register a login that fits. */
 export const namesAccounts = ({ entities, repositories }: Gate): boolean =>
   (entities?.every((one) => !one.includes('*')) ?? false) ||
   (repositories?.every((one) => !one.split('/', 1).join().includes('*')) ?? false);

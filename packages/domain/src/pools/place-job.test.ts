@@ -40,7 +40,7 @@ describe('placeJob', () => {
   });
 });
 
-describe('whom a pool serves', () => {
+describe('the jobs that a pool serves', () => {
   const everybody = { name: 'b-all', labels: ['docker'], image: 'runner:2', namespace: 'runners' };
   const ofAcme = { ...everybody, name: 'a-acme', entities: ['acme*', 'id:7'] };
   const ofInfra = { ...everybody, name: 'infra', priority: 1, registration: 'repository', repositories: ['acme/infra'] } as const;
@@ -49,7 +49,7 @@ describe('whom a pool serves', () => {
   test.each([
     ['of a repository that the first pool serves', from('acme', 1, 'Acme/Infra'), 'infra'],
     ['of an account that the next one serves', from('ACME', 1, 'acme/api'), 'a-acme'],
-    ['of an account with an id that it serves, whatever its login', from('renamed', 7, 'renamed/api'), 'a-acme'],
+    ['of an account with an id that it serves, under a new login', from('renamed', 7, 'renamed/api'), 'a-acme'],
     ['of somebody else', from('beta', 2, 'beta/infra'), 'b-all'],
   ])('a job %s goes there (B4)', (_what, given, pool) => {
     expect(placeJob(gated, given)).toMatchObject({ pool });

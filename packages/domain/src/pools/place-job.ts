@@ -36,7 +36,7 @@ export function placeJob(document: PoolsDocument, job: JobToPlace): PlacedJob | 
   return { pool: pool.name, image: pool.image, scopeRepoId: scopeRepoId(job.account.type, pool, job.repoId) };
 }
 
-/** The pools whose workers a job must not get, whatever GitHub does: they do not serve its account, its repository, or public ones. */
+/** The pools whose workers a job must not get: they do not serve its account, its repository, or public ones. */
 export const poolsClosedTo = ({ pools }: PoolsDocument, job: Omit<JobToPlace, 'labels' | 'repoId'>): string[] =>
   pools.filter((pool) => !serves(pool, job) || (job.isPublic === true && !pool.publicRepositories)).map(({ name }) => name);
 

@@ -46,7 +46,7 @@ describe('a pool whose jobs have power over their node', () => {
 
   test.each<[string, object, object, string]>([
     ["serves '*'", {}, { '*': {} }, 'name accounts, without a *, in entities of the pool'],
-    ['serves whoever takes a login that fits', { entities: ['acme-*'] }, { '*': {} }, 'name accounts'],
+    ['serves any account that takes a fitting login', { entities: ['acme-*'] }, { '*': {} }, 'name accounts'],
     ['serves public repositories', { publicRepositories: true }, { acme: {} }, 'leave publicRepositories out'],
     ['is in the default runner group', { runnerGroup: 'default' }, { acme: {} }, 'name a runnerGroup of its own'],
   ])('is refused if it %s, unless that is said twice', (_what, more, entities, remedy) => {
@@ -58,7 +58,7 @@ describe('a pool whose jobs have power over their node', () => {
     expect(problemsOf({ ...KEPT, ...more, allowUntrusted: true }, entities)).toBeUndefined();
   });
 
-  test('is told all that is wrong at once', () => {
+  test('reads all that is wrong at once', () => {
     expect(problemsOf({ ...POOL, containerMode: 'dind', publicRepositories: true }, { '*': {} })).toHaveLength(3);
   });
 

@@ -3,7 +3,7 @@ import { namesAccounts } from './gate.ts';
 import { nodePowersOf } from './node-powers.ts';
 import { type Pool, usablePartsOf } from './pools-document.ts';
 
-/** People whom nobody has named, and what keeps them out of a pool. */
+/** Strangers, and what keeps them out of a pool. */
 interface Strangers {
   readonly whom: string;
   readonly remedy: string;
@@ -40,7 +40,7 @@ function untrustedUses(entities: Readonly<Record<string, unknown>>, pool: Pool):
   );
 }
 
-/** Refuses such uses in a file, beside whatever else is wrong with it. */
+/** Refuses such uses in a file, and leaves other problems to be reported too. */
 export function refuseUntrusted(content: unknown, context: z.RefinementCtx): void {
   const { pools, entities } = usablePartsOf(content);
   for (const [index, pool] of pools.entries()) {

@@ -10,7 +10,7 @@ export function readRunnerName(name: string): string {
   return trimmed.slice(0, OURS.length).toLowerCase() === OURS ? trimmed.toLowerCase() : trimmed;
 }
 
-/** A runner as GitHub tells of it; its id where that is told. */
+/** A runner by GitHub's word; its id may be missing. */
 interface ToldRunner {
   readonly name: string | null;
   readonly id: number | null;
