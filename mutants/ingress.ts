@@ -1,0 +1,3 @@
+import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
+
+export const ingress: readonly NamedMutant[] = [];
