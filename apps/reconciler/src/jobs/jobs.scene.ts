@@ -125,8 +125,8 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
       const { jitConfig, runnerId } = await createJitConfig(client, { kind: 'organization', owner: 'acme' }, runner);
       await db.updateTable('workers').set({ runner_id: runnerId }).where('pod_name', '=', worker.pod_name).execute();
       runners.push(playRunner(jitConfig, stopping.signal));
-      await waitFor('the runner to be online', async () =>
-        (await world.github.truth()).runners.some(({ name, state }) => name === worker.pod_name && state !== 'offline'),
+      await waitFor('the runner to be connected', async () =>
+        (await world.github.truth()).runners.some(({ name, state }) => name === worker.pod_name && (state === 'idle' || state === 'busy')),
       );
       return worker.pod_name;
     },
