@@ -12,10 +12,12 @@ import { refusedSubject } from '@paddock/domain/accounts/refused-subject';
 import type { GitHub } from '@paddock/github/connect';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
 import { done, type Outcome, snooze } from '@paddock/queue/outcome';
+import type { Task } from '@paddock/queue/task';
 import type { Kysely } from 'kysely';
 import { awaitGitHub } from '../await-github.ts';
 import { noteRefusal } from '../note-refusal.ts';
 import { failWorker } from './fail-worker.ts';
+import { requireLease } from './lease.ts';
 import type { Registering } from './registering.ts';
 import { repairInstallation, type Standing } from './repair-installation.ts';
 import { aloneMs, LONGEST_ALONE_MS, waitForReturn } from './wait-for-return.ts';
@@ -25,13 +27,13 @@ const LOOK_AGAIN_MS = 1_000;
 /**
  * What a failed call of GitHub's means for a worker's task, with everything that follows from it written down: the row ends where nobody can
  * know whether its runner was registered; a breaker counts what speaks against GitHub, the account or the repository. `marked`: the row says that
- * its registration has begun.
+ * its registration has begun. Throws instead of asking GitHub more if too little of the lease is left.
  */
 export async function afterGitHubFailure(
   parts: Registering,
   worker: WorkerToProvision,
   failure: GitHubFailure,
-  marked: boolean,
+  { task, marked }: { task: Task; marked: boolean },
 ): Promise<Outcome> {
   const { db, runnerGroups, events } = parts;
   events.githubFailed(worker, failure);
@@ -51,7 +53,7 @@ export async function afterGitHubFailure(
     case 'unauthorized':
     case 'forbidden':
       runnerGroups.forget(worker.login);
-      return afterRefusal(parts, worker, failure);
+      return afterRefusal(parts, worker, failure, task);
     case 'outdated':
       return snooze(LOOK_AGAIN_MS, `GitHub is asked with new credentials after: ${failure.message}`);
     case 'invalid':
@@ -77,9 +79,10 @@ function mayHaveRegistered({ kind, operation, neverSent = false }: GitHubFailure
 }
 
 /** Whom a refusal speaks against is not in it: an account that works well does not wait for one of its repositories. */
-async function afterRefusal(parts: Registering, worker: WorkerToProvision, failure: GitHubFailure): Promise<Outcome> {
+async function afterRefusal(parts: Registering, worker: WorkerToProvision, failure: GitHubFailure, task: Task): Promise<Outcome> {
   // Before the installation is looked up: if that shows another one, the refusal is over at once.
   await noteRefusal(parts, worker, failure);
+  requireLease(task);
   const standing = await standingOf(parts.db, parts.github, worker);
   const isUsable = standing !== 'gone' && standing !== 'suspended';
   const isRepositorys = isUsable && worker.scopeRepoId !== 0 && refusedSubject(failure) === 'repository';

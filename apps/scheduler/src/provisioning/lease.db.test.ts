@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { clusterBreaker, noteFailure } from '@paddock/db/matching/breakers';
 import type { Task } from '@paddock/queue/task';
+import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { look, type Seen } from './evidence.scene.ts';
 import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
 
@@ -23,20 +25,46 @@ const taskFor = (podName: string, leaseLeft: () => number): Task => ({
   leaseLeft,
 });
 
-test.each([1, 2, 3, 4])(
-  'a run that stands still before its check number %i registers nobody, and leaves the row to its successor (C6, P3)',
-  async (nth) => {
+const JIT = 'actions/generate-runner-jitconfig-for-org';
+/** Whoever needs a token asks for it, or has one: that makes nothing. */
+const TOKEN = 'apps/create-installation-access-token';
+const calls = async (): Promise<Record<string, number>> => ({ ...(await world.gitHub.report()).calls, ...world.kube.report().calls });
+
+const LOOKED = ['get pods', 'get secrets'];
+const nothing = () => undefined;
+const somethingFailed = async () => {
+  const subject = clusterBreaker((await world.workers())[0]?.cluster ?? '');
+  await noteFailure({ db: world.db, breakerRules: BREAKER_RULES }, { subject, failureClass: 'away', message: 'away for a moment' });
+};
+const secretRefused = () => world.kube.failNext({ method: 'POST', path: '/secrets$', status: 500 });
+const registrationRefused = () => world.gitHub.failNext({ path: '/generate-jitconfig$', status: 404 });
+
+test.each<[string, number, readonly string[], () => unknown]>([
+  ['the cluster for what is there', 1, [], nothing],
+  ['the cluster for a dry run', 2, LOOKED, somethingFailed],
+  ['GitHub for anything', 2, LOOKED, nothing],
+  ['PostgreSQL to mark the registration', 3, LOOKED, nothing],
+  ['GitHub for the registration', 4, LOOKED, nothing],
+  ['GitHub for the installation that was refused', 5, [...LOOKED, JIT], registrationRefused],
+  ['the cluster for the Secret', 5, [...LOOKED, JIT], nothing],
+  ['the cluster for the Secret once more', 6, [...LOOKED, JIT, 'create secrets'], secretRefused],
+  ['the cluster for the pod', 6, [...LOOKED, JIT, 'create secrets'], nothing],
+  ['the cluster for the Secret’s owner', 7, [...LOOKED, JIT, 'create secrets', 'create pods'], nothing],
+])(
+  'a run that stands still before it asks %s asks nobody any more, and its successor makes the worker (C6, P3)',
+  async (_whom, nth, asked, arrange) => {
     await world.reset();
     seen = await look(world);
     await world.queueJob();
     await world.match();
+    await arrange();
     const [worker] = await world.workers();
-    let checks = 0;
-    const task = taskFor(worker?.pod_name ?? '', () => (++checks < nth ? 1 : 0));
+    const before = await calls();
+    let looks = 0;
+    const task = taskFor(worker?.pod_name ?? '', () => (++looks < nth ? 1 : 0));
     await Promise.allSettled([world.kinds['provision-worker']?.handler(task, new AbortController().signal)]);
-    expect(checks).toBe(nth);
-    expect(await seen.runners()).toEqual([]);
-    expect(await seen.alive()).toMatchObject([{ registration_started_at: null }]);
+    const made = Object.entries(await calls()).flatMap(([call, count]) => (count === before[call] || call === TOKEN ? [] : [call]));
+    expect([looks, made.toSorted()]).toEqual([nth, asked.toSorted()]);
     await world.settle();
     await seen.expectOneWorker();
   },

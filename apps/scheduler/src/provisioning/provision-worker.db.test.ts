@@ -111,9 +111,11 @@ describe('provisioning', () => {
     await failWorker(world.parts, worker, { reason: 'registration_interrupted', message: 'by its successor' });
     const run = { task: taskFor(worker.podName, 1), signal: new AbortController().signal };
     await putSecret(world.parts, worker, 'a JIT config', run);
-    expect(await startPod(world.parts, worker, pool, { run, isWatched: false, trial: { id: undefined } })).toMatchObject({
-      outcome: 'done',
-    });
+    const passed = { isWatched: false, trial: { id: undefined } };
+    const stalled = { ...run, task: taskFor(worker.podName, 0.3) };
+    await expect(startPod(world.parts, worker, pool, { run: stalled, ...passed })).rejects.toThrow('Only 30 % of the lease');
+    expect(seen.secrets()).toEqual([`runners/${worker.podName}`]);
+    expect(await startPod(world.parts, worker, pool, { run, ...passed })).toMatchObject({ outcome: 'done' });
     expect(seen.pods()).toEqual([]);
     expect(seen.secrets()).toEqual([]);
     expect(await saveRegistration(world.db, worker.podName, { runnerId: 1, labels: [] })).toBe(false);

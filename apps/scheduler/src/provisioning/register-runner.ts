@@ -66,7 +66,7 @@ export async function registerRunner(
     }
     const failure = classifyGitHubError(error);
     if (failure.operation === 'unknown' && !marked) throw error;
-    return { instead: await afterGitHubFailure(parts, worker, failure, marked) };
+    return { instead: await afterGitHubFailure(parts, worker, failure, { task, marked }) };
   }
   const saved = await tryWhileAway(run, () => saveRegistration(db, worker.podName, { runnerId: jit.runnerId, labels: pool.labels }));
   await tryWhileAway(run, () => noteBudget(parts, worker));

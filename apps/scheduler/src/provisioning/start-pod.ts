@@ -62,11 +62,12 @@ export async function startPod(
   const { db, cluster } = parts;
   const place = { namespace: worker.namespace, name: worker.podName };
   // A run that stalled may wake up here after its successor has ended the row: a pod would be one too many.
-  if (!(await tryWhileAway(run, () => isPending(db, worker.podName)))) {
+  const isWanted = await tryWhileAway(run, () => isPending(db, worker.podName));
+  requireLease(run.task);
+  if (!isWanted) {
     await deleteSecret(cluster, place);
     return done({ ended: 'the worker ended before its pod was made' });
   }
-  requireLease(run.task);
   const { uid, outcome, warnings } = await createPod(cluster, podOf(worker, pool));
   parts.events.podWarned(worker, warnings);
   trial.id = undefined;
