@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { lookUpAccessTask } from '@paddock/domain/tasks/key-tasks';
+import { diagnoseTask, provisionTask, removeSecretTask, stopTask } from '@paddock/domain/tasks/worker-tasks';
+import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
+import { DEFAULT_MAX_ATTEMPTS, type NewTask } from '@paddock/queue/new-task';
 import { settings as reconcilerSettings } from '@paddock/reconciler/config';
+import { redeliverSinceTask, sweepSchedules } from '@paddock/reconciler/schedules/sweep-schedules';
 import { sweepKinds } from '@paddock/reconciler/sweeps';
 import { settings as schedulerSettings } from '@paddock/scheduler/config';
 import { schedulerKinds } from '@paddock/scheduler/kinds';
@@ -13,12 +18,12 @@ interface KindRow {
 }
 
 /** The rows of ARCHITECTURE.md's table of kinds. */
-function documentedKinds(): KindRow[] {
+function documentedKinds(): (KindRow & { attempts: number })[] {
   const text = readFileSync(join(import.meta.dirname, '..', '..', 'ARCHITECTURE.md'), 'utf8');
   const rows = text.split('\n').filter((line) => /^\| `[a-z-]+` +\| (scheduler|reconciler)/.test(line));
   return rows.map((row) => {
-    const [, kind = '', service = '', , , , slots = ''] = row.split('|').map((cell) => cell.trim());
-    return { kind: kind.replaceAll('`', ''), service, slots: Number(slots) };
+    const [, kind = '', service = '', , , , slots = '', attempts = ''] = row.split('|').map((cell) => cell.trim());
+    return { kind: kind.replaceAll('`', ''), service, slots: Number(slots), attempts: Number(attempts) };
   });
 }
 
@@ -32,7 +37,29 @@ function registeredKinds(): KindRow[] {
 const byKind = (a: KindRow, b: KindRow): number => (a.kind < b.kind ? -1 : 1);
 
 test('the table of kinds in ARCHITECTURE.md names every registered kind, its service and its slots (D12)', () => {
-  expect(documentedKinds().toSorted(byKind)).toEqual(registeredKinds().toSorted(byKind));
+  const documented = documentedKinds().map(({ kind, service, slots }) => ({ kind, service, slots }));
+  expect(documented.toSorted(byKind)).toEqual(registeredKinds().toSorted(byKind));
+});
+
+test('the table says how often each task is tried, whoever enqueues it (D4, D12)', () => {
+  const ofWorkers: NewTask[] = [
+    provisionTask({ podName: 'a', deliveryGuid: null }),
+    ...[diagnoseTask, removeSecretTask, stopTask].map((task) => task('a')),
+  ];
+  const scheduled = sweepSchedules({ github: { apps: [{ appId: 1 }] } } as never).map(({ task }) => task);
+  const asked: NewTask[] = [
+    redeliverSinceTask(1, new Date()),
+    redeliverSinceTask(1, new Date(), 'a cursor'),
+    lookUpJobsTask,
+    lookUpAccessTask(1),
+  ];
+  const made = [...ofWorkers, ...scheduled, ...asked];
+  const documented = new Map(documentedKinds().map(({ kind, attempts }) => [kind, attempts]));
+  expect(made.map(({ kind, maxAttempts = DEFAULT_MAX_ATTEMPTS }) => [kind, maxAttempts])).toEqual(
+    made.map(({ kind }) => [kind, documented.get(kind)]),
+  );
+  // Only people enqueue the other: docs/reconciler.md says how.
+  expect([...documented.keys()].filter((kind) => made.every((task) => task.kind !== kind))).toEqual(['resync-repository']);
 });
 
 test.each([

@@ -40,12 +40,11 @@ export const redeliverTask = (appId: number): NewTask => ({
   maxAttempts: SWEEP_ATTEMPTS,
 });
 
-/** With a `cursor`, goes on from where the pass before stopped. */
+/** With a `cursor`, goes on from where the pass before stopped. No tick repeats it, so it has as many attempts as one that people ask for. */
 export const redeliverSinceTask = (appId: number, since: Date, cursor?: string): NewTask => ({
   kind: 'redeliver-since',
   subject: { type: 'app', id: String(appId) },
   payload: { since: since.toISOString(), ...(cursor === undefined ? {} : { cursor }) },
-  maxAttempts: SWEEP_ATTEMPTS,
 });
 
 /** A pass of a sweep that is about everything. */
