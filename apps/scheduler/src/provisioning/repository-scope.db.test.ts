@@ -107,14 +107,18 @@ describe('where a runner registers', () => {
     expect((await world.workers()).every((worker) => worker.registered_at !== null)).toBe(true);
   });
 
-  test('a runner group that is made has the pool’s visibility (C7)', async () => {
-    await world.putPools(examplePools({ pools: [{ runnerGroup: 'Chosen', runnerGroupVisibility: 'selected' }] }));
+  test.each([
+    [{}, 'all', false],
+    [{ publicRepositories: true }, 'all', true],
+    [{ runnerGroupVisibility: 'selected' }, 'selected', false],
+    [{ runnerGroupVisibility: 'private' }, 'private', false],
+  ] as const)('a runner group that is made for a pool with %j: %s, public repositories %s (C7)', async (more, visibility, isPublic) => {
+    const runnerGroup = `Made for ${JSON.stringify(more)}`;
+    await world.putPools(examplePools({ pools: [{ runnerGroup, ...more }] }));
     await world.queueJob();
     await world.settle();
     const client = world.github.asInstallation({ appId: APP_ID, installationId: world.installationId, entityId: 0 });
-    expect(await findRunnerGroupAccess(client, 'acme', 'Chosen')).toMatchObject({
-      visibility: 'selected',
-      allowsPublicRepositories: false,
-    });
+    const made = { visibility, allowsPublicRepositories: isPublic };
+    expect(await findRunnerGroupAccess(client, 'acme', runnerGroup)).toMatchObject(made);
   });
 });

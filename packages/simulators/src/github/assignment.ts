@@ -12,7 +12,16 @@ export function canRun(runner: Runner, job: Job): boolean {
   if (!job.labels.every((label) => runner.lowerLabels.has(label.toLowerCase()))) return false;
   if (runner.scope.repository !== undefined) return runner.scope.repository === repository;
   if (!repository.private && !runner.group.allowsPublicRepositories) return false;
-  return runner.group.visibility !== 'private' || repository.private;
+  switch (runner.group.visibility) {
+    case 'all':
+      return true;
+    case 'private':
+      return repository.private;
+    case 'selected':
+      return runner.group.repositoryIds.has(repository.id);
+    default:
+      return runner.group.visibility satisfies never;
+  }
 }
 
 /** GitHub's own choice among the idle runners that fit: any of them. */
