@@ -1,0 +1,51 @@
+import { applyMutant } from './apply-mutant.ts';
+import type { MutantOfRow, NamedMutant } from './named-mutant.ts';
+import { runRow } from './run-row.ts';
+import { runTests } from './run-tests.ts';
+import type { Verdict } from './verdict.ts';
+
+export interface Judged {
+  readonly mutant: NamedMutant;
+  readonly verdict: Verdict;
+  readonly seconds: number;
+}
+
+/**
+ * Tries each mutant in the checkout and tells of it. First everything that is to notice one has to pass without any: else it would fail for
+ * another reason. Throws if it does not.
+ */
+export async function judgeNamed(
+  checkout: string,
+  mutants: readonly NamedMutant[],
+  tell: (judged: Judged) => void,
+  signal: AbortSignal,
+): Promise<Judged[]> {
+  // Those that do not fit are told before anything runs.
+  for (const mutant of mutants) applyMutant(checkout, mutant)();
+  await passWithout(checkout, mutants, signal);
+  const all: Judged[] = [];
+  for (const mutant of mutants) {
+    const began = performance.now();
+    const takeBack = applyMutant(checkout, mutant);
+    const verdict = await notice(checkout, mutant, signal);
+    takeBack();
+    const judged = { mutant, verdict, seconds: (performance.now() - began) / 1000 };
+    tell(judged);
+    all.push(judged);
+  }
+  return all;
+}
+
+const notice = (checkout: string, mutant: NamedMutant, signal: AbortSignal): Promise<Verdict> =>
+  'row' in mutant ? runRow(checkout, mutant, signal) : runTests(checkout, mutant.tests, signal);
+
+async function passWithout(checkout: string, mutants: readonly NamedMutant[], signal: AbortSignal): Promise<void> {
+  const files = [...new Set(mutants.flatMap((mutant) => ('row' in mutant ? [] : mutant.tests)))];
+  const rows = new Map(
+    mutants.filter((mutant): mutant is MutantOfRow => 'row' in mutant).map((mutant) => [`${mutant.row} ${mutant.jobs}`, mutant]),
+  );
+  const verdicts = files.length === 0 ? [] : [await runTests(checkout, files, signal)];
+  for (const row of rows.values()) verdicts.push(await runRow(checkout, row, signal));
+  const failed = verdicts.flatMap((verdict) => ('killedBy' in verdict ? [verdict.killedBy] : 'broken' in verdict ? [verdict.broken] : []));
+  if (failed.length > 0) throw new Error(`Without any mutant this fails already: ${failed.join('; ')}`);
+}
