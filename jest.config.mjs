@@ -24,8 +24,8 @@ export default {
     // What somebody would try who writes a workflow, installs the App or reaches the webhook.
     project('attacks', ['<rootDir>/{apps/*,packages/*,test}/src/**/*.attack.test.ts'], withDatabase),
   ],
-  // Tests wait for facts: this is a net for a hung test on a busy machine, not an expectation. Longer than a program may take to start.
-  testTimeout: 150_000,
+  // Tests wait for facts: this is a net for a hung test on a busy machine, not an expectation. Longer than anything in a test is waited for.
+  testTimeout: 300_000,
   reporters: ['default', '<rootDir>/tools/jest-closing-line.mjs'],
   coverageProvider: 'v8',
   workerIdleMemoryLimit: '1GB', // the ES modules of finished test files stay in a worker's memory

@@ -62,8 +62,7 @@ const isLookWanted = async () =>
 const isLooking = async () =>
   (await system.database.db.selectFrom('tasks').select('id').where('kind', '=', 'redeliver').execute()).length > 0;
 
-const untilLooksAreOver = () =>
-  waitFor('the end of the extra looks', async () => !(await isLookWanted()) && !(await isLooking()), { timeoutMs: 40_000 });
+const untilLooksAreOver = () => waitFor('the end of the extra looks', async () => !(await isLookWanted()) && !(await isLooking()));
 
 describe('deliveries that failed while ingress was away (E1)', () => {
   let ingress: Program;

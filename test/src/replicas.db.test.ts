@@ -111,7 +111,7 @@ describe.each([2, 3])('%i schedulers on one database', (replicas) => {
     for (const { victim, afterRegistrations } of kills) {
       const before = await registrations();
       const enough = Math.min(before + afterRegistrations, JOBS);
-      await waitFor('more registrations', async () => (await registrations()) >= enough, { timeoutMs: 60_000 });
+      await waitFor('more registrations', async () => (await registrations()) >= enough);
       await kill(victim);
       schedulers[victim] = await system.start('scheduler', SHORT);
     }
@@ -123,7 +123,7 @@ describe.each([2, 3])('%i schedulers on one database', (replicas) => {
     const before = await registrations();
     const [frozen] = schedulers;
     const jobs = await queueJobs(JOBS);
-    await waitFor('some registrations', async () => (await registrations()) > before + 2, { timeoutMs: 60_000 });
+    await waitFor('some registrations', async () => (await registrations()) > before + 2);
     frozen?.kill('SIGSTOP');
     await untilCompleted(jobs);
     frozen?.kill('SIGCONT');

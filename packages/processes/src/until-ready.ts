@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const LIMIT_MS = 30_000;
+/** For a service that never gets so far: a machine may be slow. */
+const LIMIT_MS = 120_000;
 
 /** Waits until the service whose health is at this port does not call itself unready. One that has no page to ask is taken for ready. */
 export const untilReady = (port: number | undefined): Promise<void> => untilReadiness(port, 'ready');

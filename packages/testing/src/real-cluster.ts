@@ -97,7 +97,7 @@ export async function startRealCluster(assets: string, options: RealClusterOptio
   const certificate = { certFile: join(dir, 'certs', 'apiserver.crt'), keyFile: join(dir, 'certs', 'apiserver.key') };
   const startApiServer = async (): Promise<void> => {
     start('kube-apiserver', apiFlags);
-    await waitFor(`a ready kube-apiserver at ${api}`, async () => isReady(api, token, certificate.certFile), { timeoutMs: 45_000 });
+    await waitFor(`a ready kube-apiserver at ${api}`, async () => isReady(api, token, certificate.certFile));
   };
   const kubeconfigFile = join(dir, 'kubeconfig');
   try {

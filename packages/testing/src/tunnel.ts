@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
@@ -9,6 +10,13 @@ interface Passage {
   /** The server at its end is gone without a farewell, and another one has its address. */
   isOrphan: boolean;
 }
+
+/**
+ * An address of this machine that nobody else listens on: at 127.0.0.1 another test is soon given the port of a tunnel that is cut, and
+ * answers for it. Only Linux has all of 127.0.0.0/8 without being told.
+ */
+const ownAddress = (): string =>
+  process.platform === 'linux' ? `127.${randomInt(1, 255)}.${randomInt(255)}.${randomInt(1, 255)}` : '127.0.0.1';
 
 /** A way to PostgreSQL that can be cut, can swallow everything as a dead host does, or hold everything back as a broken network does. */
 export async function startTunnel(url: string) {
@@ -36,14 +44,15 @@ export async function startTunnel(url: string) {
       });
     }
   });
+  const host = ownAddress();
   const listen = async (port: number) => {
-    server.listen(port, '127.0.0.1');
+    server.listen(port, host);
     await once(server, 'listening');
   };
   await listen(0);
   const { port } = server.address() as AddressInfo;
   const through = new URL(url);
-  through.hostname = '127.0.0.1';
+  through.hostname = host;
   through.port = String(port);
   return {
     url: through.href,

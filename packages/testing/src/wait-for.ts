@@ -2,6 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const POLL_MS = 5;
 
+/** A net for what never comes: a machine on which several suites run is slower by far than anybody expects. */
+const PATIENCE_MS = 120_000;
+
 /**
  * Asks until there is an answer: resolves with the first value of `probe` that is neither undefined nor false.
  *
@@ -11,7 +14,7 @@ const POLL_MS = 5;
 export async function waitFor<T>(
   what: string,
   probe: () => Promise<T | undefined | false> | T | undefined | false,
-  { timeoutMs = 30_000 }: { readonly timeoutMs?: number } = {},
+  { timeoutMs = PATIENCE_MS }: { readonly timeoutMs?: number } = {},
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
