@@ -11,8 +11,8 @@ const MOST_IN_A_MINUTE = 10;
 
 const MINUTE_MS = 60_000;
 
-/** Bodies that are remembered at one time, the last that came: some 2 MB. */
-const MOST_REMEMBERED = 10_000;
+/** Bodies of one generation; two are remembered at one time, some 2 MB. */
+const MOST_OF_A_GENERATION = 5_000;
 
 /**
  * Holds whoever sends one body again and again to a few look-ups a minute. What it knows of is stored, so that 200 is true of every repeat,
@@ -20,9 +20,11 @@ const MOST_REMEMBERED = 10_000;
  * `now` is in milliseconds.
  */
 export function createRepeats(now: () => number = () => performance.now()): Repeats {
-  const known = new Map<string, { readonly since: number; times: number }>();
+  // Forgotten by the generation: to find the oldest of one map, where the oldest is always taken out, costs more than all the rest.
+  let young = new Map<string, { readonly since: number; times: number }>();
+  let old = young;
   const recent = (bodyDigest: string) => {
-    const seen = known.get(bodyDigest);
+    const seen = young.get(bodyDigest) ?? old.get(bodyDigest);
     return seen === undefined || now() - seen.since >= MINUTE_MS ? undefined : seen;
   };
   return {
@@ -30,11 +32,10 @@ export function createRepeats(now: () => number = () => performance.now()): Repe
     stored: (bodyDigest) => {
       const seen = recent(bodyDigest) ?? { since: now(), times: 0 };
       seen.times++;
-      // Put in anew, so that the first one is the one that came longest ago.
-      known.delete(bodyDigest);
-      known.set(bodyDigest, seen);
-      const [oldest] = known.keys();
-      if (known.size > MOST_REMEMBERED && oldest !== undefined) known.delete(oldest);
+      young.set(bodyDigest, seen);
+      if (young.size < MOST_OF_A_GENERATION) return;
+      old = young;
+      young = new Map();
     },
   };
 }
