@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
-import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
 import { sql } from 'kysely';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
+import { deliveryToRecord } from './delivery.scene.ts';
 import { recordDeliveries } from './record-deliveries.ts';
 
 const POOL = { name: 'small', labels: ['linux'], image: 'runner:1', namespace: 'runners' };
@@ -13,16 +12,8 @@ const pools = { version: 1, document: poolsDocument.parse({ pools: [POOL], entit
 const ACME = { id: 11, login: 'acme', type: 'Organization' };
 const APP = 41;
 
-function delivery(event: string, body: JsonObject): DeliveryToRecord {
-  const parsed = parseDelivery(event, body);
-  if (parsed.kind === 'malformed') throw new Error(parsed.problem);
-  const payload = JSON.stringify(body);
-  const digest = bodyDigest({ appId: APP, event }, payload);
-  return { guid: crypto.randomUUID(), appId: APP, parsed, payload, payloadRepaired: false, bodyDigest: digest };
-}
-
 const job = (action: string, id: number, more: JsonObject = {}) =>
-  delivery(
+  deliveryToRecord(
     'workflow_job',
     examplePayload('workflow_job', action, {
       workflow_job: { id, labels: ['linux'], runner_name: null, runner_id: null, ...more },
@@ -31,7 +22,7 @@ const job = (action: string, id: number, more: JsonObject = {}) =>
     }),
   );
 const installation = (action: string, day: number, more: JsonObject = {}) =>
-  delivery(
+  deliveryToRecord(
     'installation',
     examplePayload('installation', action, {
       installation: { id: 31, account: ACME, suspended_at: null, updated_at: `2026-01-0${day}T00:00:00Z`, ...more },
@@ -40,7 +31,7 @@ const installation = (action: string, day: number, more: JsonObject = {}) =>
 
 /** GitHub gives all of one repository the same body, for the installation itself stays as it is. */
 const repositories = (action: 'added' | 'removed', more: JsonObject = {}) =>
-  delivery(
+  deliveryToRecord(
     'installation_repositories',
     examplePayload('installation_repositories', action, {
       installation: { id: 31, account: ACME, suspended_at: null, updated_at: '2026-01-02T00:00:00Z', ...more },
@@ -72,8 +63,8 @@ describe('a body that comes again', () => {
     'a job that has ended': job('completed', 3, { runner_name: 'other', runner_id: 5 }),
     'a job that waits for an approval': job('waiting', 4),
     'an installation': installation('created', 1),
-    'an event that is not used': delivery('star', examplePayload('star', 'created')),
-    'a ping': delivery('ping', examplePayload('ping', undefined)),
+    'an event that is not used': deliveryToRecord('star', examplePayload('star', 'created')),
+    'a ping': deliveryToRecord('ping', examplePayload('ping', undefined)),
   };
 
   test.each(Object.entries(KINDS))('under another GUID leaves a small row: %s (A4)', async (_kind, first) => {
@@ -195,7 +186,7 @@ describe('a body that comes again', () => {
   });
 
   test('a GUID that came before with another body is no repetition: the delivery counts by itself (A4)', async () => {
-    const before = delivery('star', examplePayload('star', 'created'));
+    const before = deliveryToRecord('star', examplePayload('star', 'created'));
     await record(before);
     const guid = before.guid;
     expect(await record(asNew(installation('created', 1), guid))).toEqual(['ok']);
@@ -206,14 +197,14 @@ describe('a body that comes again', () => {
 
   test('under a made-up event does not stand in the way of the real one', async () => {
     const real = installation('created', 1);
-    await record(delivery('made_up', JSON.parse(String(real.payload))));
+    await record(deliveryToRecord('made_up', JSON.parse(String(real.payload))));
     expect(await record(real)).toEqual(['ok']);
     expect(await database.db.selectFrom('installations').select('installation_id').execute()).toHaveLength(1);
   });
 
   test('of the same text from another App is another delivery', async () => {
     const body = examplePayload('ping', undefined);
-    const ofOther = { ...delivery('ping', body), appId: 42, bodyDigest: bodyDigest({ appId: 42, event: 'ping' }, JSON.stringify(body)) };
-    expect(await record(delivery('ping', body), ofOther)).toEqual(['ok', 'ok']);
+    const ofOther = deliveryToRecord('ping', body, 42);
+    expect(await record(deliveryToRecord('ping', body), ofOther)).toEqual(['ok', 'ok']);
   });
 });

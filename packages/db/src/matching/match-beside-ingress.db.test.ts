@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
-import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { findReasons, matchAll, matchOnce } from './matching.scene.ts';
-import type { DeliveryToRecord } from '../deliveries/delivery-to-record.ts';
+import { deliveryToRecord } from '../deliveries/delivery.scene.ts';
 import { recordDeliveries } from '../deliveries/record-deliveries.ts';
 
 let testDb: TestDatabase;
@@ -18,18 +16,15 @@ const pools = { version: 1, document: examplePools({ entities: { '*': { maxWorke
 const JOBS = 40;
 const ACTIONS = ['queued', 'in_progress', 'completed'] as const;
 
-function delivery(action: (typeof ACTIONS)[number], id: number, runnerName: string): DeliveryToRecord {
-  const body = examplePayload('workflow_job', action, {
-    workflow_job: { id, labels: ['linux'], runner_name: action === 'queued' ? null : runnerName },
-    repository: { id: 21, full_name: 'acme/api', private: true, owner: { id: 11, login: 'acme', type: 'Organization' } },
-    installation: { id: 31 },
-  });
-  const parsed = parseDelivery('workflow_job', body);
-  if (parsed.kind === 'malformed') throw new Error(parsed.problem);
-  const payload = JSON.stringify(body);
-  const digest = bodyDigest({ appId: 41, event: 'workflow_job' }, payload);
-  return { guid: crypto.randomUUID(), appId: 41, parsed, payload, payloadRepaired: false, bodyDigest: digest };
-}
+const delivery = (action: (typeof ACTIONS)[number], id: number, runnerName: string) =>
+  deliveryToRecord(
+    'workflow_job',
+    examplePayload('workflow_job', action, {
+      workflow_job: { id, labels: ['linux'], runner_name: action === 'queued' ? null : runnerName },
+      repository: { id: 21, full_name: 'acme/api', private: true, owner: { id: 11, login: 'acme', type: 'Organization' } },
+      installation: { id: 31 },
+    }),
+  );
 
 const workers = () => testDb.db.selectFrom('workers').select(['pod_name', 'status', 'assigned_at']).orderBy('created_at').execute();
 

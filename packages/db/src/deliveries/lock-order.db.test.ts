@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { foldJobStatements } from '@paddock/domain/deliveries/fold-job-statements';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePayload } from '@paddock/testing/signed-delivery';
+import { waitFor } from '@paddock/testing/wait-for';
+import { putWorker } from '@paddock/testing/worker-rows';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { bindWorkers } from '../jobs/bind-workers.ts';
+import { pools } from '../jobs/job-lives.scene.ts';
+import { storeJobs } from '../jobs/jobs.ts';
+import { decideOn } from '../jobs/stated-columns.ts';
+import type { Database } from '../schema/tables.ts';
+import { deliveryToRecord } from './delivery.scene.ts';
+import { recordDeliveries } from './record-deliveries.ts';
+import { isJobDelivery, statementOf } from './store-job-deliveries.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const jobDelivery = (jobId: number, { account = 90_000_001, installation = 51_000_001, runner = null as string | null } = {}) =>
+  deliveryToRecord(
+    'workflow_job',
+    examplePayload('workflow_job', runner === null ? 'queued' : 'in_progress', {
+      workflow_job: { id: jobId, labels: ['linux'], runner_name: runner, runner_id: runner === null ? null : 5 },
+      repository: { private: true, owner: { id: account, login: `org-${account}`, type: 'Organization' } },
+      installation: { id: installation },
+    }),
+  );
+
+const inTransaction = (act: (trx: Transaction<Database>) => Promise<unknown>) => () => database.db.transaction().execute(act);
+
+const untilOneWaits = () =>
+  waitFor('a statement that waits for a lock', async () => {
+    const { rows } = await sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db);
+    return rows.length > 0;
+  });
+
+/** Holds the first row until `act` waits for it. Rejects if `act` has locked the second one by then. */
+async function expectOrder(first: RawBuilder<unknown>, second: RawBuilder<unknown>, act: () => Promise<unknown>): Promise<void> {
+  const { acting } = await database.db.transaction().execute(async (trx) => {
+    await sql`select ${first} for update`.execute(trx);
+    const started = act();
+    started.catch(() => undefined);
+    await untilOneWaits();
+    await sql`select ${second} for update nowait`.execute(trx);
+    return { acting: started };
+  });
+  await acting;
+}
+
+describe('rows are locked in one order, whatever the order in which they are given (B6)', () => {
+  const job = (id: number) => sql`from jobs where job_id = ${id}`;
+  const worker = (name: string) => sql`from workers where pod_name = ${name}`;
+
+  test('jobs by id', async () => {
+    const deliveries = [jobDelivery(1), jobDelivery(2)].filter(isJobDelivery);
+    await recordDeliveries(database.db, deliveries, pools);
+    const jobs = foldJobStatements(deliveries.map(statementOf)).map((facts) => decideOn(pools.document, facts));
+    await expectOrder(
+      job(1),
+      job(2),
+      inTransaction((trx) => storeJobs(trx, jobs.toReversed(), pools.version)),
+    );
+    await expectOrder(job(1), job(2), () => recordDeliveries(database.db, deliveries.toReversed(), pools));
+  });
+
+  test('workers by name', async () => {
+    const [one, other] = [await putWorker(database.db), await putWorker(database.db)].map((row) => row.pod_name);
+    if (one === undefined || other === undefined) throw new Error('There are two workers.');
+    const bindings = [
+      { worker: other, jobId: 1 },
+      { worker: one, jobId: 2 },
+    ];
+    await expectOrder(
+      worker(one),
+      worker(other),
+      inTransaction((trx) => bindWorkers(trx, bindings)),
+    );
+  });
+
+  test('installations by account, from deliveries of jobs', async () => {
+    const accounts = [11, 12];
+    const deliveries = (installation: number) => accounts.map((account) => jobDelivery(10 + account, { account, installation }));
+    await recordDeliveries(database.db, deliveries(51), pools);
+    const installationOf = (id: number) => sql`from installations where entity_id = ${id}`;
+    const again = deliveries(52).toReversed();
+    await expectOrder(installationOf(11), installationOf(12), () => recordDeliveries(database.db, again, pools));
+  });
+
+  test('jobs before workers', async () => {
+    const { pod_name: name } = await putWorker(database.db, { runner_id: 5 });
+    await recordDeliveries(database.db, [jobDelivery(3)], pools);
+    await expectOrder(job(3), worker(name), () => recordDeliveries(database.db, [jobDelivery(3, { runner: name })], pools));
+    expect(await database.db.selectFrom('workers').select('assigned_job_id').where('pod_name', '=', name).execute()).toEqual([
+      { assigned_job_id: 3 },
+    ]);
+  });
+});
+
+test('a job is seen to run only together with the worker that is bound to it (B7)', async () => {
+  const { pod_name: name } = await putWorker(database.db, { runner_id: 5 });
+  const { recorded } = await database.db.transaction().execute(async (trx) => {
+    await sql`select from workers where pod_name = ${name} for update`.execute(trx);
+    const started = recordDeliveries(database.db, [jobDelivery(4, { runner: name })], pools);
+    await untilOneWaits();
+    expect(await database.db.selectFrom('jobs').select('job_id').where('job_id', '=', 4).execute()).toEqual([]);
+    expect(await database.db.selectFrom('installation_events').select('id').where('job_id', '=', 4).execute()).toEqual([]);
+    return { recorded: started };
+  });
+  expect(await recorded).toEqual(['job_stored']);
+  expect(await database.db.selectFrom('jobs').select(['status', 'k8s_pod']).where('job_id', '=', 4).execute()).toEqual([
+    { status: 'running', k8s_pod: name },
+  ]);
+});
