@@ -44,4 +44,59 @@ export const statements: readonly NamedMutant[] = [
     }));`,
     tests: ['packages/db/src/deliveries/lock-order.db.test.ts'],
   },
+  {
+    mutant: 'all environments listen on one channel for demand',
+    file: 'packages/db/src/connection/schema-name.ts',
+    find: '`${schema}_queue_event`',
+    replace: "`${schema.replace(/.*/s, 'paddock')}_queue_event`",
+    tests: ['packages/db/src/schema/triggers.db.test.ts'],
+  },
+  {
+    mutant: 'all environments are told of freed capacity on one channel',
+    file: 'db/migrations/0001_core.sql',
+    find: "perform pg_notify(tg_table_schema || '_queue_event', 'workers');",
+    replace: "perform pg_notify('paddock_queue_event', 'workers');",
+    tests: ['packages/db/src/schema/triggers.db.test.ts'],
+  },
+  {
+    mutant: 'all environments are told of demand on one channel',
+    file: 'db/migrations/0001_core.sql',
+    find: `create function notify_new_demand() returns trigger language plpgsql as $$
+begin
+  if exists (select from new_rows where wants_worker) then
+    perform pg_notify(tg_table_schema ||`,
+    replace: `create function notify_new_demand() returns trigger language plpgsql as $$
+begin
+  if exists (select from new_rows where wants_worker) then
+    perform pg_notify('paddock' ||`,
+    tests: ['packages/db/src/schema/triggers.db.test.ts'],
+  },
+  {
+    mutant: 'all environments are told of new tasks on one channel',
+    file: 'db/migrations/0002_queue.sql',
+    find: "pg_notify(tg_table_schema || '_task_event', due.kind)",
+    replace: "pg_notify('paddock_task_event', due.kind)",
+    tests: ['packages/db/src/schema/triggers.db.test.ts'],
+  },
+  {
+    mutant: 'a name that is taken fails the whole pass of the matcher',
+    file: 'packages/db/src/matching/reserve-workers.ts',
+    find: '    on conflict (pod_name) do nothing\n',
+    replace: '',
+    tests: ['packages/db/src/matching/taken-names.db.test.ts'],
+  },
+  {
+    mutant: 'a warm worker’s name that is taken fails the whole pass of the matcher',
+    file: 'packages/db/src/matching/warm-workers.ts',
+    find: '    on conflict (pod_name) do nothing\n',
+    replace: '',
+    tests: ['packages/db/src/matching/taken-names.db.test.ts'],
+  },
+  {
+    mutant: 'a pod whose row has come meanwhile fails the adoption of all others',
+    file: 'packages/db/src/workers/adopt-workers.ts',
+    find: '    on conflict (pod_name) do nothing\n',
+    replace: '',
+    tests: ['apps/scheduler/src/following/adopt-pods.db.test.ts'],
+  },
 ];

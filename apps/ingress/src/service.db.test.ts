@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { reduceJobPayload } from '@paddock/domain/deliveries/reduce-job-payload';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
@@ -99,6 +100,18 @@ describe('the ingress as a process', () => {
     let jobId = 901;
     await waitFor('the judgement by the new pools', async () => (await deliver(ingress, jobId++)).text === 'ignored_no_label');
     await putPoolsOf(database, CONFIG);
+  });
+
+  test('stores a job that no pool serves cut down, or whole where that is set (A4)', async () => {
+    const delivery = await jobDelivery('queued', 900, { labels: ['nobody-serves-this'] });
+    const kept = async (env: Record<string, string>) => {
+      expect(await (await start({ env })).deliver(delivery)).toMatchObject({ text: 'ignored_no_label' });
+      const { payload } = await database.db.deleteFrom('installation_events').returning('payload').executeTakeFirstOrThrow();
+      return payload;
+    };
+    const whole = JSON.parse(delivery.body);
+    expect(await kept({})).toEqual(JSON.parse(reduceJobPayload(whole, Buffer.byteLength(delivery.body))));
+    expect(await kept({ PADDOCK_IGNORED_JOB_PAYLOAD: 'full' })).toEqual(whole);
   });
 
   test('is not ready, and says why, until the scheduler has loaded the pools (B4, H1)', async () => {

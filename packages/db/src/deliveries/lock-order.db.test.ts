@@ -39,33 +39,37 @@ const untilOneWaits = () =>
     return rows.length > 0;
   });
 
-/** Holds the first row until `act` waits for it. Rejects if `act` has locked the second one by then. */
-async function expectOrder(first: RawBuilder<unknown>, second: RawBuilder<unknown>, act: () => Promise<unknown>): Promise<void> {
-  const { acting } = await database.db.transaction().execute(async (trx) => {
+/** Holds the first row until `act` waits for it, and says whether `act` has left the second one free until then. */
+async function comesFirst(first: RawBuilder<unknown>, second: RawBuilder<unknown>, act: () => Promise<unknown>): Promise<boolean> {
+  const { acting, isFree } = await database.db.transaction().execute(async (trx) => {
     await sql`select ${first} for update`.execute(trx);
     const started = act();
     started.catch(() => undefined);
     await untilOneWaits();
-    await sql`select ${second} for update nowait`.execute(trx);
-    return { acting: started };
+    const { rows } = await sql`select ${second} for update skip locked`.execute(trx);
+    return { acting: started, isFree: rows.length === 1 };
   });
   await acting;
+  return isFree;
 }
 
-describe('rows are locked in one order, whatever the order in which they are given (B6)', () => {
-  const job = (id: number) => sql`from jobs where job_id = ${id}`;
-  const worker = (name: string) => sql`from workers where pod_name = ${name}`;
+const job = (id: number) => sql`from jobs where job_id = ${id}`;
+const worker = (name: string) => sql`from workers where pod_name = ${name}`;
+const installationOf = (id: number) => sql`from installations where entity_id = ${id}`;
 
+describe('rows are locked in one order, whatever the order in which they are given (B6)', () => {
   test('jobs by id', async () => {
     const deliveries = [jobDelivery(1), jobDelivery(2)].filter(isJobDelivery);
     await recordDeliveries(database.db, deliveries, pools);
     const jobs = foldJobStatements(deliveries.map(statementOf)).map((facts) => decideOn(pools.document, facts));
-    await expectOrder(
-      job(1),
-      job(2),
-      inTransaction((trx) => storeJobs(trx, jobs.toReversed(), pools.version)),
-    );
-    await expectOrder(job(1), job(2), () => recordDeliveries(database.db, deliveries.toReversed(), pools));
+    expect(
+      await comesFirst(
+        job(1),
+        job(2),
+        inTransaction((trx) => storeJobs(trx, jobs.toReversed(), pools.version)),
+      ),
+    ).toBe(true);
+    expect(await comesFirst(job(1), job(2), () => recordDeliveries(database.db, deliveries.toReversed(), pools))).toBe(true);
   });
 
   test('workers by name', async () => {
@@ -75,26 +79,29 @@ describe('rows are locked in one order, whatever the order in which they are giv
       { worker: other, jobId: 1 },
       { worker: one, jobId: 2 },
     ];
-    await expectOrder(
-      worker(one),
-      worker(other),
-      inTransaction((trx) => bindWorkers(trx, bindings)),
-    );
+    expect(
+      await comesFirst(
+        worker(one),
+        worker(other),
+        inTransaction((trx) => bindWorkers(trx, bindings)),
+      ),
+    ).toBe(true);
   });
 
   test('installations by account, from deliveries of jobs', async () => {
     const accounts = [11, 12];
     const deliveries = (installation: number) => accounts.map((account) => jobDelivery(10 + account, { account, installation }));
     await recordDeliveries(database.db, deliveries(51), pools);
-    const installationOf = (id: number) => sql`from installations where entity_id = ${id}`;
     const again = deliveries(52).toReversed();
-    await expectOrder(installationOf(11), installationOf(12), () => recordDeliveries(database.db, again, pools));
+    expect(await comesFirst(installationOf(11), installationOf(12), () => recordDeliveries(database.db, again, pools))).toBe(true);
   });
 
   test('jobs before workers', async () => {
     const { pod_name: name } = await putWorker(database.db, { runner_id: 5 });
     await recordDeliveries(database.db, [jobDelivery(3)], pools);
-    await expectOrder(job(3), worker(name), () => recordDeliveries(database.db, [jobDelivery(3, { runner: name })], pools));
+    expect(await comesFirst(job(3), worker(name), () => recordDeliveries(database.db, [jobDelivery(3, { runner: name })], pools))).toBe(
+      true,
+    );
     expect(await database.db.selectFrom('workers').select('assigned_job_id').where('pod_name', '=', name).execute()).toEqual([
       { assigned_job_id: 3 },
     ]);

@@ -4,8 +4,11 @@ import { putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { connectDatabase } from '../connection/connect.ts';
+import { queueEventChannel, sweepEventChannel, taskEventChannel } from '../connection/schema-name.ts';
 import { noteFailure, noteSuccess, poolBreaker } from '../matching/breakers.ts';
-import { queueEventChannel, taskEventChannel } from '../connection/schema-name.ts';
+import { migrate } from '../migrate.ts';
+import { wantExtraPasses } from '../turns/extra-passes.ts';
 
 let database: TestDatabase;
 let listener: pg.Client;
@@ -81,6 +84,49 @@ describe('notifications of demand (A7)', () => {
     await change({ wants_worker: false });
     expect(await notified()).toEqual([JOBS]);
   });
+});
+
+test('what happens in one environment wakes nobody in another of the same database (A8)', async () => {
+  const schema = 'staging';
+  await migrate({ url: database.url, schema });
+  const channels = [queueEventChannel, taskEventChannel, sweepEventChannel];
+  for (const channelOf of channels) for (const each of [schema, database.schema]) await listener.query(`listen ${channelOf(each)}`);
+  await notified();
+  heard = [];
+  const { db, close } = connectDatabase({ url: database.url, schema, poolSize: 1, applicationName: 'paddock-test' });
+  await putJob(db);
+  const { pod_name: name } = await putWorker(db);
+  await db
+    .updateTable('workers')
+    .set({ status: 'completed', completed_at: minutesAgo(0) })
+    .where('pod_name', '=', name)
+    .execute();
+  await noteFailure({ db, breakerRules: BREAKER_RULES }, { subject: poolBreaker('linux'), failureClass: 'pod_refused', message: 'quota' });
+  const held = { status: 'queued', held_by: 'pool:linux', due_at: minutesAgo(-60) } as const;
+  const task = { kind: 'remove-secret', subject_type: 'worker', max_attempts: 5, max_crashes: 3 };
+  await db
+    .insertInto('tasks')
+    .values({ ...task, subject_id: 'due', status: 'queued', due_at: minutesAgo(0) })
+    .execute();
+  await db
+    .insertInto('tasks')
+    .values({ ...task, ...held, subject_id: 'held', kind: 'provision-worker' })
+    .execute();
+  await noteSuccess(db, [poolBreaker('linux')]);
+  await db
+    .insertInto('schedules')
+    .values({ name: 'retire-rows', last_tick_at: minutesAgo(1), taken_by: 'test' })
+    .execute();
+  await wantExtraPasses(db, { schedule: 'retire-rows' });
+  await close();
+  expect(await notified()).toEqual([
+    'staging_queue_event jobs',
+    'staging_queue_event workers',
+    'staging_task_event remove-secret',
+    'staging_queue_event breakers',
+    'staging_task_event provision-worker',
+    'staging_sweep_event retire-rows',
+  ]);
 });
 
 describe('notifications of freed capacity (A7)', () => {

@@ -1,0 +1,46 @@
+import { describe, expect, test } from '@jest/globals';
+import type { TestDatabase } from '@paddock/testing/database';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { minutesAgo } from '@paddock/testing/worker-rows';
+import { sql } from 'kysely';
+import { beforeEachMatching, matchOnce } from './matching.scene.ts';
+
+let testDb: TestDatabase;
+beforeEachMatching((database) => {
+  testDb = database;
+});
+
+/** One pass in which every new worker is given the same name. */
+async function matchWithOneName(): Promise<number> {
+  const { db } = testDb;
+  await sql`
+    create function take_one_name() returns trigger language plpgsql as $$ begin new.pod_name := 'pdk-taken'; return new; end $$`.execute(
+    db,
+  );
+  await sql`create trigger one_name before insert on workers for each row execute function take_one_name()`.execute(db);
+  try {
+    return (await matchOnce(db)).reserved.length;
+  } finally {
+    await sql`drop function take_one_name() cascade`.execute(db);
+  }
+}
+
+describe('a name that is taken makes one worker fewer, which the next pass makes (A5)', () => {
+  test('of those that jobs wait for', async () => {
+    await putJob(testDb.db);
+    await putJob(testDb.db);
+    expect(await matchWithOneName()).toBe(1);
+    expect((await matchOnce(testDb.db)).reserved).toHaveLength(1);
+  });
+
+  test('of those that are kept warm', async () => {
+    const acme = { entity_id: 90_000_001, app_id: 1001, installation_id: 51_000_001, login: 'acme', entity_type: 'Organization' as const };
+    await testDb.db
+      .insertInto('installations')
+      .values({ ...acme, stated_at: minutesAgo(0) })
+      .execute();
+    await putPools(testDb.db, examplePools({ pools: [{ warm: [{ scope: 'acme', workers: 2 }] }] }));
+    expect(await matchWithOneName()).toBe(1);
+    expect((await matchOnce(testDb.db)).reserved).toHaveLength(1);
+  });
+});
