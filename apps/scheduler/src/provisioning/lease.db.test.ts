@@ -1,16 +1,29 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { clusterBreaker, noteFailure } from '@paddock/db/matching/breakers';
 import type { Task } from '@paddock/queue/task';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { look, type Seen } from './evidence.scene.ts';
 import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { type StalledRuns, startStalledRuns } from '../stalled-run.scene.ts';
 
 let world: SchedulerWorld;
 let seen: Seen;
+let runs: StalledRuns;
 beforeAll(async () => {
+  // Without a kubelet: a worker stays pending, so that its row lets a second run go on as far as its mark does.
   world = await startSchedulerWorld({ kubelet: false });
+  runs = await startStalledRuns(world);
 });
-afterAll(() => world.stop());
+afterAll(async () => {
+  await world.stop();
+  await runs.stop();
+});
+beforeEach(async () => {
+  await world.reset();
+  seen = await look(world);
+  await world.queueJob();
+  await world.match();
+});
 
 const taskFor = (podName: string, leaseLeft: () => number): Task => ({
   id: 'a task',
@@ -53,19 +66,28 @@ test.each<[string, number, readonly string[], () => unknown]>([
 ])(
   'a run that stands still before it asks %s asks nobody any more, and its successor makes the worker (C6, P3)',
   async (_whom, nth, asked, arrange) => {
-    await world.reset();
-    seen = await look(world);
-    await world.queueJob();
-    await world.match();
     await arrange();
     const [worker] = await world.workers();
     const before = await calls();
     let looks = 0;
     const task = taskFor(worker?.pod_name ?? '', () => (++looks < nth ? 1 : 0));
     await Promise.allSettled([world.kinds['provision-worker']?.handler(task, new AbortController().signal)]);
-    const made = Object.entries(await calls()).flatMap(([call, count]) => (count === before[call] || call === TOKEN ? [] : [call]));
+    const made = Object.entries(await calls()).flatMap(([call, count]) =>
+      call === TOKEN ? [] : Array.from({ length: count - (before[call] ?? 0) }, () => call),
+    );
     expect([looks, made.toSorted()]).toEqual([nth, asked.toSorted()]);
     await world.settle();
     await seen.expectOneWorker();
   },
 );
+
+test('a run that found no registration asks for none once its successor has (C6, P3)', async () => {
+  const before = (await calls())[JIT] ?? 0;
+  const goOn = await runs.stallAt({ side: 'cluster', method: 'GET', path: '/secrets/[^/]+$', at: 'answer' });
+  await runs.takeOver();
+  await goOn();
+  await world.settle();
+  expect((await calls())[JIT]).toBe(before + 1);
+  expect(await seen.failures()).toEqual([]);
+  await seen.expectOneWorker();
+});
