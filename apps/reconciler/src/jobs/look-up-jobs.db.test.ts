@@ -160,22 +160,29 @@ describe('a job that GitHub calls queued', () => {
     expect(await scene.row(job)).toMatchObject({ status: 'failed', conclusion: null });
   });
 
-  test('and that moved on while GitHub was asked is left alone: a row is written as it was read or not at all', async () => {
-    const job = await scene.addJob({ row: { ...running, seen_queued_at: new Date(0) } });
-    const real = scene.github;
-    const racing: typeof real = {
-      ...real,
-      asInstallation: (...given) => {
-        const client = real.asInstallation(...given);
-        client.octokit.hook.after('request', async () => {
-          await scene.db.updateTable('jobs').set({ status: 'completed' }).where('job_id', '=', job).execute();
-        });
-        return client;
-      },
-    };
-    await scene.lookUp({ github: racing });
-    expect(await scene.row(job)).toMatchObject({ status: 'completed', wants_worker: false, requeues: 0, looked_up_at: null });
-  });
+  test.each([
+    ['has ended', { ...running, seen_queued_at: new Date(0) }, { status: 'completed', wants_worker: false }],
+    // GitHub did not know it while nobody had approved it, and would be believed now.
+    ['waits', { wants_worker: false, seen_gone_at: new Date(0), run_id: 404_404 }, { status: 'pending', wants_worker: true }],
+  ] as const)(
+    'and that %s since GitHub was asked is left alone: a row is written as it was read or not at all',
+    async (_what, row, moved) => {
+      const job = await scene.addJob({ row });
+      const real = scene.github;
+      const racing: typeof real = {
+        ...real,
+        asInstallation: (...given) => {
+          const client = real.asInstallation(...given);
+          client.octokit.hook.after('request', async () => {
+            await scene.db.updateTable('jobs').set(moved).where('job_id', '=', job).execute();
+          });
+          return client;
+        },
+      };
+      await scene.lookUp({ github: racing });
+      expect(await scene.row(job)).toMatchObject({ ...moved, requeues: 0, looked_up_at: null });
+    },
+  );
 });
 
 describe('a job that GitHub does not know', () => {

@@ -65,7 +65,7 @@ export async function noteLookUps(trx: Transaction<Database>, notes: readonly Lo
       wants_worker = case l.kind when 'requeued' then true when 'failed' then false else j.wants_worker end,
       requeues = j.requeues + (l.kind = 'requeued')::integer
     from locked l
-    where j.job_id = l.job_id and j.revision = l.revision and j.status = l.status
+    where j.job_id = l.job_id and j.status = l.status
       and (l.kind <> 'failed' or j.status in ('pending', 'running'))
       and (l.kind <> 'requeued' or (j.status <> 'completed' and not ${hasLiveRunner}))
     returning j.job_id as "jobId"`.execute(trx);

@@ -103,7 +103,7 @@ export async function recoverJobs(db: Kysely<Database>, jobs: readonly DoubtfulJ
       update jobs j set lookup_due_at = least(j.lookup_due_at, now()),
         recovery_attempts = j.recovery_attempts + l."isStuck"::integer,
         recovered_at = case when l."isStuck" then now() else j.recovered_at end
-      from locked l where j.job_id = l."jobId" and j.revision = l.revision and j.status = l.status returning j.job_id
+      from locked l where j.job_id = l."jobId" and j.status = l.status returning j.job_id
     )
     select job_id as "jobId", pg_notify(current_schema() || '_queue_event', 'jobs') from recovered`.execute(db);
   return rows.map(({ jobId }) => jobId);
@@ -117,7 +117,7 @@ export async function failLostJobs(db: Kysely<Database>, jobs: readonly Doubtful
     update jobs j set status = 'failed', wants_worker = false, lookup_due_at = least(j.lookup_due_at, now()),
       failure_info = jsonb_build_object('version', 1, 'message', ${message}::text)
     from locked l
-    where j.job_id = l."jobId" and j.revision = l.revision and j.status = l.status and j.status in ('pending', 'running')
+    where j.job_id = l."jobId" and j.status = l.status and j.status in ('pending', 'running')
     returning j.job_id as "jobId"`.execute(db);
   return rows.map(({ jobId }) => jobId);
 }
