@@ -1,6 +1,5 @@
+import { ENOUGH } from '@paddock/queue/lease';
 import type { Task } from '@paddock/queue/task';
-
-const ENOUGH = 1 / 3;
 
 /** Whether enough of the lease is left to begin an outside call. */
 export const hasLease = (task: Task): boolean => task.leaseLeft() > ENOUGH;

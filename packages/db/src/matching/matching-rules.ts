@@ -1,5 +1,6 @@
 import type { AccountBreaker, Breakers, MatchingRules, OpenBreaker, PoolRule } from '@paddock/domain/matching/matching-rules';
 import type { WaitReason } from '@paddock/domain/matching/wait-reasons';
+import { USUAL_MAX_WORKERS } from '@paddock/domain/pools/entities';
 import { type Kysely, sql } from 'kysely';
 import { type BreakerSubject, RATE_LIMITED } from './breakers.ts';
 import { isUsable } from '../accounts/installation-today.ts';
@@ -157,7 +158,7 @@ export async function findMatchingRules(db: Kysely<Database>, settings: Matching
   const [row] = rows;
   if (row === undefined) throw new Error('PostgreSQL answered a select of one row with none.');
   const entities = Object.entries(row.entities).map(([key, { maxWorkers, weight }]) => {
-    return [key.toLowerCase(), { cap: maxWorkers === undefined ? USUAL_CAP : maxWorkers, weight: weight ?? 1 }] as const;
+    return [key.toLowerCase(), { cap: maxWorkers === undefined ? USUAL_MAX_WORKERS : maxWorkers, weight: weight ?? 1 }] as const;
   });
   const everybody = row.entities['*'];
   return {
@@ -234,6 +235,3 @@ const INSTALLATION_REASONS: ReadonlyMap<string, WaitReason> = new Map([
   ['rate_limited', 'github_budget'],
   ['conflict', 'registration_conflict'],
 ]);
-
-/** Of accounts that name none. */
-const USUAL_CAP = 20;

@@ -4,6 +4,9 @@ export interface NamedAccount {
   readonly login: string;
 }
 
+/** The cap of an account whose entry names none. */
+export const USUAL_MAX_WORKERS = 20;
+
 /** Whether a key of `entities` is meant to be an account's id and is not: no login has a colon. */
 export const isWrongId = (key: string): boolean => /^\s*id\s*:/i.test(key) && !/^id:[1-9]\d{0,15}$/.test(key);
 

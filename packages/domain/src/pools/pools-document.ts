@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { asRecord } from './as-record.ts';
 import { deadlines } from './deadlines.ts';
-import { isWrongId, loginAmong, type NamedAccount, ruleAmong } from './entities.ts';
+import { isWrongId, loginAmong, type NamedAccount, ruleAmong, USUAL_MAX_WORKERS } from './entities.ts';
 import { foreignToPools } from './foreign-keys.ts';
 import { entitiesGate, loginThrough, repositoriesGate } from './gate.ts';
 import { misplacedGates, sameGateAs } from './gate-rules.ts';
@@ -97,7 +97,10 @@ export const pool = writtenPool
 const weight = z.number().min(0.01, 'must be at least 0.01').max(1_000);
 
 const entity = z.strictObject({
-  maxWorkers: count.nullable().default(20).describe('Most workers of the account at one time; null: no limit, 0: switched off.'),
+  maxWorkers: count
+    .nullable()
+    .default(USUAL_MAX_WORKERS)
+    .describe('Most workers of the account at one time; null: no limit, 0: switched off.'),
   weight: weight.default(1).describe('Its share of a pool that is full, against those of other accounts.'),
   commonMaxWorkers: count
     .optional()
