@@ -1,5 +1,5 @@
 // Writes the generated files, or with --check says which of them are stale: db/schema.sql is what the migrations make of an empty
-// database, docs/settings.md is what the services read from the environment, docs/metrics.md what they measure, docs/config.schema.json what editors know of their file.
+// database, docs/settings.md is what the services read from the environment, docs/metrics.md what they measure, docs/numbers.md what promises rest on, docs/config.schema.json what editors know of their file.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectDatabase } from '@paddock/db/connection/connect';
@@ -12,7 +12,9 @@ import { settings as ingress } from '../apps/ingress/src/config.ts';
 import { settings as migrateSettings } from '../apps/migrate/src/config.ts';
 import { settings as reconciler } from '../apps/reconciler/src/config.ts';
 import { settings as scheduler } from '../apps/scheduler/src/config.ts';
+import { NUMBERS } from '../test/src/numbers/number-table.ts';
 import { describeMetrics } from './describe-metrics.ts';
+import { describeNumbers } from './describe-numbers.ts';
 import { describeSettings } from './describe-settings.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -23,6 +25,7 @@ const files = {
   'db/schema.sql': await schemaText(),
   'docs/settings.md': describeSettings(programs),
   'docs/metrics.md': describeMetrics(),
+  'docs/numbers.md': describeNumbers(NUMBERS),
   'docs/config.schema.json': `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`,
 };
 

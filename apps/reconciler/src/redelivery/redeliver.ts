@@ -92,7 +92,7 @@ export async function redeliver(options: RedeliverOptions, signal: AbortSignal):
     isCursorRefused: (error) => ['invalid', 'not_found'].includes(classifyGitHubError(error).kind),
     stretches: before,
     now: clock ?? now,
-    windowMs: isExtra ? EXTRA_WINDOW_MS : Math.max(windowMs, 3 * everySeconds * 1000),
+    windowMs: isExtra ? EXTRA_WINDOW_MS : lookBackMs({ windowMs, everySeconds }),
     horizonMs: giveUpMs,
     maxPages,
     signal,
@@ -102,6 +102,10 @@ export async function redeliver(options: RedeliverOptions, signal: AbortSignal):
   if (failure !== undefined && !signal.aborted) await noteFailedListing(options, failure, reading.pages);
   return act(options, { before, reading, failure }, signal);
 }
+
+/** How far back the first look of a cadence goes: two cadences that failed leave nothing out, however short the window. */
+export const lookBackMs = ({ windowMs, everySeconds }: Pick<RedeliverOptions, 'windowMs' | 'everySeconds'>): number =>
+  Math.max(windowMs, 3 * everySeconds * 1000);
 
 /** Everything after the log was read. */
 async function act(

@@ -1,0 +1,78 @@
+import { assertSchemaName } from '@paddock/db/connection/schema-name';
+import { newWorkerName } from '@paddock/db/matching/worker-name';
+import { sql } from 'kysely';
+import { code, database, type NumberRow, row, setting, testOf } from './number-row.ts';
+
+/** Of ingress, and of what an environment is called. */
+export const deliveries: readonly NumberRow[] = [
+  row('B1', '25 MB', 'Largest body that is taken', setting('PADDOCK_MAX_BODY_BYTES')),
+  row('B5', '3 s', 'Longest wait for an answer; what is not stored by then gets a 503', setting('PADDOCK_ANSWER_TIMEOUT_MS')),
+  row('B5', '2.5 s', 'Longest transaction of deliveries', setting('PADDOCK_WRITE_TIMEOUT_MS')),
+  row('B5', '10 s', 'Longest time for a request to arrive whole', setting('PADDOCK_BODY_TIMEOUT_MS')),
+  row(
+    'B5',
+    '10 s',
+    'Wait that a 503 asks for',
+    testOf(
+      'apps/ingress/src/receive-delivery.test.ts',
+      'what is not stored in time is answered with 503, and so is all that is not ready or that nobody foresaw (B5)',
+    ),
+  ),
+  row('B6', '64', 'Most deliveries that share a commit', setting('PADDOCK_MAX_BATCH')),
+  row('B6', '4', 'Most transactions of deliveries at one time', setting('PADDOCK_INGRESS_WRITERS')),
+  row(
+    'B6',
+    '1',
+    'Repetitions of a batch that met a conflict',
+    testOf('apps/ingress/src/batcher.test.ts', 'a batch that lost a conflict (%s) is repeated whole, once (B6)'),
+  ),
+  row(
+    'A4',
+    '20',
+    'Most rows of one body, whatever headers it comes with',
+    testOf('packages/db/src/deliveries/repeated-bodies.db.test.ts', 'leaves 20 rows at the most, whichever GUIDs it comes under: %s (A4)'),
+  ),
+  row('B4', '15 s', 'Longest time until a changed configuration file is noticed', setting('PADDOCK_POOLS_REFRESH_MS')),
+  row('B4', '48 h', 'Oldest ignored jobs that a change of the pools brings back', setting('PADDOCK_RECONSIDER_HOURS')),
+  row('A11', '10', 'Connections in the pool of ingress', setting('PADDOCK_INGRESS_POOL_SIZE')),
+  row(
+    'A8',
+    '51 bytes',
+    'Longest name of a schema',
+    code('assertSchemaName in packages/db/src/connection/schema-name.ts', longestSchemaName),
+  ),
+  row(
+    'A8',
+    '6 characters',
+    'Length of an environment’s id',
+    database('instance.instance_id', async (db) => {
+      const instance = await db.selectFrom('instance').select('instance_id').executeTakeFirst();
+      return instance?.instance_id.length;
+    }),
+  ),
+  row(
+    'A8',
+    '54 characters',
+    'Longest name of a worker; a host name may have 63',
+    database('newWorkerName in packages/db/src/matching/worker-name.ts', async (db) => {
+      const longestPool = sql<string>`repeat('p', 30)`;
+      const named = await sql<{ name: string }>`
+        select ${newWorkerName(sql<string>`instance_id`, longestPool)} as name from instance`.execute(db);
+      return named.rows[0]?.name.length;
+    }),
+  ),
+];
+
+function longestSchemaName(): number | undefined {
+  const lengths = Array.from({ length: 100 }, (_, index) => index + 1);
+  return lengths.findLast((length) => isTaken('s'.repeat(length)));
+}
+
+function isTaken(schema: string): boolean {
+  try {
+    assertSchemaName(schema);
+    return true;
+  } catch {
+    return false;
+  }
+}

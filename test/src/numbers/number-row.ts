@@ -1,0 +1,43 @@
+import type { Database } from '@paddock/db/schema/tables';
+import type { Kysely } from 'kysely';
+
+/** A number that a promise rests on. */
+export interface NumberRow {
+  /** The promise, by its id in docs/requirements.md. */
+  readonly id: string;
+  /** With its unit, as people say it: `8 s`, `25 MB`, `180 a minute`. */
+  readonly number: string;
+  readonly what: string;
+  readonly home: Home;
+}
+
+/** Where a number lives: one of these is read, in milliseconds or bytes, and held against the row. */
+export type Home = SettingHome | CodeHome | DatabaseHome | TestHome;
+
+interface SettingHome {
+  /** The name in the environment. Its default counts, in each service that has it. */
+  readonly setting: string;
+}
+
+interface CodeHome {
+  /** The name of what says it, and its file. */
+  readonly code: string;
+  readonly read: () => number | undefined;
+}
+
+interface DatabaseHome {
+  readonly database: string;
+  readonly ask: (db: Kysely<Database>) => Promise<number | undefined>;
+}
+
+interface TestHome {
+  /** Of a file in which a test does what the number says, at its bound. */
+  readonly test: string;
+  readonly file: string;
+}
+
+export const row = (id: string, number: string, what: string, home: Home): NumberRow => ({ id, number, what, home });
+export const setting = (name: string): SettingHome => ({ setting: name });
+export const code = (name: string, read: () => number | undefined): CodeHome => ({ code: name, read });
+export const database = (name: string, ask: DatabaseHome['ask']): DatabaseHome => ({ database: name, ask });
+export const testOf = (file: string, test: string): TestHome => ({ test, file });

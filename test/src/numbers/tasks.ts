@@ -1,0 +1,106 @@
+import { backoffMs } from '@paddock/queue/backoff';
+import { executorRules, executorSettings } from '@paddock/queue/executor-settings';
+import { beatMs, ENOUGH, shareLeft } from '@paddock/queue/lease';
+import { DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_CRASHES, type NewTask } from '@paddock/queue/new-task';
+import { redeliverSinceTask, redeliverTask, sweepTask } from '@paddock/reconciler/schedules/sweep-schedules';
+import { serviceSettings } from '@paddock/runtime/service-settings';
+import { readSettings } from '@paddock/runtime/settings';
+import { code, type NumberRow, row, setting, testOf } from './number-row.ts';
+
+/** What an executor goes by where nothing is set. */
+const rules = executorRules(readSettings({ ...executorSettings, drainMs: serviceSettings.drainMs }, {}).values);
+
+const lease = (name: string, read: () => number | undefined) => code(`${name} in packages/queue/src/lease.ts`, read);
+const attempts = (name: string, task: NewTask) =>
+  code(`${name} in apps/reconciler/src/schedules/sweep-schedules.ts`, () => task.maxAttempts ?? DEFAULT_MAX_ATTEMPTS);
+
+/** The queue: leases, attempts, waits. */
+export const tasks: readonly NumberRow[] = [
+  row('D3', '5 s', 'Look at the queue without a notification: every', setting('PADDOCK_TASK_POLL_MS')),
+  row('D4', '30 s', 'Wait after a first failed run; doubled with each further one', setting('PADDOCK_TASK_BACKOFF_FIRST_MS')),
+  row('D4', '1 h', 'Longest such wait', setting('PADDOCK_TASK_BACKOFF_LONGEST_MS')),
+  row(
+    'D4',
+    '20 %',
+    'Share of the wait that is added or taken at random',
+    code('backoffMs in packages/queue/src/backoff.ts', jitterPercent),
+  ),
+  row(
+    'D4',
+    '5',
+    'Runs that fail before a task does',
+    code('DEFAULT_MAX_ATTEMPTS in packages/queue/src/new-task.ts', () => DEFAULT_MAX_ATTEMPTS),
+  ),
+  row('D4', '3', 'Of a sweep, whose next tick begins anew', attempts('sweepTask', sweepTask('recover-jobs'))),
+  row('D4', '3', 'Of a cycle of redelivery, likewise', attempts('redeliverTask', redeliverTask(1))),
+  row(
+    'D4',
+    '5',
+    'Of a pass that has deliveries since an instant repeated',
+    attempts('redeliverSinceTask', redeliverSinceTask(1, new Date(0))),
+  ),
+  row(
+    'D5',
+    '3',
+    'Crashes of its executor that a task outlives',
+    code('DEFAULT_MAX_CRASHES in packages/queue/src/new-task.ts', () => DEFAULT_MAX_CRASHES),
+  ),
+  row('D5', '30 s', 'Time without a renewal after which a task is taken over in any case', setting('PADDOCK_TASK_LEASE_MS')),
+  row(
+    'D5',
+    '5 s',
+    'Renewal of a lease: every',
+    lease('beatMs', () => beatMs(rules.leaseMs)),
+  ),
+  row(
+    'D5',
+    '20 s',
+    'Time without a renewal after which a holder interrupts its runs',
+    lease('shareLeft', () => interruptedAfterMs(true)),
+  ),
+  row(
+    'D5',
+    '10 s',
+    'The same for a holder without a session',
+    lease('shareLeft', () => interruptedAfterMs(false)),
+  ),
+  row(
+    'D5',
+    '12 s',
+    'Time without a renewal after which a task is taken over whose holder has no session',
+    testOf('packages/queue/src/lease.db.test.ts', 'is taken over from a holder %s (D5)'),
+  ),
+  row('D5', '10 s', 'Time after its start or an outage in which an executor takes nothing over', setting('PADDOCK_TASK_TAKEOVER_PAUSE_MS')),
+  row(
+    'C6',
+    '10 s',
+    'Least of a lease with which an outside call begins: a third',
+    lease('ENOUGH', () => Math.round(ENOUGH * rules.leaseMs)),
+  ),
+  row('D13', '5 min', 'Longest run of a task', setting('PADDOCK_TASK_TIMEOUT_MS')),
+  row('D7', '100 %', 'Share of the slots in ARCHITECTURE.md that is used', setting('PADDOCK_TASK_CONCURRENCY')),
+  row('H2', '30 s', 'Longest time for a service to stop', setting('PADDOCK_DRAIN_MS')),
+  row(
+    'H2',
+    '24 s',
+    'Part of it in which tasks may go on; then they are given back',
+    code('executorRules in packages/queue/src/executor-settings.ts', () => rules.drainMs),
+  ),
+  row('E8', '1 min', 'Look for stuck tasks: every', setting('PADDOCK_RECOVER_TASKS_EVERY_SECONDS')),
+  row('E8', '250', 'Most rows that one pass of recovery takes on', setting('PADDOCK_RECOVER_BATCH')),
+  row('F2', '24 h', 'Time for which an operation that ended well is kept', setting('PADDOCK_OPERATIONS_KEEP_OK_MS')),
+  row('F2', '14 d', 'Time for which a failed one is kept', setting('PADDOCK_OPERATIONS_KEEP_FAILED_MS')),
+  row('F3', '13 months', 'Time for which the counts of ended tasks are kept', setting('PADDOCK_TASK_COUNTS_KEEP_MONTHS')),
+  row('A11', '24', 'Connections in the pool of the reconciler: one for each task, and a few more', setting('PADDOCK_RECONCILER_POOL_SIZE')),
+];
+
+function jitterPercent(): number {
+  const least = backoffMs(1, { firstMs: 1_000, longestMs: 1_000 }, () => 0);
+  return 100 - least / 10;
+}
+
+/** After how many whole seconds without a renewal no more is left of a lease than a run needs. */
+function interruptedAfterMs(hasSession: boolean): number | undefined {
+  const seconds = Array.from({ length: rules.leaseMs / 1_000 }, (_, second) => second * 1_000);
+  return seconds.find((ageMs) => shareLeft(ageMs + 1, rules.leaseMs, hasSession) < ENOUGH);
+}
