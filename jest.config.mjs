@@ -4,6 +4,7 @@ const project = (displayName, testMatch, extra = {}) => ({
   displayName,
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
+  moduleNameMapper: { '^@kubernetes/client-node$': '<rootDir>/tools/jest-kube-client.cjs' },
   transform: { '\\.ts$': '<rootDir>/tools/jest-transform.mjs' },
   testMatch,
   testPathIgnorePatterns: ['/node_modules/', '/\\.tsc/'],

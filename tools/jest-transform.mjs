@@ -1,6 +1,9 @@
 // TypeScript for Jest exactly as Node runs it: types become blanks, so lines and columns stay where they are and no source map is needed.
 import { createHash } from 'node:crypto';
 import { stripTypeScriptTypes } from 'node:module';
+import { keepCompiledCode } from './jest-code-cache.mjs';
+
+keepCompiledCode();
 
 export default {
   process: (source) => ({ code: stripTypeScriptTypes(source, { mode: 'strip' }) }),
