@@ -3,10 +3,7 @@ import { type Run, runNode } from './run-node.ts';
 import type { Verdict } from './verdict.ts';
 
 /** What the reporter prints: the first failure, or the files of which at least one test has passed. */
-export type Outcome =
-  | { readonly failed: string; readonly message: string }
-  | { readonly unloaded: string }
-  | { readonly ran: readonly string[] };
+type Outcome = { readonly failed: string; readonly message: string } | { readonly unloaded: string } | { readonly ran: readonly string[] };
 
 /** A test that failed for one of these says only that the code does not load. */
 const NOT_LOADED = /ReferenceError: |does not provide an export named|Cannot find module|ERR_MODULE_NOT_FOUND/;
@@ -32,7 +29,7 @@ const lastWords = ({ code, stdout, stderr }: Run): string =>
   code === null ? 'it hung' : `${stdout}\n${stderr}`.trim().split('\n').slice(-5).join(' | ');
 
 /** A test that fails kills; a file that does not load, or of which no test runs, proves nothing. */
-export function judge(outcome: Outcome, files: readonly string[]): Verdict {
+function judge(outcome: Outcome, files: readonly string[]): Verdict {
   if ('unloaded' in outcome) return { broken: firstWords(outcome.unloaded) };
   if ('failed' in outcome) return NOT_LOADED.test(outcome.message) ? { broken: firstWords(outcome.message) } : { killedBy: outcome.failed };
   const idle = files.filter((file) => !outcome.ran.some((path) => path.endsWith(file)));
