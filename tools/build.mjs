@@ -1,6 +1,6 @@
 // Bundles each app and all that it imports into apps/*/dist/main.mjs: its image needs Node and that one file.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { rolldown } from 'rolldown';
+import { bundle } from './bundle.mjs';
 
 const [MAJOR, MINOR] = JSON.parse(readFileSync('package.json', 'utf8')).engines.node.match(/\d+/g);
 
@@ -16,14 +16,6 @@ const BANNER = `{
 for (const app of readdirSync('apps')) {
   const input = `apps/${app}/src/main.ts`;
   if (!existsSync(input) || app === 'demo') continue;
-  const bundle = await rolldown({ input, platform: 'node', external: ['pg-native'] });
-  const { output } = await bundle.write({
-    file: `apps/${app}/dist/main.mjs`,
-    format: 'esm',
-    sourcemap: true,
-    codeSplitting: false,
-    banner: BANNER,
-  });
-  await bundle.close();
+  const { output } = await bundle(input, { file: `apps/${app}/dist/main.mjs`, codeSplitting: false, banner: BANNER });
   console.log(`apps/${app}/dist/main.mjs ${(output[0].code.length / 1e6).toFixed(1)} MB`);
 }

@@ -1,3 +1,6 @@
-import { server } from './jest-setup.mjs';
+import { programs, server } from './jest-setup.mjs';
 
-export default () => server.stop();
+export default async () => {
+  await programs.remove();
+  await server.stop();
+};

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import { bundledProgram } from '@paddock/testing/bundled-program';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-export const appProgram = (app: string): string => join(ROOT, 'apps', app, 'src', 'main.ts');
+export const appProgram = (app: string): string => bundledProgram(app, join(ROOT, 'apps', app, 'src', 'main.ts'));
 
 export const simulatorProgram = (name: string): string => join(ROOT, 'packages', 'simulators', 'src', 'programs', `${name}.ts`);

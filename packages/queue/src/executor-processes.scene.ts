@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Database } from '@paddock/db/schema/tables';
+import { bundledProgram } from '@paddock/testing/bundled-program';
 import { waitFor } from '@paddock/testing/wait-for';
 import { type Kysely, sql } from 'kysely';
 import type { ExecutorProgramOptions, Said } from './executor-program.scene.ts';
@@ -42,7 +43,7 @@ const RULES: ExecutorRules = {
   drainMs: 10_000,
 };
 
-const PROGRAM = join(import.meta.dirname, 'executor-program.scene.ts');
+const PROGRAM = bundledProgram('executors', join(import.meta.dirname, 'executor-program.scene.ts'));
 
 /** Starts executors of the kinds `count` and `hold` as processes, on a database that `prepareEffects` has seen. */
 export function executorProcesses(place: () => Pick<ExecutorProgramOptions, 'url' | 'schema'>): ExecutorProcesses {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type Program, type ProgramStart, startProgram } from '@paddock/processes/start-program';
+import { bundledProgram } from './bundled-program.ts';
 
 export interface ServiceStart extends Pick<ProgramStart, 'onLine'> {
   readonly app: 'ingress' | 'scheduler' | 'reconciler';
@@ -14,5 +15,6 @@ const APPS = join(import.meta.dirname, '..', '..', '..', 'apps');
  * if it ends before, or does not listen in time. It ends with this process, even if that is killed outright.
  */
 export async function startService({ app, env, ...rest }: ServiceStart): Promise<Program> {
-  return startProgram({ program: join(APPS, app, 'src', 'main.ts'), env: { PATH: process.env['PATH'], ...env }, ...rest });
+  const program = bundledProgram(app, join(APPS, app, 'src', 'main.ts'));
+  return startProgram({ program, env: { PATH: process.env['PATH'], ...env }, ...rest });
 }
