@@ -66,6 +66,7 @@ describe('notifications', () => {
         onError: (error) => {
           throw error;
         },
+        heartbeatMs: 60_000,
       },
       stop.signal,
     );

