@@ -60,7 +60,7 @@ describe('two environments in two schemas of one database, in one namespace of o
   test('a matcher that holds its lock in one environment does not hold up the other', async () => {
     const { db } = production.database;
     await db.transaction().execute(async (trx) => {
-      await lockMatching(trx, { lockTimeoutMs: 5_000, statementTimeoutMs: 5_000, idleTimeoutMs: 60_000 });
+      await lockMatching(trx, { lockTimeoutMs: 60_000, statementTimeoutMs: 60_000, idleTimeoutMs: 150_000 });
       const { id } = await staging.github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'], durationMs: 20 });
       await waitFor('the job of the other environment to complete', () =>
         staging.database.db

@@ -3,6 +3,7 @@ import type { Program } from '@paddock/processes/start-program';
 import { pauseSweep } from '@paddock/db/turns/paused-sweeps';
 import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
+import { sql } from 'kysely';
 import { startSystem, type TestSystem } from './start-system.ts';
 
 /** The reconciler looks at the log by itself once a day: only what ingress asks for can bring a delivery back. */
@@ -62,14 +63,28 @@ const isLookWanted = async () =>
 const isLooking = async () =>
   (await system.database.db.selectFrom('tasks').select('id').where('kind', '=', 'redeliver').execute()).length > 0;
 
+/** Until when looks are wanted; each start of an ingress moves it, some time after its first delivery is stored. */
+const wantedUntil = async () => {
+  const { rows } = await sql<{ at: string | null }>`select max(extra_until)::text as at from schedules`.execute(system.database.db);
+  return rows[0]?.at;
+};
+
+/** Starts ingress, has it store its first delivery, and waits until it has asked for the look that this is worth. */
+async function startStoring(settings: Record<string, string> = {}): Promise<Program> {
+  const before = await wantedUntil();
+  const ingress = await startIngress(settings);
+  await queueJobs(1);
+  await untilAllStored();
+  await waitFor('the look that its start is worth', async () => (await wantedUntil()) !== before);
+  return ingress;
+}
+
 const untilLooksAreOver = () => waitFor('the end of the extra looks', async () => !(await isLookWanted()) && !(await isLooking()));
 
 describe('deliveries that failed while ingress was away (E1)', () => {
   let ingress: Program;
   beforeEach(async () => {
-    ingress = await startIngress({ DATABASE_URL: tunnel.url });
-    await queueJobs(1);
-    await untilAllStored();
+    ingress = await startStoring({ DATABASE_URL: tunnel.url });
   });
 
   test('have rows after the first one that a restarted replica stores, whatever the others have stored', async () => {
@@ -109,8 +124,8 @@ describe('deliveries that failed while ingress was away (E1)', () => {
 });
 
 test('deliveries that are all stored cost no look at the log beside the cycles (E1, P4)', async () => {
-  await startIngress();
-  await queueJobs(1);
+  // Patient, for what a busy machine has refused would be worth a look.
+  await startStoring({ PADDOCK_WRITE_TIMEOUT_MS: '9000', PADDOCK_ANSWER_TIMEOUT_MS: '9000' });
   await untilLooksAreOver();
   const before = await listings();
   await queueJobs(30);

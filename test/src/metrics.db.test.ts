@@ -41,9 +41,14 @@ describe('the metrics of the services (H5)', () => {
     return (await answer.text()).split('\n');
   };
   /** The values of gauges that are read from the rows and do not change here, by name and labels. */
-  const sharedBy = async (service: string) => {
-    return (await scrape(service)).filter((line) => documented().get(nameOf(line))?.section === 'Every service');
-  };
+  const sharedBy = (service: string) =>
+    waitFor('the gauges of rows', async () => {
+      const lines = await scrape(service);
+      // They are missing where the rows could not be read in time.
+      return (
+        lines.includes('paddock_migration_needed 0') && lines.filter((line) => documented().get(nameOf(line))?.section === 'Every service')
+      );
+    });
 
   beforeAll(async () => {
     system = await startSystem();

@@ -38,7 +38,7 @@ describe('the way to GitHub (H4)', () => {
       String(world.appId),
       world.privateKeyPem,
     ];
-    return (await run(process.execPath, words, { env, timeout: 50_000 })).stdout;
+    return (await run(process.execPath, words, { env, timeout: 120_000 })).stdout;
   }
 
   test('an Enterprise Server with a certificate of its own is trusted by NODE_EXTRA_CA_CERTS, and not without', async () => {
