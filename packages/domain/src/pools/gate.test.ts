@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { loginThrough, namesAccounts, overlap, serves, servesBearer } from './gate.ts';
 import { type Pool, poolsDocument } from './pools-document.ts';
 
 const POOL = { name: 'a', labels: ['x'], image: 'runner:1', namespace: 'runners' };
@@ -56,5 +57,67 @@ describe('the accounts and repositories that a pool serves', () => {
       'pools.1.labels: pool a has the same labels: GitHub could not tell the two apart',
     ]);
     expect(problemsOf({}, twin, { name: 'c' })).toEqual([expect.stringContaining('pools.2.labels: pool a has the same labels')]);
+  });
+});
+
+const ACME = { id: 7, login: 'Acme' };
+
+describe('whom a gate lets through', () => {
+  test.each([
+    ['nothing', {}, true],
+    ['the login, in any case', { entities: ['aCME'] }, true],
+    ['the id', { entities: ['beta', 'id:7'] }, true],
+    ['another id', { entities: ['id:77'] }, false],
+    ['another login', { entities: ['beta'] }, false],
+    ['a pattern', { entities: ['ac*'] }, true],
+    ['the repository', { repositories: ['acme/api'] }, true],
+    ['another repository', { repositories: ['acme/web'] }, false],
+    ['the repository of others', { repositories: ['beta/api', '*/api'] }, true],
+    ['the account, but another repository', { entities: ['acme'], repositories: ['acme/web'] }, false],
+    ['the repository, but another account', { entities: ['beta'], repositories: ['acme/api'] }, false],
+  ])('one that names %s', (_, gate, isServed) => {
+    expect(serves(gate, { account: ACME, repoFullName: 'Acme/api' })).toBe(isServed);
+  });
+
+  test.each([
+    ['nothing', {}, undefined, false],
+    ['the login', { entities: ['Acme'] }, 'acme', true],
+    ['the login of a repository', { repositories: ['ACME/api'] }, 'acme', true],
+    ['the login and the id', { entities: ['acme', 'id:7'] }, undefined, true],
+    ['a pattern that fits', { entities: ['acm*'] }, undefined, false],
+    ['a pattern, and accounts by repositories', { entities: ['acm*'], repositories: ['acme/*'] }, 'acme', true],
+    ['repositories of any account', { repositories: ['*/api'] }, undefined, false],
+  ])('a gate with %s', (_, gate, login, named) => {
+    expect(loginThrough(gate, ACME)).toBe(login);
+    expect(namesAccounts(gate)).toBe(named);
+  });
+
+  test.each([
+    ['by its login, which is nobody’s', { entities: ['acme'] }, undefined, true],
+    ['by its login, which is its own', { entities: ['acme'] }, 7, true],
+    ['by its login, which is another’s', { entities: ['acme'] }, 8, false],
+    ['by its id, whoever has the login', { entities: ['acme', 'id:7'] }, 8, true],
+    ['by a pattern, whoever has the login', { entities: ['*'] }, 8, true],
+    ['not at all', { entities: ['beta'] }, undefined, false],
+  ])('an account that a gate names %s', (_, gate, owner, isServed) => {
+    expect(servesBearer(gate, ACME, owner)).toBe(isServed);
+  });
+
+  test.each([
+    ['nothing is said', {}, { entities: ['acme'] }, true],
+    ['nothing is common', { entities: ['acme'] }, { entities: ['beta', 'gamma'] }, false],
+    ['one account is common', { entities: ['acme', 'beta'] }, { entities: ['gamma', 'BETA'] }, true],
+    ['a pattern of one fits', { entities: ['ac*'] }, { entities: ['acme'] }, true],
+    ['a pattern of the other fits', { entities: ['acme'] }, { entities: ['ac*'] }, true],
+    ['accounts are common, but no repository', { entities: ['acme'], repositories: ['acme/a'] }, { repositories: ['acme/b'] }, false],
+    [
+      'repositories are common, but no account',
+      { entities: ['a'], repositories: ['*/a'] },
+      { entities: ['b'], repositories: ['*/a'] },
+      false,
+    ],
+  ])('two gates overlap where %s', (_, one, other, isOverlap) => {
+    expect(overlap(one, other)).toBe(isOverlap);
+    expect(overlap(other, one)).toBe(isOverlap);
   });
 });

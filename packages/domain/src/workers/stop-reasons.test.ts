@@ -1,0 +1,39 @@
+import { expect, test } from '@jest/globals';
+import { DEADLINE_REASONS, describeStop, isStartFailure, JOBLESS_REASONS, STOP_REASONS, type StopReason } from './stop-reasons.ts';
+
+const REASONS = Object.keys(STOP_REASONS) as StopReason[];
+
+/** What follows from each reason. */
+const FOLLOWS: Readonly<Record<StopReason, string>> = {
+  pending_timeout: 'more time, look-up',
+  image_pull: 'start failure',
+  container_config: 'start failure',
+  not_registered: 'more time, look-up',
+  idle: 'more time',
+  not_assigned: 'more time, look-up',
+  offline: 'look-up',
+  registration_gone: 'look-up',
+  over: '',
+  surplus: '',
+  warm_expired: '',
+  drained: '',
+  pod_gone: '',
+};
+
+test.each(REASONS)('what follows from %s (E4, E5)', (reason) => {
+  const follows = [
+    isStartFailure(reason) && 'start failure',
+    DEADLINE_REASONS.some((one) => one === reason) && 'more time',
+    JOBLESS_REASONS.some((one) => one === reason) && 'look-up',
+  ];
+  expect(follows.filter((one) => one !== false).join(', ')).toBe(FOLLOWS[reason]);
+});
+
+test('a reason is told as a sentence of its own, also one that only a newer version knows', () => {
+  const sentences = REASONS.map(describeStop);
+  expect(new Set(sentences).size).toBe(REASONS.length);
+  for (const sentence of sentences) expect(sentence).toMatch(/^[A-Z].+\.$/);
+  expect(describeStop('from_tomorrow')).toContain('from_tomorrow');
+  expect(describeStop(null)).toContain('no reason');
+  expect(isStartFailure(null)).toBe(false);
+});
