@@ -24,6 +24,9 @@ export interface TestDatabase extends EmptyDatabase {
 
 const POOL_SIZE = 10;
 
+/** A busy machine may take long to open a connection, and no test of a database is about that. */
+const CONNECT_TIMEOUT_MS = 60_000;
+
 /** A clone of the migrated template. Call drop() after the tests: connections to it that are still open are cut. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { url, drop } = await createDatabase(fromSetup('PADDOCK_TEST_TEMPLATE'));
@@ -39,7 +42,13 @@ export async function openMigrated(given: { url: string; schema: string; drop?: 
 function openEnvironment({ url, schema, drop }: { url: string; schema: string; drop?: () => Promise<void> }): TestDatabase {
   const closing: (() => Promise<void>)[] = [];
   const open = (at: string): Kysely<Database> => {
-    const { db, close } = connectDatabase({ url: at, schema, poolSize: POOL_SIZE, applicationName: 'paddock-test' });
+    const { db, close } = connectDatabase({
+      url: at,
+      schema,
+      poolSize: POOL_SIZE,
+      applicationName: 'paddock-test',
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    });
     closing.push(close);
     return db;
   };
