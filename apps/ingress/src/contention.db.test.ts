@@ -3,7 +3,7 @@ import type { TestDatabase } from '@paddock/testing/database';
 import { fc } from '@paddock/testing/random-cases';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { examplePayload } from '@paddock/testing/signed-delivery';
-import { waitFor } from '@paddock/testing/wait-for';
+import { untilDisconnected } from '@paddock/testing/until-disconnected';
 import { sql } from 'kysely';
 import { createIngressDatabase, type Ingress, PATIENT, signed, startIngress } from './ingress.scene.ts';
 
@@ -84,13 +84,7 @@ describe('eight connections that send the same jobs', () => {
     expect(unbound).toEqual([]);
 
     for (const ingress of replicas) expect(await ingress.end('SIGTERM')).toEqual({ code: 0, signal: null });
-    await waitFor('the end of their connections', async () => {
-      const { rows } =
-        await sql`select from pg_stat_activity where application_name like 'paddock-ingress%' and datname = current_database()`.execute(
-          database.db,
-        );
-      return rows.length === 0;
-    });
+    await untilDisconnected(database.db, 'ingress');
     expect(await deadlocks()).toBe(0);
   });
 });

@@ -2,14 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestDatabase } from '@paddock/testing/database';
 import { startService } from '@paddock/testing/processes';
 import { examplePayload, post, type SignedDelivery, signedDelivery } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
-import { createIngressDatabase } from './ingress.scene.ts';
+import { createIngressDatabase, PATIENT } from './ingress.scene.ts';
 
 const require = createRequire(import.meta.url);
 const definitions = require('@octokit/webhooks-examples') as readonly {
@@ -64,7 +63,7 @@ describe('deliveries over HTTP', () => {
         PADDOCK_INGRESS_HEALTH_PORT: '0',
         PADDOCK_HTTP_HOST: '127.0.0.1',
         PADDOCK_MAX_BODY_BYTES: String(LIMIT),
-        PADDOCK_BODY_TIMEOUT_MS: '1000',
+        ...PATIENT,
         ...SECRETS,
       },
     });
@@ -127,10 +126,13 @@ describe('deliveries over HTTP', () => {
     ];
     for (const delivery of wrong) expect(await send(delivery)).toMatchObject({ status: 401, text: 'The signature does not match.' });
     await expectNothingStored();
-    const log = ingress.lines().join('\n');
-    expect(log).toContain('the webhook secret of App 7 is another one at GitHub');
-    expect(log).toContain('No App 10 is configured: it is another App');
-    expect(log).toContain('X-GitHub-Hook-Installation-Target-ID is missing, and several Apps are configured');
+    for (const said of [
+      'the webhook secret of App 7 is another one at GitHub',
+      'No App 10 is configured: it is another App',
+      'X-GitHub-Hook-Installation-Target-ID is missing, and several Apps are configured',
+    ]) {
+      await waitFor(`the line "${said}"`, () => ingress.lines().some((line) => line.includes(said)));
+    }
   });
 
   test('the JSON in a form, which is GitHub’s other content type, is stored as if it had come alone (P1)', async () => {
@@ -213,14 +215,6 @@ describe('deliveries over HTTP', () => {
     expect((await send(await sign({}), '/webhooks/github?source=hook')).status).toBe(200);
     expect((await fetch(`${base}/%E0%A4%A`)).status).toBeLessThan(500);
     expect((await fetch(`${health}/healthz`)).status).toBe(200);
-  });
-
-  test('a request that does not arrive whole is given up in time, and the service goes on', async () => {
-    const socket = connect(Number(ingress.port), '127.0.0.1');
-    const head = Object.entries((await sign({})).headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.write(`POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 50\r\n${head.join('')}\r\n{"half`);
-    await new Promise((closed) => void socket.on('close', closed).resume());
-    expect(await send(await sign({}))).toMatchObject({ status: 200 });
   });
 
   test('every example of the handled events is stored as it is, with an answer of 200 (A4, B3)', async () => {

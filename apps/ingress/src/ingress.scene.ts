@@ -9,6 +9,7 @@ import { metricSum } from '@paddock/testing/metric-sum';
 import { startService } from '@paddock/testing/processes';
 import { examplePayload, type JsonObject, post, type SignedDelivery, signedDelivery } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
+import { sql } from 'kysely';
 
 export const APP = 7;
 export const SECRET = 'It is a secret';
@@ -110,6 +111,16 @@ export async function startIngress({ url, schema, config = CONFIG, env = {} }: I
     },
   };
 }
+
+/** Resolves once a writer waits for a lock. */
+export const waitForWriter = ({ db }: TestDatabase) =>
+  waitFor('a waiting writer', async () => {
+    const { rows } = await sql`
+      select from pg_stat_activity where datname = current_database() and application_name = 'paddock-ingress-write' and wait_event_type = 'Lock'`.execute(
+      db,
+    );
+    return rows.length > 0;
+  });
 
 /** A signed delivery of the App. */
 export const signed = (event: string, payload: unknown, more: { guid?: string; headers?: Record<string, string> } = {}) =>

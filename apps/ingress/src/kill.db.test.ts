@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { TestDatabase } from '@paddock/testing/database';
 import { fc } from '@paddock/testing/random-cases';
+import { untilDisconnected } from '@paddock/testing/until-disconnected';
 import { createIngressDatabase, type Ingress, jobDelivery, startIngress } from './ingress.scene.ts';
 
 const SENDERS = 16;
@@ -50,6 +51,7 @@ describe('a service that is killed outright under load', () => {
       await Promise.all(Array.from({ length: SENDERS }, (_, sender) => sendUntilGone(ingress, firstJob(sender), note)));
       expect(await ingress.end('SIGKILL')).toEqual({ code: null, signal: 'SIGKILL' });
     }
+    await untilDisconnected(database.db, 'ingress');
 
     const events = await database.db.selectFrom('installation_events').select(['delivery_guid', 'job_id']).execute();
     const jobs = await database.db.selectFrom('jobs').select(['job_id', 'status']).execute();

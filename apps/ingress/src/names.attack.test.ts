@@ -95,6 +95,8 @@ test.each(['{ acme: {} }', "{ Acme: {}, '*': {} }"])(
       { job_id: 3 },
     ]);
     expect(await ingress.metric('paddock_deliveries_total{event="workflow_job",outcome="refused_account"}')).toBe(2);
+    // Once it has ended, all that it has logged is here.
+    await ingress.end('SIGTERM');
     expect(ingress.lines().filter((line) => line.includes('account refused'))).toHaveLength(1);
   },
 );

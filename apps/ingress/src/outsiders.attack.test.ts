@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
-import { createIngressDatabase, type Ingress, jobDelivery, startIngress } from './ingress.scene.ts';
+import { createIngressDatabase, type Ingress, jobDelivery, PATIENT, startIngress } from './ingress.scene.ts';
 import { exchangeRaw } from './raw-request.scene.ts';
 
 /** A database that is not there, with names that nobody outside should read. */
@@ -41,8 +41,8 @@ describe('somebody at the webhook’s port', () => {
 
   beforeAll(async () => {
     database = await createIngressDatabase();
-    ready = await startIngress({ url: database.url, schema: database.schema });
-    away = await startIngress({ url: AWAY, schema: 'paddock_prod' });
+    ready = await startIngress({ url: database.url, schema: database.schema, env: PATIENT });
+    away = await startIngress({ url: AWAY, schema: 'paddock_prod', env: PATIENT });
     await ready.untilReady();
     await waitFor('the reason on the inner port', async () => (await away.ask('/readyz')).status === 503);
   });
@@ -70,7 +70,9 @@ describe('somebody at the webhook’s port', () => {
       text: 'The delivery could not be stored: send it again later.',
     });
     expect(await away.ask('/readyz')).toMatchObject({ status: 503, text: expect.stringContaining('127.0.0.1:1') });
-    expect(away.lines().some((said) => said.includes('"message":"not ready"') && said.includes('127.0.0.1:1'))).toBe(true);
+    await waitFor('the line of the log', () =>
+      away.lines().some((said) => said.includes('"message":"not ready"') && said.includes('127.0.0.1:1')),
+    );
     expect(away.lines().join('\n')).not.toContain('hunter2');
   });
 

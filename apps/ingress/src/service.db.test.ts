@@ -1,9 +1,20 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { reduceJobPayload } from '@paddock/domain/deliveries/reduce-job-payload';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { untilDisconnected } from '@paddock/testing/until-disconnected';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { CONFIG, createIngressDatabase, type Ingress, jobDelivery, putPoolsOf, SECRET, startIngress } from './ingress.scene.ts';
+import {
+  CONFIG,
+  createIngressDatabase,
+  type Ingress,
+  jobDelivery,
+  PATIENT,
+  putPoolsOf,
+  SECRET,
+  startIngress,
+  waitForWriter,
+} from './ingress.scene.ts';
 
 const deliver = async (ingress: Ingress, jobId: number) => ingress.deliver(await jobDelivery('queued', jobId));
 
@@ -16,13 +27,14 @@ describe('the ingress as a process', () => {
   });
   afterEach(async () => {
     for (const ingress of started.splice(0)) await ingress.end('SIGKILL');
+    await untilDisconnected(database.db, 'ingress');
     await database.db.deleteFrom('jobs').execute();
     await database.db.deleteFrom('installation_events').execute();
   });
   afterAll(() => database.drop());
 
-  const start = async (more: { config?: string; env?: Record<string, string> } = {}) => {
-    const ingress = await startIngress({ url: database.url, schema: database.schema, ...more });
+  const start = async (env: Record<string, string> = {}) => {
+    const ingress = await startIngress({ url: database.url, schema: database.schema, env: { ...PATIENT, ...env } });
     started.push(ingress);
     await ingress.untilReady();
     return ingress;
@@ -72,14 +84,11 @@ describe('the ingress as a process', () => {
   });
 
   test('deliveries that are under way when it is told to stop are still stored and answered (H2)', async () => {
-    const ingress = await start({ env: { PADDOCK_WRITE_TIMEOUT_MS: '8000', PADDOCK_ANSWER_TIMEOUT_MS: '9000' } });
+    const ingress = await start();
     const { answers } = await database.db.transaction().execute(async (trx) => {
       await sql`lock table jobs in exclusive mode`.execute(trx);
       const sent = [901, 902, 903].map((id) => deliver(ingress, id));
-      await waitFor(
-        'a waiting writer',
-        async () => (await sql`select from pg_locks where not granted`.execute(database.db)).rows.length > 0,
-      );
+      await waitForWriter(database);
       await waitFor('all of them', async () => (await ingress.metric('paddock_requests_in_flight')) === 3);
       ingress.kill('SIGTERM');
       await waitFor('the beginning of the stop', () => ingress.lines().some((line) => line.includes('stopping')));
@@ -93,7 +102,7 @@ describe('the ingress as a process', () => {
   });
 
   test('judges by the pools in the database, not by those of its own file (B4)', async () => {
-    const ingress = await start({ env: { PADDOCK_POOLS_REFRESH_MS: '100' } });
+    const ingress = await start({ PADDOCK_POOLS_REFRESH_MS: '100' });
     expect(await deliver(ingress, 900)).toMatchObject({ text: 'job_stored' });
     await putPoolsOf(database, CONFIG.replace('linux', 'windows'));
     // Each look is a job of its own: one that was stored by the older document would be known from then on.
@@ -105,7 +114,7 @@ describe('the ingress as a process', () => {
   test('stores a job that no pool serves cut down, or whole where that is set (A4)', async () => {
     const delivery = await jobDelivery('queued', 900, { labels: ['nobody-serves-this'] });
     const kept = async (env: Record<string, string>) => {
-      expect(await (await start({ env })).deliver(delivery)).toMatchObject({ text: 'ignored_no_label' });
+      expect(await (await start(env)).deliver(delivery)).toMatchObject({ text: 'ignored_no_label' });
       const { payload } = await database.db.deleteFrom('installation_events').returning('payload').executeTakeFirstOrThrow();
       return payload;
     };
@@ -116,7 +125,7 @@ describe('the ingress as a process', () => {
 
   test('is not ready, and says why, until the scheduler has loaded the pools (B4, H1)', async () => {
     const empty = await createTestDatabase();
-    const ingress = await startIngress({ url: empty.url, schema: empty.schema, env: { PADDOCK_POOLS_REFRESH_MS: '100' } });
+    const ingress = await startIngress({ url: empty.url, schema: empty.schema, env: { ...PATIENT, PADDOCK_POOLS_REFRESH_MS: '100' } });
     started.push(ingress);
     const reason = await waitFor('the reason', async () => {
       const { status, text } = await ingress.ask('/readyz');

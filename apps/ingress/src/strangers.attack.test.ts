@@ -3,7 +3,7 @@ import type { TestDatabase } from '@paddock/testing/database';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
-import { createIngressDatabase, type Ingress, signed, startIngress } from './ingress.scene.ts';
+import { createIngressDatabase, type Ingress, PATIENT, signed, startIngress } from './ingress.scene.ts';
 
 const CONFIG = `
 github:
@@ -22,7 +22,7 @@ let database: TestDatabase;
 let ingress: Ingress;
 beforeAll(async () => {
   database = await createIngressDatabase(CONFIG);
-  ingress = await startIngress({ url: database.url, schema: database.schema, config: CONFIG });
+  ingress = await startIngress({ url: database.url, schema: database.schema, config: CONFIG, env: PATIENT });
   await ingress.untilReady();
 });
 afterAll(async () => {
