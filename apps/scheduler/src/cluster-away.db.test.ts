@@ -30,7 +30,7 @@ function connect() {
   const metrics = createMetrics();
   const cluster = connectCluster({
     kubeconfigFile: world.kube.writeKubeconfig(),
-    requestTimeoutMs: 2_000,
+    requestTimeoutMs: 60_000,
     events: clusterEvents(metrics, log),
   });
   const parts = { ...world.parts, ...FOLLOWING, cluster, events: createEvents(log, metrics) };

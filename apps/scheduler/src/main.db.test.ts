@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -63,7 +63,9 @@ describe('the scheduler as a process', () => {
     const path = join(folder, 'changing.yaml');
     const file = async (labels: readonly string[]) => {
       const github = { apiUrl: world.gitHub.url, apps: [{ id: 1001, privateKey: { env: 'APP_KEY' } }] };
-      await writeFile(path, JSON.stringify(Object.assign({ github }, examplePools({ pools: [{ labels: [...labels] }] }))));
+      // Whoever reads it meanwhile finds all of the one or of the other.
+      await writeFile(`${path}.new`, JSON.stringify(Object.assign({ github }, examplePools({ pools: [{ labels: [...labels] }] }))));
+      await rename(`${path}.new`, path);
     };
     await file(['linux', 'old']);
     const scheduler = await startService({
@@ -85,18 +87,19 @@ describe('the scheduler as a process', () => {
 
     await rm(path);
     await waitFor('the remark', async () => (await get(scheduler.port, '/readyz')).text.includes('the configuration file is refused'));
-    expect(await get(scheduler.port, '/readyz')).toMatchObject({
-      status: 200,
-      text: expect.stringMatching(/^ready; .* cannot be read: ENOENT/),
+    const remark = await waitFor('an answer of PostgreSQL', async () => {
+      const { status, text } = await get(scheduler.port, '/readyz');
+      return status === 200 && text;
     });
+    expect(remark).toMatch(/^ready; .* cannot be read: ENOENT/);
     expect((await get(scheduler.port, '/metrics')).text).toContain('\npaddock_pools_file_refused 1\n');
     expect(await newest()).toEqual(['linux', 'new']);
 
     await file(['linux', 'new']);
     await waitFor('the end of the remark', async () => (await get(scheduler.port, '/readyz')).text === 'ready\n');
-    expect(scheduler.lines().filter((line) => line.includes('configuration file refused'))).toHaveLength(1);
     scheduler.kill('SIGTERM');
     expect(await scheduler.exited).toMatchObject({ code: 0 });
+    expect(scheduler.lines().filter((line) => line.includes('configuration file refused'))).toHaveLength(1);
     await world.reset();
   });
 
@@ -144,9 +147,11 @@ describe('the scheduler as a process', () => {
   test('starts on a database without our tables, and says in a sentence why it is not ready (A10)', async () => {
     const empty = await createEmptyDatabase();
     const scheduler = await startService({ app: 'scheduler', env: { ...env, DATABASE_URL: empty.url } });
-    const { status, text } = await get(scheduler.port, '/readyz');
+    const { status } = await waitFor('the sentence', async () => {
+      const answer = await get(scheduler.port, '/readyz');
+      return answer.text.includes('run `pnpm db:migrate`') && answer;
+    });
     expect(status).toBe(503);
-    expect(text).toContain('run `pnpm db:migrate`');
     scheduler.kill('SIGTERM');
     expect(await scheduler.exited).toMatchObject({ code: 0 });
     await empty.drop();

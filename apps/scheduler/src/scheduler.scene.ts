@@ -54,6 +54,9 @@ export const FOLLOWING = {
   watchSeconds: 120,
 };
 
+/** Far beyond what a call takes on a busy machine: what ends one that is to fail is its fault. */
+const REQUEST_TIMEOUT_MS = 60_000;
+
 const RESET = ['tasks', 'operations', 'workers', 'jobs', 'demand_keys', 'breakers', 'installation_events', 'pools_documents'] as const;
 
 /** A logger that says nothing. */
@@ -70,6 +73,7 @@ export async function startSchedulerWorld({
   githubSeed = 1,
   realKubeconfig,
   realAddress,
+  clusterTimeoutMs = REQUEST_TIMEOUT_MS,
 }: {
   kubelet?: boolean;
   playRunners?: boolean;
@@ -78,6 +82,8 @@ export async function startSchedulerWorld({
   realKubeconfig?: string;
   /** Where that cluster is reached, if not where the file says. */
   realAddress?: string | undefined;
+  /** Longest time for a call of the cluster; shorter where calls are left without an answer. */
+  clusterTimeoutMs?: number | undefined;
 } = {}) {
   const testDb = await createTestDatabase();
   const { db } = testDb;
@@ -95,14 +101,18 @@ export async function startSchedulerWorld({
   const folder = await mkdtemp(join(tmpdir(), 'paddock-scheduler-'));
   const kubeconfigFile = join(folder, 'kubeconfig');
   await writeFile(kubeconfigFile, kube.kubeconfig);
-  const cluster = connectCluster({ kubeconfigFile: realKubeconfig ?? kubeconfigFile, server: realAddress, requestTimeoutMs: 2_000 });
+  const cluster = connectCluster({
+    kubeconfigFile: realKubeconfig ?? kubeconfigFile,
+    server: realAddress,
+    requestTimeoutMs: clusterTimeoutMs,
+  });
   const metrics = createMetrics();
   const events = createEvents(SILENT, metrics);
   const github = connectGitHub({
     apiUrl: gitHub.url,
     apps: [{ appId: APP_ID, privateKey: key.privateKeyPem }],
     waits: createWaits(own, events.githubAsksToWait),
-    requestTimeoutMs: 2_000,
+    requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });
   const runnerGroups = createRunnerGroups({ lifetimeMs: 60_000 });
   let passedMs = 0;

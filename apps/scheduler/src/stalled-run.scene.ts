@@ -22,6 +22,8 @@ export type StalledRuns = Awaited<ReturnType<typeof startStalledRuns>>;
 export async function startStalledRuns(world: SchedulerWorld) {
   const proxies = { github: await startHoldingProxy(world.gitHub.url), cluster: await startHoldingProxy(world.kube.url) };
 
+  let last: Promise<unknown> = Promise.resolve();
+
   /** An executor whose calls go through the proxies, with nothing cached: each of its calls can be stopped. */
   async function run(): Promise<unknown> {
     const { url: apiUrl } = proxies.github;
@@ -47,6 +49,7 @@ export async function startStalledRuns(world: SchedulerWorld) {
     async stallAt({ side, ...call }: StalledCall): Promise<() => Promise<void>> {
       const held = proxies[side].hold(call);
       const stalled = run();
+      last = stalled;
       const missed = stalled.then(() => Promise.reject(new Error(`${call.method} ${call.path} was never called.`)));
       await Promise.race([held.reached, missed]);
       return async () => {
@@ -63,9 +66,11 @@ export async function startStalledRuns(world: SchedulerWorld) {
         .execute();
       await world.runTasks('successor');
     },
+    /** A call that is still held is broken off, and its run ends with that. */
     async stop(): Promise<void> {
       await proxies.github.stop();
       await proxies.cluster.stop();
+      await Promise.allSettled([last]);
     },
   };
 }

@@ -4,7 +4,7 @@ import { canPlayNodes } from '@paddock/testing/played-nodes';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo } from '@paddock/testing/worker-rows';
-import { type RealWorld, startRealWorld } from './real-cluster.scene.ts';
+import { HASTY_MS, type RealWorld, startRealWorld } from './real-cluster.scene.ts';
 
 const assets = process.env['KUBEBUILDER_ASSETS'] ?? '';
 const described = assets !== '' && canPlayNodes(assets) ? describe : describe.skip;
@@ -13,7 +13,7 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
   let world: RealWorld;
   const followers: (() => Promise<void>)[] = [];
   beforeAll(async () => {
-    world = await startRealWorld(assets);
+    world = await startRealWorld(assets, { nodes: 1 }, { clusterTimeoutMs: HASTY_MS });
   });
   afterAll(() => world.stop());
   beforeEach(async () => {

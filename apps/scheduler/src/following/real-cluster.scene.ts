@@ -20,14 +20,23 @@ export interface RealWorld extends SchedulerWorld {
   drive(what: string, isDone: () => Promise<boolean>): Promise<void>;
 }
 
+/** Longest time for a call, for tests in which calls are left without an answer. */
+export const HASTY_MS = 5_000;
+
+interface RealWorldOptions {
+  /** Puts something before the API server, and says where that is reached. */
+  readonly between?: (real: RealCluster) => Promise<string>;
+  readonly clusterTimeoutMs?: number;
+}
+
 /**
  * The scheduler's world on a real API server, with nodes that KWOK plays unless told otherwise; GitHub stays simulated. It has the rights of
- * deploy/kubernetes and no more. `between` may put something before the API server, and says where that is reached.
+ * deploy/kubernetes and no more.
  */
 export async function startRealWorld(
   assets: string,
   options: RealClusterOptions = { nodes: 1 },
-  between: (real: RealCluster) => Promise<string | undefined> = () => Promise.resolve(undefined),
+  { between, clusterTimeoutMs }: RealWorldOptions = {},
 ): Promise<RealWorld> {
   const real = await startRealCluster(assets, options);
   const admin = await connectAsAdmin(real.kubeconfigFile);
@@ -36,7 +45,7 @@ export async function startRealWorld(
   }
   await grantRights(admin, [NAMESPACE, 'others']);
   const realKubeconfig = await kubeconfigOf(admin, 'scheduler', real.kubeconfigFile);
-  const world = await startSchedulerWorld({ playRunners: false, realKubeconfig, realAddress: await between(real) });
+  const world = await startSchedulerWorld({ playRunners: false, realKubeconfig, realAddress: await between?.(real), clusterTimeoutMs });
   const instance = await findInstance(world.db);
   return {
     ...world,

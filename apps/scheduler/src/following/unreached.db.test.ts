@@ -18,10 +18,10 @@ async function endedSilently(...silentLog: string[]) {
   await world.queueJob();
   await world.match();
   await world.runTasks();
-  world.kube.setRunnerFaults({});
   const list = async () => (await listPods(world.cluster, { namespace: NAMESPACE, instance: await findInstance(world.db) })).pods;
   const pod = await waitFor('the pod to run', async () => (await list()).find(({ phase }) => phase === 'Running'));
   await waitFor('its log', () => Promise.resolve(world.kube.runnerLog(NAMESPACE, pod.name).length >= silentLog.length));
+  world.kube.setRunnerFaults({});
   world.kube.endPod({ namespace: NAMESPACE, name: pod.name, end: 'succeeded' });
   await waitFor('the pod to end', async () => (await list())[0]?.phase === 'Succeeded');
   await takeList({ ...world.parts, ...FOLLOWING }, NAMESPACE, await list(), []);

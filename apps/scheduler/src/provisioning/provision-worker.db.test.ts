@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { findWorkerToProvision, saveRegistration } from '@paddock/db/workers/workers';
 import type { Task } from '@paddock/queue/task';
 import { examplePools } from '@paddock/testing/demand-rows';
-import { waitFor } from '@paddock/testing/wait-for';
 import { failWorker } from './fail-worker.ts';
 import { reprovisionForgotten } from '../matching/match-loop.ts';
 import { look, type Seen } from './evidence.scene.ts';
 import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { startStalledRuns } from '../stalled-run.scene.ts';
 import { putSecret } from './put-secret.ts';
 import { startPod } from './start-pod.ts';
 
@@ -85,17 +85,12 @@ describe('provisioning', () => {
   test('a run that stalls in its registration makes nothing more once its successor has ended the row (C6, D6)', async () => {
     await world.queueJob();
     await world.match();
-    await world.gitHub.failNext({ path: JIT, hang: true });
-    const stalled = world.runTasks('stalled');
-    await waitFor('the registration to be begun', async () => (await world.workers())[0]?.registration_started_at !== null);
-    // Its lease is over; whoever comes next starts again from the top.
-    await world.db
-      .updateTable('tasks')
-      .set({ locked_at: new Date(0) })
-      .execute();
-    await world.runTasks('successor');
+    const runs = await startStalledRuns(world);
+    await runs.stallAt({ side: 'github', method: 'POST', path: JIT, at: 'call' });
+    await runs.takeOver();
     expect(await seen.failures()).toEqual(['registration_interrupted']);
-    await stalled;
+    // Its call is never answered.
+    await runs.stop();
     await world.settle();
     expect(await seen.failures()).toEqual(['registration_interrupted']);
     await seen.expectOneWorker();

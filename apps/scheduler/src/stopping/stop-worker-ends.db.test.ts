@@ -94,7 +94,11 @@ describe('a pod that runs', () => {
     expect(row).toMatchObject({ status: 'failed', stop_reason: 'not_registered', failure_info: { version: 2 } });
     // Pods tell whole seconds.
     expect(row.completed_at?.getTime()).toBeGreaterThanOrEqual(row.running_at?.getTime() ?? Infinity);
-    const breakers = await world.db.selectFrom('breakers').select(['subject_id', 'failure_class', 'failures']).execute();
+    const breakers = await world.db
+      .selectFrom('breakers')
+      .select(['subject_id', 'failure_class', 'failures'])
+      .orderBy('subject_id')
+      .execute();
     const failure = { failure_class: 'not_registered', failures: 1 };
     expect(breakers).toEqual(['linux', 'linux@90000001'].map((id) => Object.assign({ subject_id: id }, failure)));
   });

@@ -157,6 +157,7 @@ async function letStopsEnd(): Promise<void> {
   });
 }
 
+// The limit is a net for a history that hangs: a busy machine takes minutes for all of them.
 test('stops of any worker at any moment, while GitHub calls busy runners idle and would remove them, kill none; idle ones end (P2, E5)', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(steps, { minLength: 8, maxLength: 20 }), fc.constantFrom('told', 'untold'), async (history, start) => {
@@ -174,4 +175,4 @@ test('stops of any worker at any moment, while GitHub calls busy runners idle an
     }),
     { numRuns: RUNS, endOnFailure: true },
   );
-}, 170_000);
+}, 900_000);
