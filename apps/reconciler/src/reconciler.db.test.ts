@@ -80,7 +80,7 @@ describe('the reconciler as a process', () => {
     expect(receiver.received[0]).toMatchObject({ event: 'workflow_job', action: 'queued' });
 
     const base = `http://127.0.0.1:${service.port}`;
-    expect(await readText(`${base}/readyz`)).toEqual({ status: 200, text: 'ready\n' });
+    await waitFor('readiness', async () => (await readText(`${base}/readyz`)).text === 'ready\n');
     await waitFor('the repetition in the metrics', async () =>
       (await readText(`${base}/metrics`)).text.includes('paddock_recovery_total{kind="redelivered"} 1'),
     );
@@ -96,13 +96,17 @@ describe('the reconciler as a process', () => {
     await loseDelivery(world);
     const service = await startService({ app: 'reconciler', env: outside.environment(database.url) });
     const ready = () => readText(`http://127.0.0.1:${service.port}/readyz`);
-    expect(await ready()).toEqual({
+    const unready = await waitFor('an answer of PostgreSQL', async () => {
+      const answer = await ready();
+      return !answer.text.includes('cannot be asked') && answer;
+    });
+    expect(unready).toEqual({
       status: 503,
       text: 'the schema paddock has no tables of Paddock yet: run `pnpm db:migrate`\n',
     });
     await migrate({ url: database.url, schema: 'paddock' });
     await waitFor('the repetition of the lost delivery', () => receiver.received.length > 0);
-    expect((await ready()).status).toBe(200);
+    await waitFor('readiness', async () => (await ready()).status === 200);
     service.kill('SIGINT');
     expect(await service.exited).toEqual({ code: 0, signal: null });
     await database.drop();

@@ -10,6 +10,7 @@ import { createLogger } from '@paddock/runtime/logger';
 import { createMetrics, type Metrics } from '@paddock/runtime/metrics';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createWaits } from '@paddock/db/accounts/waits';
@@ -44,13 +45,14 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  for (const table of ['tasks', 'operations', 'schedules', 'workers', 'jobs'] as const) await database.db.deleteFrom(table).execute();
+  for (const table of ['tasks', 'operations', 'task_counts', 'schedules', 'workers', 'jobs'] as const)
+    await database.db.deleteFrom(table).execute();
   scene = await startRedeliveryScene(database, { losesRows: true });
   const { appId, privateKeyPem, github: simulator } = scene.world;
   config = readConfig(simulator.url, appId, privateKeyPem);
   const apps = [{ appId, privateKey: privateKeyPem }];
   const db = database.dbOf('reconciler');
-  const github = connectGitHub({ apiUrl: simulator.url, apps, waits: createWaits(db, () => undefined), requestTimeoutMs: 5_000 });
+  const github = connectGitHub({ apiUrl: simulator.url, apps, waits: createWaits(db, () => undefined), requestTimeoutMs: 60_000 });
   metrics = createMetrics();
   const log = createLogger('test', 'error');
   const events = createEvents(log, metrics);
@@ -131,7 +133,8 @@ describe('the reconciler’s sweeps', () => {
     const problems = (operation?.output as { problems?: string[] } | undefined)?.problems ?? [];
     expect(problems.length).toBeGreaterThan(0);
     declareReconcilerGauges(metrics, database.dbOf('reconciler'), { ...config, schedules: [] });
-    expect(await metrics.registry.metrics()).toContain(`\npaddock_app_problems{app="${appId}"} ${problems.length}\n`);
+    const gauge = `\npaddock_app_problems{app="${appId}"} ${problems.length}\n`;
+    await waitFor('the gauge', async () => (await metrics.registry.metrics()).includes(gauge));
   });
 
   test.each(['redeliver', 'redeliver-since'])('a task %s of an App that is not configured here ends as poison', async (kind) => {

@@ -69,7 +69,7 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
     apiUrl: world.github.url,
     apps: [{ appId, privateKey: world.privateKeyPem }],
     waits: createWaits(own, () => undefined),
-    requestTimeoutMs: 5_000,
+    requestTimeoutMs: 60_000,
   });
   const unanswered: string[] = [];
   const misjudged: number[] = [];

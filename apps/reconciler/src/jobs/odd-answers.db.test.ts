@@ -27,7 +27,7 @@ function sayingOf(jobId: number, changes: object): GitHub {
     for (const job of body.jobs) if (job.id === jobId) Object.assign(job, changes);
     return new Response(JSON.stringify(body), answer);
   };
-  return connectGitHub({ apiUrl: github.url, apps: [{ appId, privateKey }], waits: NO_WAITS, requestTimeoutMs: 5_000, fetch });
+  return connectGitHub({ apiUrl: github.url, apps: [{ appId, privateKey }], waits: NO_WAITS, requestTimeoutMs: 60_000, fetch });
 }
 
 const HOSTILE = { name: 'a\u0000b\ud800', runner_name: '\u0000', labels: ['linux'] };

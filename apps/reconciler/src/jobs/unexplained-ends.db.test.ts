@@ -25,7 +25,8 @@ const graces = async () =>
   (await scene.db.selectFrom('workers').select('pod_name').where('unexplained_until', 'is not', null).orderBy('pod_name').execute()).map(
     ({ pod_name: name }) => name,
   );
-const breakers = () => scene.db.selectFrom('breakers').select(['subject_id', 'failure_class', 'failures', 'pauses']).execute();
+const breakers = () =>
+  scene.db.selectFrom('breakers').select(['subject_id', 'failure_class', 'failures', 'pauses']).orderBy('subject_id').execute();
 const waiting = { row: { lookup_due_at: null } };
 
 describe('after an unexplained end (C3, E4)', () => {

@@ -2,7 +2,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { FEW_MISSING } from './missing-deliveries.ts';
-import { type RedeliveryScene, startRedeliveryScene } from './redelivery.scene.ts';
+import { keepCadence, type RedeliveryScene, startRedeliveryScene } from './redelivery.scene.ts';
 
 let database: TestDatabase;
 let scene: RedeliveryScene;
@@ -15,6 +15,7 @@ beforeEach(async () => {
   scene = await startRedeliveryScene(database, { losesRows: true });
   await sql`insert into delivery_listings (app_id, newest_at, oldest_at)
     values (${scene.world.appId}, now() - interval '5 minutes', now() - interval '5 minutes')`.execute(database.db);
+  await keepCadence(database.db);
 });
 afterEach(() => scene.stop());
 

@@ -58,6 +58,7 @@ describe('after an outage (E1)', () => {
     await scene.cycle();
     await twoHours(503, false);
     expect(await scene.cycle()).toMatchObject({ pages: 3, failed: 240, accepted: 150, moreDue: true });
+    await scene.holdMinute();
     // Within the same minute: what it keeps back still has the next one.
     expect(await scene.cycle()).toMatchObject({ accepted: 0, moreDue: true });
     await scene.pass(1);

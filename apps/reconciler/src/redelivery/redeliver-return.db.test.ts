@@ -1,4 +1,3 @@
-import { lookAtSchedules } from '@paddock/db/turns/extra-passes';
 import { takeTick } from '@paddock/db/turns/schedules';
 import { redeliverySchedule } from '@paddock/domain/tasks/redelivery-schedule';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
@@ -21,11 +20,12 @@ beforeEach(async () => {
 });
 afterEach(() => scene.stop());
 
-/** When the log is looked at beside the cycles, in seconds from now; null if it is not. Forgets it. */
+/** How many seconds after it was wanted the log is looked at beside the cycles; null if it is not. Forgets it. */
 async function takeExtraLook(): Promise<number | null> {
-  const { extraInMs } = await lookAtSchedules(scene.db, [redeliverySchedule(scene.world.appId)]);
+  const { rows } = await sql<{ seconds: number | null }>`
+    select round(extract(epoch from extra_at - extra_since))::integer as seconds from schedules`.execute(scene.db);
   await sql`update schedules set extra_at = null, extra_until = null`.execute(scene.db);
-  return extraInMs === null ? null : Math.round(extraInMs / 1_000);
+  return rows[0]?.seconds ?? null;
 }
 
 /** Our endpoint is away for two hours, in which nothing but cycles goes on. */
@@ -118,6 +118,7 @@ describe('an endpoint that is back (E1)', () => {
     for (let look = 0; look < 4; look++) {
       scene.receiver.answerWith(503);
       await scene.cycle();
+      await scene.holdMinute();
       scene.receiver.answerWith(202);
       await scene.queueJobs(1, {});
     }
@@ -152,7 +153,7 @@ describe('what an extra look costs (E1, P4)', () => {
     await scene.queueJobs(1);
     expect(await scene.cycle()).toMatchObject({ pages: 1, failed: 1, accepted: 1 });
     // The first look of the next cadence reads the whole window.
-    await sql`update delivery_listings set listed_at = listed_at - interval '5 minutes'`.execute(scene.db);
+    await sql`update delivery_listings set listed_at = now() - interval '5 minutes'`.execute(scene.db);
     expect(await scene.cycle()).toMatchObject({ pages: 3 });
   });
 });

@@ -43,7 +43,7 @@ test('two Apps: each has a log, marks and a budget of its own, and one that GitH
       apiUrl: simulator.url,
       apps: apps.map(({ appId, privateKeyPem: privateKey }) => ({ appId, privateKey })),
       waits: createWaits(database.dbOf('reconciler'), () => undefined),
-      requestTimeoutMs: 5_000,
+      requestTimeoutMs: 60_000,
     });
     const { signal } = new AbortController();
     const cycle = (appId: number, perMinute = 150) =>

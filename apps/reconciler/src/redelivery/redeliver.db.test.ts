@@ -122,6 +122,7 @@ describe('redelivery on the straight path (E1)', () => {
   test('reads as many pages as the window has, and asks for at most a minute’s worth', async () => {
     await scene.queueJobs(230);
     expect(await scene.cycle()).toMatchObject({ pages: 3, attempts: 230, failed: 230, accepted: 150, moreDue: true });
+    await scene.holdMinute();
     expect(await scene.cycle()).toMatchObject({ accepted: 0 });
     await sql`update unresolved_deliveries set last_requested_at = last_requested_at - interval '1 minute'`.execute(scene.db);
     expect(await scene.cycle()).toMatchObject({ accepted: 80, moreDue: false });

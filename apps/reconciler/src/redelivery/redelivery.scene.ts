@@ -32,13 +32,15 @@ export interface RedeliveryScene {
   storeEvent(guid: string, outcome?: 'job_stored' | 'repeated_body'): Promise<void>;
   /** Lets so many minutes go by, at GitHub and here. */
   pass(minutes: number): Promise<void>;
+  /** As if the last requests had just been made: the minute that they are counted in goes on. */
+  holdMinute(): Promise<void>;
   /** As if the last requests were an hour old and the next ones due. */
   passAnHour(): Promise<void>;
   unresolved(): Promise<{ guid: string; requests: number; nextRequestAt: Date; lastRequestedAt: Date | null; lastStatusCode: number }[]>;
   stop(): Promise<void>;
 }
 
-const APP_REQUEST_TIMEOUT_MS = 5_000;
+const APP_REQUEST_TIMEOUT_MS = 60_000;
 
 export interface RedeliverySceneOptions {
   /** How far GitHub's clock is ahead of ours; `pass` moves both on. */
@@ -61,6 +63,10 @@ export async function storeEvents(
     .values(guids.map((guid) => ({ ...event, delivery_guid: guid })))
     .execute();
 }
+
+/** Wherever the clock stands, the next look at the log is a further one of the same cadence. */
+export const keepCadence = (db: Kysely<Database>) =>
+  sql`update delivery_listings set listed_at = now() + interval '10 minutes'`.execute(db);
 
 /** In a test's own database; what an earlier scene left there of deliveries is removed. */
 export async function startRedeliveryScene(database: TestDatabase, given: RedeliverySceneOptions = {}): Promise<RedeliveryScene> {
@@ -144,6 +150,7 @@ export async function startRedeliveryScene(database: TestDatabase, given: Redeli
     async cycle(more = {}) {
       if (!losesRows) await storeArrived();
       const counts = await redeliver({ ...options, ...more }, signal);
+      if (more.dryRun !== true) await keepCadence(db);
       await world.github.settled();
       return counts;
     },
@@ -160,6 +167,9 @@ export async function startRedeliveryScene(database: TestDatabase, given: Redeli
       await sql`update unresolved_deliveries set next_request_at = next_request_at - ${minutes} * interval '1 minute',
         last_requested_at = last_requested_at - ${minutes} * interval '1 minute'`.execute(db);
       await sql`update breakers set paused_until = paused_until - ${minutes} * interval '1 minute'`.execute(db);
+    },
+    async holdMinute() {
+      await sql`update unresolved_deliveries set last_requested_at = now() where last_requested_at is not null`.execute(db);
     },
     async passAnHour() {
       await sql`update unresolved_deliveries set next_request_at = now(), last_requested_at = now() - interval '1 hour'`.execute(db);

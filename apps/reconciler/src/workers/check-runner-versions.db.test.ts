@@ -38,7 +38,7 @@ const saying = (version: string) => `Current_runner_version:_'${version}'`;
 beforeAll(async () => {
   database = await createTestDatabase();
   kube = await startKubeSimulator({ namespaces: ['runners'], startDelayMs: [0, 1], playRunner });
-  cluster = connectCluster({ kubeconfigFile: kube.writeKubeconfig(), requestTimeoutMs: 5_000 });
+  cluster = connectCluster({ kubeconfigFile: kube.writeKubeconfig(), requestTimeoutMs: 60_000 });
 });
 afterAll(async () => {
   await world.github.stop();
@@ -55,7 +55,7 @@ beforeEach(async () => {
     apiUrl: world.github.url,
     apps,
     waits: createWaits(database.dbOf('reconciler'), () => undefined),
-    requestTimeoutMs: 5_000,
+    requestTimeoutMs: 60_000,
   });
   told = [];
   await usePools('linux');
@@ -214,7 +214,7 @@ describe('the version that the pods of a pool run', () => {
         labels,
         Math.round(Number(days)),
       ]);
-    expect(await shown()).toEqual([
+    expect(await waitFor('a reading', async () => (await shown()).length > 0 && shown())).toEqual([
       ['pool="a",version="2.335.1"', 12],
       ['pool="c",version="2.329.0"', -7],
     ]);

@@ -52,11 +52,11 @@ describe('a pod that does not start', () => {
     await ended(51);
     await ended(52);
     await ended(53);
-    const fourth = await putPending(3.9);
+    const fourth = await putPending(3.5);
     expect((await scene.sweep()).stopping).toBe(0);
     await scene.db
       .updateTable('workers')
-      .set({ pod_created_at: minutesAgo(4.1) })
+      .set({ pod_created_at: minutesAgo(4.5) })
       .where('pod_name', 'in', [second, fourth])
       .execute();
     expect((await scene.sweep()).stopping).toBe(2);

@@ -24,7 +24,7 @@ export async function startCheckScene() {
     apiUrl: world.github.url,
     apps: [{ appId: world.appId, privateKey: world.privateKeyPem }],
     waits: createWaits(own, () => undefined),
-    requestTimeoutMs: 5_000,
+    requestTimeoutMs: 60_000,
   });
   const stop = new AbortController();
   const playing = new Set<Promise<unknown>>();

@@ -28,7 +28,7 @@ beforeEach(async () => {
   kube = await startKubeSimulator({ startDelayMs: [0, 1] });
   const folder = mkdtempSync(join(tmpdir(), 'paddock-pods-'));
   writeFileSync(join(folder, 'kubeconfig'), kube.kubeconfig);
-  cluster = connectCluster({ kubeconfigFile: join(folder, 'kubeconfig'), requestTimeoutMs: 5_000 });
+  cluster = connectCluster({ kubeconfigFile: join(folder, 'kubeconfig'), requestTimeoutMs: 60_000 });
   rmSync(folder, { recursive: true });
   failures = [];
   stillRunning = [];

@@ -30,7 +30,7 @@ beforeEach(async () => {
     apiUrl: world.github.url,
     apps,
     waits: createWaits(database.dbOf('reconciler'), () => undefined),
-    requestTimeoutMs: 5_000,
+    requestTimeoutMs: 60_000,
   });
   leftBecause = [];
   failures = [];

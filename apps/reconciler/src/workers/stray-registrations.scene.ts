@@ -51,8 +51,8 @@ export async function startStrayScene(database: TestDatabase): Promise<StrayScen
   const instance = (await db.selectFrom('instance').select('instance_id').executeTakeFirstOrThrow()).instance_id;
   const [world, kube] = [await startSmallWorld(), await startKubeSimulator()];
   const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-  const github = connectGitHub({ apiUrl: world.github.url, apps, waits: createWaits(own, () => undefined), requestTimeoutMs: 5_000 });
-  const cluster = connectCluster({ kubeconfigFile: kube.writeKubeconfig(), requestTimeoutMs: 5_000 });
+  const github = connectGitHub({ apiUrl: world.github.url, apps, waits: createWaits(own, () => undefined), requestTimeoutMs: 60_000 });
+  const cluster = connectCluster({ kubeconfigFile: kube.writeKubeconfig(), requestTimeoutMs: 60_000 });
   const told: string[] = [];
   const events: RemoveStrayRegistrationsOptions['events'] = {
     strayRegistrationRemoved: (name) => void told.push(`removed ${name}`),
