@@ -39,6 +39,22 @@ describe('when GitHub fails (E1)', () => {
     expect(await scene.db.selectFrom('delivery_listings').select('cursor').execute()).toEqual([{ cursor: null }]);
   });
 
+  test('what was read and could not be written down is read again, however long ago it was', async () => {
+    await scene.queueJobs(1, {});
+    await scene.cycle();
+    await scene.queueJobs(1);
+    // A page, all of it older than what each cycle looks through.
+    await scene.queueJobs(100, {});
+    await scene.pass(60);
+    await sql`alter table unresolved_deliveries add constraint full_disk check (false)`.execute(scene.db);
+    try {
+      await expect(scene.cycle()).rejects.toThrow('full_disk');
+    } finally {
+      await sql`alter table unresolved_deliveries drop constraint full_disk`.execute(scene.db);
+    }
+    expect(await scene.cycle()).toMatchObject({ failed: 1, accepted: 1 });
+  });
+
   test.each([404, 422])(
     'a cursor that GitHub refuses with %d is given up, the log is listed anew, and nobody is accused',
     async (status) => {

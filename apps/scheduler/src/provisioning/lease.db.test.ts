@@ -81,9 +81,18 @@ test.each<[string, number, readonly string[], () => unknown]>([
   },
 );
 
+const FOUND_NOTHING = { side: 'cluster', method: 'GET', path: '/secrets/[^/]+$', at: 'answer' } as const;
+
+test('a run that has begun registers nobody once its worker is to be stopped (C3)', async () => {
+  const goOn = await runs.stallAt(FOUND_NOTHING);
+  await world.db.updateTable('workers').set({ stopping_at: new Date(), stop_reason: 'surplus' }).execute();
+  await goOn();
+  expect(await seen.registrations()).toEqual([]);
+});
+
 test('a run that found no registration asks for none once its successor has (C6, P3)', async () => {
   const before = (await calls())[JIT] ?? 0;
-  const goOn = await runs.stallAt({ side: 'cluster', method: 'GET', path: '/secrets/[^/]+$', at: 'answer' });
+  const goOn = await runs.stallAt(FOUND_NOTHING);
   await runs.takeOver();
   await goOn();
   await world.settle();

@@ -57,12 +57,18 @@ test('a trial that fails for one thing leaves all else to the next one at once (
   await seen.expectOneWorker();
 });
 
+const registrationsAsked = async () => (await world.gitHub.report()).calls['actions/generate-runner-jitconfig-for-org'] ?? 0;
+
 test.each(cases)('$name $how: the job gets one worker in the end, and nothing is left without a row (C6, P1, P3)', async (each) => {
   await world.queueJob();
   const { side, method, path, fault } = each;
+  const before = await registrationsAsked();
   if (side === 'github') await world.gitHub.failNext({ method, path, ...fault });
   else world.kube.failNext({ method, path, ...fault });
   await world.settle();
   await seen.expectOneWorker();
   expect(await seen.tasks()).toEqual([]);
+  // After a refusal a row asks again; where nobody knows whether there is a runner, that would be in vain (P4).
+  const wasRefused = 'status' in fault && fault.status < 500;
+  expect((await registrationsAsked()) - before).toBeLessThanOrEqual((await world.workers()).length + (wasRefused ? 1 : 0));
 });

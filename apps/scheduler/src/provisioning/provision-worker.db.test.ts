@@ -124,6 +124,16 @@ describe('provisioning', () => {
     expect([await save(1), await save(1), await save(2)]).toEqual([true, true, false]);
   });
 
+  test('a worker whose pod was seen meanwhile is not ended, and keeps its Secret (A3)', async () => {
+    await world.queueJob();
+    await world.settle();
+    const worker = await findWorkerToProvision(world.db, (await world.workers())[0]?.pod_name ?? '', [APP_ID]);
+    if (worker === undefined) throw new Error('there is no worker');
+    await failWorker(world.parts, worker, { reason: 'provisioning_failed', message: 'by a run that has seen no pod' });
+    expect(await seen.failures()).toEqual([]);
+    await seen.expectOneWorker();
+  });
+
   test('with too little of the lease left no outside call is begun (C6)', async () => {
     await world.queueJob();
     await world.match();
@@ -265,9 +275,11 @@ describe('provisioning', () => {
     for (let n = 0; n < 20; n += 1) await world.queueJob();
     await Promise.all([world.match(), world.match()]);
     await Promise.all([world.runTasks('one'), world.runTasks('two')]);
-    const live = await seen.alive();
+    // On a busy machine a call may have got no answer in time: its worker, or the one in its place, is made now.
+    await world.settle();
+    const live = (await seen.alive()).map((worker) => worker.pod_name);
     expect(live).toHaveLength(20);
-    expect(new Set(seen.pods())).toEqual(new Set(live.map((worker) => worker.pod_name)));
-    expect(await seen.runners()).toHaveLength(20);
+    expect(seen.pods().toSorted()).toEqual(live.toSorted());
+    expect((await seen.runners()).filter((name) => live.includes(name))).toHaveLength(20);
   });
 });

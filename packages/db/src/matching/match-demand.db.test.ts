@@ -6,6 +6,7 @@ import { sql, type Updateable } from 'kysely';
 import { matchDemand } from './match-demand.ts';
 import { emptyMatchingTables, GATE, LIMITS, matchOnce } from './matching.scene.ts';
 import { lockMatching } from './matching-lock.ts';
+import { giveBackWorkers } from './unregistered-workers.ts';
 import type { Database } from '../schema/tables.ts';
 
 let testDb: TestDatabase;
@@ -105,6 +106,13 @@ describe('what is reserved', () => {
     const job = await putJob(testDb.db);
     const [made] = await reserve();
     await change(made?.podName ?? '', { assigned_at: new Date(), assigned_job_id: 1 });
+    expect((await reserve()).map((worker) => worker.madeForJobId)).toEqual([job.job_id]);
+  });
+
+  test('makes another worker for a job whose own is being stopped (C3)', async () => {
+    const job = await putJob(testDb.db);
+    const [made] = await reserve();
+    await change(made?.podName ?? '', { registration_started_at: new Date(), stopping_at: new Date(), stop_reason: 'pending_timeout' });
     expect((await reserve()).map((worker) => worker.madeForJobId)).toEqual([job.job_id]);
   });
 
@@ -233,6 +241,9 @@ describe('what is given back', () => {
       await marking.updateTable('workers').set({ registration_started_at: new Date() }).execute();
       expect((await match()).ended).toEqual([]);
     });
+    // Or has marked since it was found.
+    const names = (await workers()).map((worker) => worker.pod_name);
+    expect(await testDb.db.transaction().execute((trx) => giveBackWorkers(trx, names))).toEqual([]);
     expect(first(await workers()).status).toBe('pending');
   });
 
