@@ -9,8 +9,8 @@ interface Listening {
   close(): Promise<void>;
 }
 
-/** A server for TLS on loopback whose certificate nobody knows; `ca` is the one to trust. */
-export async function startSecureServer(listener: RequestListener): Promise<Listening & { readonly ca: string }> {
+/** A certificate of 127.0.0.1, and of no name, that is its own authority. */
+export const makeCertificate = async (): Promise<{ readonly key: string; readonly cert: string }> => {
   const { private: key, cert } = await generate([{ name: 'commonName', value: 'a test' }], {
     keyType: 'ec',
     algorithm: 'sha256',
@@ -19,6 +19,12 @@ export async function startSecureServer(listener: RequestListener): Promise<List
       { name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] },
     ],
   });
+  return { key, cert };
+};
+
+/** A server for TLS on loopback whose certificate nobody knows; `ca` is the one to trust. */
+export async function startSecureServer(listener: RequestListener): Promise<Listening & { readonly ca: string }> {
+  const { key, cert } = await makeCertificate();
   const server = createSecureServer({ key, cert }, listener);
   const port = await listenOnLoopback(server);
   return { url: `https://127.0.0.1:${port}`, ca: cert, close: async () => closeAll(server) };

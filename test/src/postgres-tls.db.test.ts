@@ -1,78 +1,128 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
+import { chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { connectDatabase } from '@paddock/db/connection/connect';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
+import { listen } from '@paddock/db/connection/listen';
+import { ownConnection } from '@paddock/db/connection/own-connection';
+import { type Postgres, startPostgres } from '@paddock/embedded-postgres/start-postgres';
+import { withConnection } from '@paddock/testing/server-connection';
+import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { generate } from 'selfsigned';
+import { makeCertificate } from './loopback-network.scene.ts';
 
-let database: TestDatabase;
-let encrypting: Awaited<ReturnType<typeof startEncryptingProxy>>;
+let postgres: Postgres;
+let folder: string;
+/** Files: the authority of the server's certificate, and another one. */
+let trusted: string;
+let other: string;
+
 beforeAll(async () => {
-  database = await createTestDatabase();
-  encrypting = await startEncryptingProxy(database.url);
+  folder = await mkdtemp(join(tmpdir(), 'paddock-tls-'));
+  postgres = await startPostgres();
 });
 afterAll(async () => {
-  encrypting.stop();
-  await database.drop();
+  await postgres.stop();
+  await rm(folder, { recursive: true });
 });
 
-/** Answers a request for TLS with yes, as a PostgreSQL with a certificate does, and passes the rest on to one that has none. */
-async function startEncryptingProxy(url: string) {
-  const { private: key, cert } = await generate([{ name: 'commonName', value: 'a test' }], { keyType: 'ec', algorithm: 'sha256' });
-  const target = new URL(url);
-  const sockets = new Set<Socket>();
-  let encrypted = 0;
-  const server = createServer((plain) => {
-    sockets.add(plain);
-    plain.on('error', () => plain.destroy());
-    plain.once('data', () => {
-      plain.write('S');
-      const inbound = new TLSSocket(plain, { isServer: true, key, cert });
-      const outbound = connect(Number(target.port), target.hostname);
-      sockets.add(outbound);
-      inbound.once('secure', () => (encrypted += 1));
-      for (const end of [inbound, outbound]) end.on('error', () => (inbound.destroy(), outbound.destroy()));
-      inbound.pipe(outbound).pipe(inbound);
-    });
+/** Gives the server, which has had no TLS, a certificate. */
+async function turnTlsOn(): Promise<void> {
+  const [{ key, cert }, stranger] = await Promise.all([makeCertificate(), makeCertificate()]);
+  const { uid, gid } = await stat(postgres.dataDir);
+  for (const [name, text] of Object.entries({ 'server.key': key, 'server.crt': cert })) {
+    const path = join(postgres.dataDir, name);
+    await writeFile(path, text, { mode: 0o600 });
+    await chown(path, uid, gid);
+  }
+  trusted = join(folder, 'trusted.crt');
+  other = join(folder, 'other.crt');
+  await writeFile(trusted, cert);
+  await writeFile(other, stranger.cert);
+  await withConnection(postgres.url(), async (client) => {
+    await client.query('alter system set ssl = on');
+    await client.query('select pg_reload_conf()');
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const through = new URL(url);
-  through.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    url: through.href,
-    encrypted: () => encrypted,
-    stop() {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-    },
-  };
+  await waitFor('the server to have TLS', () => isEncrypted({ sslmode: 'require' }).catch(() => false));
 }
 
-async function selectOne(url: string): Promise<unknown> {
-  const { db, close } = connectDatabase({ url, schema: database.schema, poolSize: 1, applicationName: 'tls' });
+const IS_ENCRYPTED = 'select ssl from pg_stat_ssl where pid = pg_backend_pid()';
+const ARE_ENCRYPTED = 'select ssl from pg_stat_ssl join pg_stat_activity using (pid) where application_name = $1';
+
+interface Dsn {
+  readonly sslmode?: string;
+  readonly sslrootcert?: string;
+  /** The certificate does not name it. */
+  readonly host?: 'localhost';
+}
+
+function options({ host, ...parameters }: Dsn) {
+  const url = new URL(postgres.url());
+  if (host !== undefined) url.hostname = host;
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  return { url: url.href, schema: 'public', applicationName: 'tls' };
+}
+
+/** Whether PostgreSQL itself calls a connection of the pool encrypted. Rejects if there is none. */
+async function isEncrypted(dsn: Dsn): Promise<boolean | undefined> {
+  const { db, close } = connectDatabase({ ...options(dsn), poolSize: 1 });
   try {
-    return (await sql`select 1 as one`.execute(db)).rows;
+    return (await sql<{ ssl: boolean }>`${sql.raw(IS_ENCRYPTED)}`.execute(db)).rows[0]?.ssl;
   } finally {
     await close();
   }
 }
-const withMode = (url: string, mode: string) => `${url}?sslmode=${mode}`;
 
-describe('sslmode as PostgreSQL documents it (A11)', () => {
-  test('a DSN that says nothing is encrypted where the server can', async () => {
-    expect(await selectOne(encrypting.url)).toEqual([{ one: 1 }]);
-    expect(encrypting.encrypted()).toBe(1);
+describe('sslmode as PostgreSQL documents it (A11), where the server has no TLS', () => {
+  test('what is only preferred is done without', async () => {
+    expect(await isEncrypted({})).toBe(false);
+    expect(await isEncrypted({ sslmode: 'prefer' })).toBe(false);
   });
 
-  test('and goes on without where it cannot', async () => {
-    expect(await selectOne(database.url)).toEqual([{ one: 1 }]);
-    expect(await selectOne(withMode(database.url, 'prefer'))).toEqual([{ one: 1 }]);
+  test('what is required is not', async () => {
+    for (const sslmode of ['require', 'verify-ca', 'verify-full']) {
+      await expect(isEncrypted({ sslmode })).rejects.toThrow('does not support SSL');
+    }
+  });
+});
+
+describe('sslmode as PostgreSQL documents it (A11), where the server has a certificate', () => {
+  beforeAll(turnTlsOn);
+
+  test('a DSN that says nothing is encrypted; only one that says so is not', async () => {
+    expect(await isEncrypted({})).toBe(true);
+    expect(await isEncrypted({ sslmode: 'prefer' })).toBe(true);
+    expect(await isEncrypted({ sslmode: 'disable' })).toBe(false);
   });
 
-  test('what is required is not done without', async () => {
-    await expect(selectOne(withMode(database.url, 'require'))).rejects.toThrow('does not support SSL');
-    await expect(selectOne(withMode(encrypting.url, 'verify-full'))).rejects.toThrow(/certificate/);
+  test('connections beside the pool are encrypted too', async () => {
+    const config = clientConfig({ ...options({ sslmode: 'verify-full', sslrootcert: trusted }), applicationName: 'beside the pool' });
+    const own = ownConnection({ config, patienceMs: 30_000, limitMs: 30_000 });
+    const stop = new AbortController();
+    const { promise: listens, resolve, reject } = Promise.withResolvers<void>();
+    const listening = listen({ config, channels: ['c'], onWake: () => resolve(), onError: reject }, stop.signal);
+    try {
+      await listens;
+      expect(await own.query(ARE_ENCRYPTED, ['beside the pool'])).toEqual([{ ssl: true }, { ssl: true }]);
+    } finally {
+      stop.abort();
+      await listening;
+      await own.close();
+    }
+  });
+
+  test.each([
+    ['require', 'needs no authority', () => ({}), 'true'],
+    ['require', 'checks the one it is given', () => ({ sslrootcert: trusted }), 'true'],
+    ['require', 'refuses another one’s certificate', () => ({ sslrootcert: other }), 'self-signed certificate'],
+    ['verify-ca', 'takes any name', () => ({ sslrootcert: trusted, host: 'localhost' as const }), 'true'],
+    ['verify-ca', 'refuses another one’s certificate', () => ({ sslrootcert: other }), 'self-signed certificate'],
+    ['verify-full', 'takes the name of the certificate', () => ({ sslrootcert: trusted }), 'true'],
+    ['verify-full', 'refuses another name', () => ({ sslrootcert: trusted, host: 'localhost' as const }), "does not match certificate's"],
+    ['verify-full', 'refuses another one’s certificate', () => ({ sslrootcert: other }), 'self-signed certificate'],
+    ['verify-full', 'trusts public authorities where none is given', () => ({}), 'self-signed certificate'],
+  ])('%s %s', async (sslmode, _does, dsn, expected) => {
+    const result = await isEncrypted({ sslmode, ...dsn() }).catch((error: unknown) => String(error));
+    expect(String(result)).toContain(expected);
   });
 });
