@@ -155,4 +155,47 @@ begin
     replace: 'true',
     tests: ['test/src/network.test.ts'],
   },
+  {
+    mutant: 'ingress may change all of a worker',
+    file: 'db/roles.sql',
+    find: 'grant update (assigned_job_id, assigned_at, unexplained_until) on workers to :ingress;',
+    replace: 'grant update on workers to :ingress;',
+    tests: ['apps/ingress/src/rights.attack.test.ts'],
+  },
+  {
+    mutant: 'ingress may not end the wait for an explanation of a worker that it binds',
+    file: 'db/roles.sql',
+    find: 'grant update (assigned_job_id, assigned_at, unexplained_until) on workers to :ingress;',
+    replace: 'grant update (assigned_job_id, assigned_at) on workers to :ingress;',
+    tests: ['packages/db/src/deliveries/eight-connections.db.test.ts'],
+  },
+  {
+    mutant: 'ingress may not read which deliveries are asked for',
+    file: 'db/roles.sql',
+    find: 'grant select (app_id, guid) on unresolved_deliveries to :ingress;\n',
+    replace: '',
+    tests: ['packages/db/src/deliveries/eight-connections.db.test.ts'],
+  },
+  {
+    mutant: 'the reconciler may not remove finished operations',
+    file: 'db/roles.sql',
+    find: 'grant select, insert, update, delete on operations to :reconciler;',
+    replace: 'grant select, insert, update on operations to :reconciler;',
+    tests: ['apps/reconciler/src/sweeps.db.test.ts'],
+  },
+  {
+    mutant: 'the scheduler may not see which pools people have stopped',
+    file: 'db/roles.sql',
+    find: 'grant select on instance, stopped_making to :scheduler;',
+    replace: 'grant select on instance to :scheduler;',
+    tests: ['apps/scheduler/src/matching/match.db.test.ts'],
+  },
+  {
+    mutant: 'the reconciler may not remove old deliveries',
+    file: 'db/roles.sql',
+    find: 'grant select, insert, delete on installation_events, delivery_listings to :reconciler;',
+    replace:
+      'grant select, insert on installation_events to :reconciler;\ngrant select, insert, delete on delivery_listings to :reconciler;',
+    tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
+  },
 ];

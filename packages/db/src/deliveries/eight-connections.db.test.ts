@@ -64,7 +64,8 @@ describe('eight connections that write the same jobs', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     await putPools(database.db, pools.document);
-    const { url, schema } = database;
+    const { schema } = database;
+    const url = database.urlOf('ingress');
     connections = Array.from({ length: CONNECTIONS }, () => connectDatabase({ url, schema, poolSize: 1, applicationName: 'writer' }));
   });
   afterAll(() => database.drop());
