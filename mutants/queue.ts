@@ -3,10 +3,10 @@ import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 /** What the queue promises those who enqueue and those who run. */
 export const queue: readonly NamedMutant[] = [
   {
-    mutant: 'a claimer waits for the rows that another one takes',
+    mutant: 'a claimer fails at the rows that another one takes',
     file: 'packages/queue/src/claim.ts',
     find: 'order by due_at limit ${slots} for update skip locked',
-    replace: 'order by due_at limit ${slots} for update',
+    replace: 'order by due_at limit ${slots} for update nowait',
     tests: ['packages/queue/src/claim.db.test.ts'],
   },
   {
@@ -30,7 +30,7 @@ export const queue: readonly NamedMutant[] = [
       attempt = attempt + 1`,
     replace: `held_by = null,
       attempt = attempt + 1`,
-    tests: ['packages/queue/src/settle.db.test.ts'],
+    tests: ['packages/queue/src/claim.db.test.ts'],
   },
   {
     mutant: 'a task that is taken over keeps its fence',
@@ -39,21 +39,21 @@ export const queue: readonly NamedMutant[] = [
         attempt = attempt + case`,
     replace: `held_by = null,
         attempt = attempt + case`,
-    tests: ['packages/queue/src/take-over.db.test.ts'],
+    tests: ['packages/queue/src/claim.db.test.ts'],
   },
   {
     mutant: 'a run that crashed counts as an attempt of its own',
     file: 'packages/queue/src/claim.ts',
     find: "attempt = attempt + case status when 'queued' then 1 else 0 end",
     replace: 'attempt = attempt + 1',
-    tests: ['packages/queue/src/take-over.db.test.ts'],
+    tests: ['packages/queue/src/claim.db.test.ts'],
   },
   {
     mutant: 'a task is taken over once more than it may crash',
     file: 'packages/queue/src/claim.ts',
     find: 'crashes >= max_crashes as spent from tasks',
     replace: 'crashes > max_crashes as spent from tasks',
-    tests: ['packages/queue/src/take-over.db.test.ts'],
+    tests: ['packages/queue/src/claim.db.test.ts'],
   },
   {
     mutant: 'tasks that are taken over do not use up slots',

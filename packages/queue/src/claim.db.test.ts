@@ -70,9 +70,9 @@ describe('claimTasks', () => {
     expect(claimed.filter(({ kind }) => kind === 'b')).toHaveLength(1);
   });
 
-  test('a first claim is attempt 1 with a fence of its own', async () => {
+  test.each([true, false])('a first claim is attempt 1 with a fence of its own, whether it looks at leases: %s', async (takeOver) => {
     await enqueueNow(database.db, task('a', 'x', { payload: { n: 1 }, deliveryGuid: 'g' }));
-    expect(await claim({ a: 1 })).toMatchObject([
+    expect(await claim({ a: 1 }, { takeOver })).toMatchObject([
       { attempt: 1, crashes: 0, fence: 1, max_attempts: 5, payload: { n: 1 }, delivery_guid: 'g', taken_over: false, ended: false },
     ]);
   });
