@@ -10,7 +10,7 @@ await new Stryker({
   coverageAnalysis: 'perTest',
   concurrency: 2,
   maxTestRunnerReuse: 200, // loaded modules stay in the memory of a process
-  timeoutMS: 60_000, // for a busy machine; what loops without end is found by counting
+  timeoutMS: 20_000, // for a busy machine; what loops without end is found by counting
   reporters: ['json'],
   jsonReporter: { fileName: 'mutation.json' },
 }).runMutationTest();

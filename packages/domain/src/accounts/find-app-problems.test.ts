@@ -24,6 +24,7 @@ describe('findAppProblems (H4)', () => {
       { ...without('administration'), onUsers: false, atRepositories: true },
       ['administration: write, without which no runner of a pool with `registration: repository`'],
     ],
+    ['nothing, where an organisation’s pool registers at repositories', { ...well, onUsers: false, atRepositories: true }, []],
     [
       'that, where such a pool has no organisation',
       { ...without('administration'), onOrganizations: false, onUsers: false, atRepositories: true },

@@ -48,6 +48,38 @@ const statements = fc
   .map((list) => list.map((changes, index) => statement({ ...changes, deliveryGuid: `guid-${index}` })));
 
 describe('foldJobStatements', () => {
+  test.each([
+    ['the later is known', [end(5, 'success', 'b'), end(3, 'failure', 'a')], '2026-01-01T00:01:03.000Z', 'failure'],
+    [
+      'one does not say when',
+      [{ ...end(5, 'failure', 'a'), completedAt: null }, end(9, 'success', 'b')],
+      '2026-01-01T00:01:09.000Z',
+      'success',
+    ],
+    [
+      'the other does not say when',
+      [end(9, 'success', 'a'), { ...end(5, 'failure', 'b'), completedAt: null }],
+      '2026-01-01T00:01:09.000Z',
+      'success',
+    ],
+    ['both were at one instant', [end(5, 'success', 'a'), end(5, 'failure', 'b')], '2026-01-01T00:01:05.000Z', 'failure'],
+    [
+      'the first has no conclusion',
+      [{ ...end(3, '', 'a'), conclusion: null }, end(5, 'failure', 'b')],
+      '2026-01-01T00:01:03.000Z',
+      'failure',
+    ],
+    [
+      'one is only said to run',
+      [statement({ status: 'running', completedAt: '2026-01-01T00:00:00.000Z' }), end(5, 'success', 'b')],
+      '2026-01-01T00:01:05.000Z',
+      'success',
+    ],
+  ])('of two ends the earlier counts, where %s', (_, ends, completedAt, conclusion) => {
+    expect(foldJobStatements(ends)).toMatchObject([{ completedAt, conclusion }]);
+    expect(foldJobStatements(ends.toReversed())).toMatchObject([{ completedAt, conclusion }]);
+  });
+
   test('gives each job once, sorted by id, whatever the order and the doubling (B6)', () => {
     const shuffled = statements.chain((list) =>
       fc.tuple(fc.constant(list), fc.shuffledSubarray([...list, ...list], { minLength: list.length * 2 })),

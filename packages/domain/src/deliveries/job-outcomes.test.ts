@@ -47,6 +47,14 @@ describe('jobOutcomes', () => {
       ['pending', 'running'],
       ['job_already_exists', 'worker_misused'],
     ],
+    [
+      'a pool that does not serve a job whose worker was found, before it has begun',
+      { before: undefined, changed: true, place: ignored, isMisused: true },
+      ['pending'],
+      ['worker_bound'],
+    ],
+    ['no pool any more, and nothing new', { before: 'running', changed: false, place: ignored }, ['running'], ['job_already_exists']],
+    ['a later status that did not count', { before: 'pending', changed: false, place }, ['completed'], ['job_already_exists']],
     ['no pool any more, but a row', { before: 'running', changed: true, place: ignored }, ['completed'], ['job_marked_completed']],
   ])('%s', (_what, result, arrived, expected) => {
     expect(jobOutcomes(result, arrived)).toEqual(expected);

@@ -152,6 +152,43 @@ describe('parseDelivery', () => {
     expect(parseDelivery('installation', example('installation', 0))).toMatchObject({ statement: { isDeleted: true } });
   });
 
+  test.each([
+    ['suspend', null, '2026-01-01T00:00:00.000Z'],
+    ['suspend', '2026-01-02T00:00:00Z', '2026-01-02T00:00:00.000Z'],
+    ['created', null, null],
+    ['created', '2026-01-02T00:00:00Z', '2026-01-02T00:00:00.000Z'],
+  ])('an installation’s %s that says suspended_at %j means %j (A12)', (action, suspended_at, suspendedAt) => {
+    const account = { id: 9, login: 'acme', type: 'Organization' };
+    const installation = { id: 5, account, repository_selection: 'all', suspended_at, updated_at: '2026-01-01T00:00:00Z' };
+    expect(parseDelivery('installation', { action, installation })).toMatchObject({ statement: { suspendedAt } });
+  });
+
+  test('repositories that are added say what the installation is now (A12)', () => {
+    expect(parseDelivery('installation_repositories', example('installation_repositories', 0))).toMatchObject({ kind: 'installation' });
+  });
+
+  test.each([7, '', null, undefined])('the action %j names no event', (action) => {
+    expect(parseDelivery('push', { action })).toMatchObject({ event: 'push' });
+    expect(parseDelivery('workflow_job', { action })).toMatchObject({ event: 'workflow_job', outcome: 'ignored_action' });
+  });
+
+  test('what is malformed is told with where, at most five places', () => {
+    const { workflow_job: _, ...rest } = example('workflow_job', 6);
+    expect(parseDelivery('workflow_job', rest)).toMatchObject({ problem: expect.stringMatching(/workflow_job payload: workflow_job: /) });
+    const strange = withJob(6, { id: 'x', run_id: 'x', labels: 1, name: 1, run_attempt: 'x', head_branch: 1, html_url: 1 });
+    const parsed = parseDelivery('workflow_job', strange);
+    expect('problem' in parsed && parsed.problem.split(';').length).toBeLessThanOrEqual(5);
+  });
+
+  test('what goes wrong otherwise is no malformed body', () => {
+    const trap = Object.defineProperty(example('workflow_job', 6), 'workflow_job', {
+      get: () => {
+        throw new RangeError('trap');
+      },
+    });
+    expect(() => parseDelivery('workflow_job', trap)).toThrow('trap');
+  });
+
   test('an installation of an enterprise, or of nobody who is named, is noted, for it has no repositories', () => {
     const installation = { id: 5, account: { id: 9, slug: 'corp' }, updated_at: '2026-01-01T00:00:00Z' };
     expect(parseDelivery('installation', { action: 'created', installation })).toMatchObject({
