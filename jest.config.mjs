@@ -16,8 +16,9 @@ const project = (displayName, testMatch, extra = {}) => ({
 const withDatabase = { globalSetup: '<rootDir>/tools/jest-setup.mjs', globalTeardown: '<rootDir>/tools/jest-teardown.mjs' };
 
 export default {
-  // Most tests spend their time waiting for processes and databases: even two cores are enough for two of them.
-  maxWorkers: Math.max(2, availableParallelism() - 1),
+  // Most tests spend their time waiting for processes and databases: even two cores are enough for four of them.
+  maxWorkers: Math.max(4, availableParallelism() - 1),
+  testSequencer: '<rootDir>/tools/jest-sequencer.mjs',
   projects: [
     project('unit', ['<rootDir>/{apps/*,packages/*,test}/src/**/!(*.db|*.attack|*.contract).test.ts']),
     project('contract', ['<rootDir>/{apps/*,packages/*,test}/src/**/*.contract.test.ts']),
