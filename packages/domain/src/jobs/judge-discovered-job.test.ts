@@ -14,6 +14,7 @@ describe('judgeDiscoveredJob (E2)', () => {
     ['in progress, and we wait', row('pending'), says('in_progress'), 'news in_progress'],
     ['in progress, as we know', row('running'), says('in_progress'), 'known'],
     ['ended by its conclusion, and we wait', row('pending'), says('queued', 'cancelled'), 'news completed'],
+    ['ended without a conclusion, and it runs here', row('running'), says('completed'), 'news completed'],
     ['ended, and it runs here', row('running'), says('completed', 'success'), 'news completed'],
     ['ended, as we know', row('completed'), says('completed', 'success'), 'known'],
     ['ended, and we failed it', row('failed'), says('completed', 'success'), 'news completed'],

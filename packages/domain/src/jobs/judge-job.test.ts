@@ -46,6 +46,14 @@ const cases: [string, SuspectJob, JobAnswer, JobVerdict][] = [
 ];
 
 describe('judgeJob (E4, A6)', () => {
+  test.each([
+    ['as it is concluded', 'cancelled', 'cancelled'],
+    ['as superseded, where GitHub says nothing', null, 'superseded'],
+  ])('tells the end of a run %s', (_name, conclusion, told) => {
+    const verdict = judgeJob({ ...pending, wasQueued: true }, { ...queuedInEndedRun, runEnd: { conclusion } });
+    expect(verdict).toMatchObject({ kind: 'failed', conclusion, message: expect.stringContaining(told) });
+  });
+
   test.each(cases)('%s', (_name, job, answer, verdict) => {
     expect(judgeJob(job, answer)).toEqual(verdict);
   });

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { blockedBy } from './matching-rules.ts';
+import { NO_POOL } from '../pools/place-job.ts';
+import { blockedBy, commonAmong, entityRuleOf } from './matching-rules.ts';
 import { rulesWith } from './matching-rules.scene.ts';
 
 const acme = { entityId: 1, login: 'acme', pool: 'linux' };
@@ -26,4 +27,43 @@ test.each([
   const entities = new Map([['*', { cap: null, weight: 1 }]]);
   expect(blockedBy(rulesWith({ pool, entities, pins: new Map([['acme', 2]]) }), acme)).toBe(expected);
   expect(blockedBy(rulesWith({ pool, entities, pins: new Map([['acme', 1]]) }), acme)).toBeUndefined();
+});
+
+test.each([
+  ['its pool is not in force any more', {}, { ...acme, pool: 'gone' }, 'pool_unknown'],
+  ['no pool serves it any more', {}, { ...acme, pool: NO_POOL }, 'no_pool_fits'],
+  ['its pool is paused', { pool: { paused: true } }, acme, 'pool_paused'],
+  ['its account is not listed', {}, { ...acme, entityId: 2, login: 'stranger' }, 'entity_not_allowed'],
+  ['its login is another one’s', { pins: new Map([['acme', 2]]) }, acme, 'entity_not_allowed'],
+  ['everything is stopped', { environmentStopped: true }, acme, 'making_stopped'],
+  ['its pool is stopped', { pool: { stopped: true } }, acme, 'making_stopped'],
+  ['its account is stopped', { stoppedEntities: new Set([1]) }, acme, 'making_stopped'],
+  ['another account is stopped', { stoppedEntities: new Set([2]) }, acme, undefined],
+  ['its App is suspended', { barred: new Map([[1, 'installation_suspended' as const]]) }, acme, 'installation_suspended'],
+])('no worker is made for a job where %s (C4, P5)', (_, given, place, reason) => {
+  expect(blockedBy(rulesWith(given), place)).toBe(reason);
+});
+
+test.each([
+  ['nobody', new Map<string, number>(), true],
+  ['the account itself', new Map([['acme', 1]]), true],
+  ['another account', new Map([['acme', 2]]), false],
+])('a login that is pinned to %s (A12)', (_, pins, isAdmitted) => {
+  const rule = entityRuleOf(rulesWith({ pins, cap: 5 }), { entityId: 1, login: 'Acme' });
+  expect(rule).toEqual(isAdmitted ? { cap: 5, weight: 1 } : undefined);
+});
+
+test('accounts share the rule of * only where there is one, and they are not listed (C4)', () => {
+  const known = [
+    { entityId: 1, login: 'acme' },
+    { entityId: 2, login: 'stranger' },
+  ];
+  const others = [{ entityId: 3 }, { entityId: 4 }];
+  expect(commonAmong(rulesWith(), known, others).size).toBe(0);
+  const entities = new Map([
+    ['acme', { cap: null, weight: 1 }],
+    ['*', { cap: null, weight: 1 }],
+  ]);
+  const rules = rulesWith({ entities, common: { cap: null, weight: 1 }, listed: new Set([1, 4]) });
+  expect(commonAmong(rules, known, others)).toEqual(new Set([2, 3]));
 });

@@ -105,4 +105,23 @@ describe('pickUnwanted', () => {
     const mixed = [worker('stopping', { stopping: true, unassigned: 2, waiting: 2 }), ...three({ unassigned: 2, waiting: 2 }).slice(1)];
     expect(names(pick(mixed, live(3), rulesWith()))).toEqual(['stopping']);
   });
+
+  test('counts what each key lacks by itself (C3)', () => {
+    const keys = [worker('a', { unassigned: 1, waiting: 0 }), worker('b', { demandKey: 8, unassigned: 1, waiting: 1 })];
+    expect(names(pick(keys, live(1), rulesWith()))).toEqual(['a']);
+    expect(names(pick(keys.toReversed(), live(1), rulesWith()))).toEqual(['a']);
+  });
+
+  test('counts under the common cap no account that is listed (C4)', () => {
+    const entities = new Map([['acme', { cap: null, weight: 1 }], ...EVERYBODY]);
+    const rules = rulesWith({ entities, common: { cap: 1, weight: 1 }, listed: new Set([1]) });
+    const stranger = worker('stranger', { demandKey: 8, entityId: 2, login: 'x', waiting: 1, unassigned: 1 });
+    expect(
+      pick(
+        [...three(), stranger],
+        [...live(3), { ...live(1)[0], demandKey: 8, entityId: 2, scopeRepoId: 0, pool: 'linux', alive: 1 }],
+        rules,
+      ),
+    ).toEqual([]);
+  });
 });

@@ -41,6 +41,8 @@ describe('planLeaving', () => {
     ['another account’s room', rulesWith({ cap: 3 }), held({ entityId: 2 }), 0],
     ['another pool’s room', rulesWith({ pool: { cap: 3 } }), held({ pool: 'gpu', reason: 'at_pool_cap' }), 0],
     ['GitHub’s budget', rulesWith({ cap: 3 }), held({ reason: 'github_budget' }), 0],
+    ['that, under a cap of the pool', rulesWith({ pool: { cap: 3 } }), held({ reason: 'github_budget' }), 0],
+    ['that, under the common cap', COMMON, held({ reason: 'github_budget' }), 0],
   ])('lets warm workers go as far as jobs wait for %s (C10)', (_name, rules, heldBack, count) => {
     const plan = leaving({ keys: [key(7, 3)], warm: new Map([[7, 3]]), heldBack: [heldBack], rules });
     expect(plan).toEqual(count === 0 ? [] : [{ demandKey: 7, count, inTheWay: count }]);
@@ -65,6 +67,11 @@ describe('planLeaving', () => {
     expect(leaving({ keys, warm, rules: rulesWith({ pool: { paused: true } }) })).toEqual([{ demandKey: 7, count: 3, inTheWay: 0 }]);
   });
 
+  test('lets all workers go whose account and pool have no rule any more (C4)', () => {
+    const keys = [key(7, 3, { entityId: 9, login: 'stranger', pool: 'gone', scopeRepoId: 5 })];
+    expect(leaving({ keys, warm: new Map([[7, 3]]) })).toEqual([{ demandKey: 7, count: 3, inTheWay: 0 }]);
+  });
+
   test('keeps to a cap per repository only where runners register there (C4)', () => {
     const rules = rulesWith({ pool: { repositoryCap: 2 } });
     const warm = new Map([[7, 3]]);
@@ -83,4 +90,9 @@ test.each([
   ['what only its own key lacks', held({ reason: 'github_does_not_assign' }), false],
 ])('a warm worker is not made while a job waits for %s: %s (C10)', (_name, heldBack, expected) => {
   expect(isWantedByJobs([heldBack], { entityId: 1, pool: 'linux' })).toBe(expected);
+});
+
+test('one job that waits for it is enough, whatever others wait for (C10)', () => {
+  expect(isWantedByJobs([held({ entityId: 2 }), held()], { entityId: 1, pool: 'linux' })).toBe(true);
+  expect(isWantedByJobs([], { entityId: 1, pool: 'linux' })).toBe(false);
 });

@@ -137,6 +137,32 @@ describe('planWorkers', () => {
     ]);
   });
 
+  test.each([
+    [
+      'may be tried once, though its group lets in more than its pool serves',
+      { openGroups: new Map([[1, 1 as const]]) },
+      1,
+      'runner_group_open',
+    ],
+    ['may not be tried again', { openGroups: new Map([[1, 0 as const]]) }, 0, 'runner_group_open'],
+    ['may be tried once, though GitHub gave it no job', { unserved: new Map([[1, 1 as const]]) }, 1, 'github_does_not_assign'],
+    ['is not the one that may not be tried', { unserved: new Map([[2, 0 as const]]), openGroups: new Map([[2, 0 as const]]) }, 3, null],
+  ])('a key that %s (C11)', (_name, given, made, waitReason) => {
+    expect(plan([key(1)], rulesWith(given)).get(1)).toMatchObject({ made, waitReason });
+  });
+
+  test('counts under the cap of a repository what lives there, and no other key (C4)', () => {
+    const rules = rulesWith({ pool: { repositoryCap: 2 } });
+    const plans = plan([key(1, { scopeRepoId: 21 }), key(2, { scopeRepoId: 22 })], rules, 1);
+    expect([...plans.values()].map(({ made }) => made)).toEqual([1, 2]);
+  });
+
+  test('a trial that somebody stands for leaves an account no room in its pool (C11)', () => {
+    const accounts = new Map([['linux@1', { trials: 0, reason: 'pool_failing', isPaused: false } as const]]);
+    const rules = rulesWith({ breakers: { ...NO_BREAKERS, accounts } });
+    expect(plan([key(1)], rules).get(1)).toMatchObject({ made: 0, waitReason: 'pool_failing' });
+  });
+
   test('has no reason for what only the next pass makes (C4)', () => {
     expect(plan([key(1)], rulesWith(), 0, 2).get(1)).toMatchObject({ made: 2, waitReason: null });
   });
@@ -146,7 +172,43 @@ describe('planWorkers', () => {
   });
 });
 
+describe('capsOf', () => {
+  test('knows no bound for an account and a pool without a rule, and blocks their keys (C4)', () => {
+    const stranger = key(9, { entityId: 9, login: 'stranger', pool: 'gone', scopeRepoId: 21 });
+    const caps = capsOf([stranger], [], rulesWith({ cap: 1, pool: { cap: 1, trials: 0, repositoryCap: 1 } }));
+    expect(caps.open).toEqual([]);
+    expect(caps.blocks.get(9)).toBe('pool_unknown');
+    const limits = [caps.entityLimit(9), caps.commonLimit(9), caps.poolLimit('gone'), caps.accountLimit(stranger), caps.keyLimit(stranger)];
+    for (const { room } of limits) expect(room).toBe(Infinity);
+    expect(caps.tightestCap(stranger)).toBeNull();
+  });
+
+  test('gives each account its weight, and those that only * admits one together (C4)', () => {
+    const entities = new Map([
+      ['acme', { cap: null, weight: 3 }],
+      ['*', { cap: null, weight: 1 }],
+    ]);
+    const caps = capsOf([key(1), key(2, { entityId: 2, login: 'x' })], [], rulesWith({ entities, common: { cap: null, weight: 4 } }));
+    expect([caps.weight(ACME), caps.weight(2), caps.common.weight]).toEqual([3, 1, 4]);
+    expect([caps.common.has(ACME), caps.common.has(2)]).toEqual([false, true]);
+    const closed = capsOf([key(1, { entityId: 2, login: 'x' })], [], rulesWith());
+    expect([closed.weight(2), closed.common.weight]).toEqual([1, 1]);
+  });
+
+  test('opens only keys that lack something', () => {
+    expect(capsOf([key(1, { lacking: 0 }), key(2)], [], rulesWith()).open.map(({ demandKey }) => demandKey)).toEqual([2]);
+  });
+});
+
 describe('findRivals', () => {
+  test('asks for no ages of jobs that cannot come into question (C4)', () => {
+    const keys = [key(1), key(2), key(3)];
+    expect(rivals(keys, rulesWith({ cap: 2, unserved: new Map([[2, 0 as const]]) }))).toEqual([
+      { demandKey: 1, count: 2 },
+      { demandKey: 3, count: 2 },
+    ]);
+  });
+
   test('asks for the ages of jobs only where several keys of an account want more than it may have (C4)', () => {
     const two = [key(1), key(2, { lacking: 5 })];
     expect(rivals(two, rulesWith())).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { NO_POOL, placeJob, poolsClosedTo, replaceJob } from './place-job.ts';
+import { NO_POOL, placeJob, poolsClosedTo, poolsNaming, replaceJob } from './place-job.ts';
 import { poolsDocument } from './pools-document.ts';
 
 const document = poolsDocument.parse({
@@ -94,4 +94,16 @@ describe('replaceJob', () => {
   ])('a waiting job %s (B4, P5)', (_name, given, expected) => {
     expect(replaceJob(document, given)).toEqual(expected);
   });
+});
+
+test('pools that name an account’s login, though not its id, follow who bears it (A12)', () => {
+  const pool = { labels: ['x'], image: 'runner:1', namespace: 'runners' };
+  const pools = [
+    { ...pool, name: 'login', labels: ['a'], entities: ['acme'] },
+    { ...pool, name: 'id', labels: ['b'], entities: ['id:1'] },
+    { ...pool, name: 'both', labels: ['c'], entities: ['Acme', 'id:1'] },
+    { ...pool, name: 'other', labels: ['d'], entities: ['beta'] },
+    { ...pool, name: 'all', labels: ['e'] },
+  ];
+  expect(poolsNaming(poolsDocument.parse({ pools, entities: { acme: {}, beta: {} } }), job)).toEqual(['login']);
 });

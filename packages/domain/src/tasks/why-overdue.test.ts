@@ -20,6 +20,10 @@ test.each<[Partial<PassesSinceSuccess>, string]>([
   [{ runningSeconds: 240.4 }, 'a pass has been running for 240 s'],
   [{ dueSeconds: 900 }, 'its task is due, and no executor has taken it for 900 s'],
   [{ secondsSinceTick: 1_000 }, 'no replica has taken a tick of it for 1000 s'],
+  [{ dueSeconds: 60 }, 'its passes end without a result'],
+  [{ dueSeconds: 61 }, 'its task is due, and no executor has taken it for 61 s'],
+  [{ secondsSinceTick: 180 }, 'its passes end without a result'],
+  [{ secondsSinceTick: 181 }, 'no replica has taken a tick of it for 181 s'],
   [{ dueSeconds: 10 }, 'its passes end without a result'],
 ])('%j: %s (E9)', (passes, why) => {
   expect(whyOverdue({ ...NOTHING, ...passes }, 60)).toBe(why);

@@ -16,6 +16,14 @@ describe('repairJsonText', () => {
     });
   });
 
+  test.each(['dfff', 'd800', 'DFFF', 'D800', '0000'])('half a pair at the edge, %s, cannot be stored', (code) => {
+    expect(repairJsonText(`"\\u${code}"`)).toEqual({ text: String.raw`"\ufffd"`, isRepaired: true });
+  });
+
+  test.each(['d7ff', 'e000', '0001'])('%s can be stored', (code) => {
+    expect(repairJsonText(`"\\u${code}"`)).toEqual({ text: `"\\u${code}"`, isRepaired: false });
+  });
+
   test('leaves pairs, escaped backslashes and big numbers as they are', () => {
     const text = String.raw`{"pair":"\ud83d\uDE00","path":"C:\\u0000 \\\\ud800","number":12345678901234567890.10}`;
     expect(repairJsonText(text)).toEqual({ text, isRepaired: false });

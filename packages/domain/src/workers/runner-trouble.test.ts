@@ -94,4 +94,11 @@ describe('why GitHub does not see a runner, by the runner’s own log (P5)', () 
     expect(troubleInLog(log)).toContain('a connection that does not come about ("Connection refused (proxy.corp:3128) xxx');
     expect(troubleInLog(log)?.length).toBeLessThan(500);
   });
+
+  test('a line is quoted without what surrounds it, and whole up to 200 characters', () => {
+    const line = `Connection refused (${'x'.repeat(179)})`;
+    expect(line).toHaveLength(200);
+    expect(troubleInLog(`  ${line}\r\n`)).toContain(`("${line}")`);
+    expect(troubleInLog(`${line}!`)).toContain(`("${line}…")`);
+  });
 });

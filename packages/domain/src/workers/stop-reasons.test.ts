@@ -32,6 +32,8 @@ test.each(REASONS)('what follows from %s (E4, E5)', (reason) => {
 test('a reason is told as a sentence of its own, also one that only a newer version knows', () => {
   const sentences = REASONS.map(describeStop);
   expect(new Set(sentences).size).toBe(REASONS.length);
+  expect(describeStop('drained')).toContain('person');
+  for (const sentence of sentences) expect(sentence).not.toContain('The worker was stopped:');
   for (const sentence of sentences) expect(sentence).toMatch(/^[A-Z].+\.$/);
   expect(describeStop('from_tomorrow')).toContain('from_tomorrow');
   expect(describeStop(null)).toContain('no reason');
