@@ -85,6 +85,7 @@ describe('an account whose runners fail on purpose holds nobody else up (C11)', 
   test('jobs that end their own runner before in_progress is stored; the late word takes the failures back', async () => {
     const runs = await startThree();
     await endAll(runs.keys());
+    await world.holdPauses();
     expect(await serveOthers()).toBe(5);
     for (let n = 0; n < 3; n += 1) await world.queueJob();
     await world.match();

@@ -236,6 +236,7 @@ describe('a pool whose image cannot be pulled (C11, P4)', () => {
       await passMinute();
       await stopHopeless();
       // Two passes in each pause: the trial waits, and no other worker is made.
+      await world.holdPauses();
       await makeWorkers();
       await makeWorkers();
       await world.queueJob({ row: { k8s_pool: 'other' } });

@@ -15,6 +15,7 @@ const breakers = () => world.db.selectFrom('breakers').select(['subject_type', '
 /** As busy as a scheduler that is woken again and again while no pause ends. */
 async function goOn(passes = 20): Promise<void> {
   for (let pass = 0; pass < passes; pass += 1) {
+    await world.holdPauses();
     await world.match();
     await world.runTasks();
   }
