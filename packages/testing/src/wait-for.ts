@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-const POLL_MS = 5;
+const SHORTEST_PAUSE_MS = 5;
+const LONGEST_PAUSE_MS = 50;
 
 /** A net for what never comes: a machine on which several suites run is slower by far than anybody expects. */
 const PATIENCE_MS = 120_000;
@@ -16,11 +17,13 @@ export async function waitFor<T>(
   probe: () => Promise<T | undefined | false> | T | undefined | false,
   { timeoutMs = PATIENCE_MS }: { readonly timeoutMs?: number } = {},
 ): Promise<T> {
-  const deadline = performance.now() + timeoutMs;
+  const began = performance.now();
   for (;;) {
     const answer = await probe();
     if (answer !== undefined && answer !== false) return answer;
-    if (performance.now() >= deadline) throw new Error(`Waited ${timeoutMs} ms in vain for ${what}.`);
-    await pause(POLL_MS);
+    const waitedMs = performance.now() - began;
+    if (waitedMs >= timeoutMs) throw new Error(`Waited ${timeoutMs} ms in vain for ${what}.`);
+    // A twentieth of what has been waited: a probe is often a query or a request, and all test files share the processors.
+    await pause(Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, waitedMs / 20)));
   }
 }
