@@ -172,12 +172,56 @@ describe('parseDelivery', () => {
     expect(parseDelivery('workflow_job', { action })).toMatchObject({ event: 'workflow_job', outcome: 'ignored_action' });
   });
 
+  test('an organisation without a repository is whom an event is about', () => {
+    expect(parseDelivery('push', { organization: { id: 7, login: 'acme' } })).toMatchObject({
+      account: { id: 7, login: 'acme', type: 'Organization' },
+      repoId: null,
+    });
+    expect(parseDelivery('push', { organization: { id: 7, login: '' } })).toMatchObject({ account: null });
+    expect(parseDelivery('push', { organization: { login: 'acme' } })).toMatchObject({ account: null });
+  });
+
+  test('GitHub’s ping is answered with nothing', () => {
+    expect(parseDelivery('ping', { zen: 'x' })).toMatchObject({ kind: 'noted', outcome: 'ok', event: 'ping' });
+  });
+
+  test('a personal account has a new name, too (A12)', () => {
+    const body = { action: 'renamed', account: { id: 5, login: 'mona' }, target_type: 'User', installation: { id: 8 } };
+    expect(parseDelivery('installation_target', body)).toMatchObject({ name: { account: { type: 'User' }, installationId: 8 } });
+  });
+
+  test.each([
+    ['completed', { conclusion: 'success', completedAt: '2026-01-01T00:00:00.000Z' }],
+    ['in_progress', { conclusion: null, completedAt: null }],
+    ['queued', { conclusion: null, completedAt: null }],
+  ])('only a completed job has an end: %s', (action, job) => {
+    const payload = withJob(6, { conclusion: 'success', completed_at: '2026-01-01T00:00:00Z' });
+    expect(parseDelivery('workflow_job', { ...payload, action })).toMatchObject({ job });
+  });
+
+  test.each([
+    ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
+    ['0000-12-31T23:59:59Z', null],
+    ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59.000Z'],
+    ['9999-12-31T23:59:59.5Z', null],
+    [['2026-01-01T00:00:00Z'], null],
+    [0, '1970-01-01T00:00:00.000Z'],
+  ])('the instant %j is stored as %j', (created_at, queuedAt) => {
+    expect(parseDelivery('workflow_job', withJob(6, { created_at }))).toMatchObject({ job: { queuedAt } });
+  });
+
+  test('text that is empty is not given', () => {
+    expect(parseDelivery('workflow_job', withJob(6, { workflow_name: '' }))).toMatchObject({ job: { workflowName: null } });
+  });
+
   test('what is malformed is told with where, at most five places', () => {
     const { workflow_job: _, ...rest } = example('workflow_job', 6);
     expect(parseDelivery('workflow_job', rest)).toMatchObject({ problem: expect.stringMatching(/workflow_job payload: workflow_job: /) });
+    const two = parseDelivery('workflow_job', withJob(6, { id: 'x', run_id: 'x' }));
+    expect(two).toMatchObject({ problem: expect.stringMatching(/: workflow_job\.id: [^;]+; workflow_job\.run_id: [^;]+$/) });
     const strange = withJob(6, { id: 'x', run_id: 'x', labels: 1, name: 1, run_attempt: 'x', head_branch: 1, html_url: 1 });
     const parsed = parseDelivery('workflow_job', strange);
-    expect('problem' in parsed && parsed.problem.split(';').length).toBeLessThanOrEqual(5);
+    expect('problem' in parsed && parsed.problem.split(';').length).toBe(5);
   });
 
   test('what goes wrong otherwise is no malformed body', () => {
@@ -196,6 +240,8 @@ describe('parseDelivery', () => {
       outcome: 'ok',
       installationId: 5,
     });
+    const nameless = { action: 'created', installation: { ...installation, account: {} } };
+    expect(parseDelivery('installation', nameless)).toMatchObject({ kind: 'malformed' });
     const unsaid = { action: 'created', installation: { ...installation, account: null } };
     expect(parseDelivery('installation', unsaid)).toMatchObject({ kind: 'noted', outcome: 'ok' });
     const target = { action: 'renamed', account: { id: 9, slug: 'corp' }, target_type: 'Enterprise', installation: { id: 5 } };

@@ -43,6 +43,21 @@ describe('an event that does not fit its body', () => {
     expect(parseDelivery('installation_repositories', { ...mention, repositories_added: [] })).toMatchObject({ kind: 'malformed' });
   });
 
+  test.each([
+    ['installation', { installation: { account: {} } }, true],
+    ['installation', { installation: { app_id: 1 } }, true],
+    ['installation', { installation: null }, false],
+    ['installation', { installation: 'x' }, false],
+    ['installation', {}, false],
+    ['installation', { installation: { account: {} }, repositories_added: [] }, false],
+    ['installation', { installation: { account: {} }, repositories_removed: [] }, false],
+    ['installation_repositories', { installation: { account: {} }, repositories_added: [] }, true],
+    ['installation_repositories', { installation: { account: {} }, repositories_removed: [] }, true],
+    ['installation_repositories', { installation: { account: {} } }, false],
+  ])('%s may be the event of %j: %s', (event, body, fits) => {
+    expect(whyMisnamed(event, body) === undefined).toBe(fits);
+  });
+
   test('every handled event has an example here', () => {
     const named = new Set(examples.map(({ name }) => name));
     expect(HANDLED_EVENTS.filter((event) => !named.has(event))).toEqual(['installation_target']);

@@ -23,12 +23,11 @@ export function judgeDiscoveredJob(known: KnownJob | undefined, job: { status: s
   const action = actionOf(job);
   if (action === undefined) return KNOWN;
   if (known === undefined) return action === 'completed' ? KNOWN : { kind: 'news', action };
-  const isOpen = known.status === 'pending' || known.status === 'running';
   switch (action) {
     case 'completed':
       return known.status === 'completed' ? KNOWN : { kind: 'news', action };
     case 'in_progress':
-      return isOpen && RANK[known.status] < RANK.running ? { kind: 'news', action } : KNOWN;
+      return RANK[known.status] < RANK.running ? { kind: 'news', action } : KNOWN;
     case 'queued':
       return known.status !== 'completed' && !known.wantsWorker ? { kind: 'doubt' } : KNOWN;
     case 'waiting':

@@ -19,6 +19,7 @@ describe('matchesGlob', () => {
     ['acme/a*b*c', 'acme/a-c-b-c', true],
     ['acme/ab*ba', 'acme/aba', false],
     ['a**b', 'axb', true],
+    ['x*aba*aba*y', 'xababay', false],
   ])('%s takes %s: %s', (pattern, text, expected) => {
     expect(matchesGlob(pattern, text)).toBe(expected);
   });

@@ -16,6 +16,10 @@ describe('repairJsonText', () => {
     });
   });
 
+  test('text without such escapes needs no repair', () => {
+    expect(repairJsonText('{"a":1}')).toEqual({ text: '{"a":1}', isRepaired: false });
+  });
+
   test.each(['dfff', 'd800', 'DFFF', 'D800', '0000'])('half a pair at the edge, %s, cannot be stored', (code) => {
     expect(repairJsonText(`"\\u${code}"`)).toEqual({ text: String.raw`"\ufffd"`, isRepaired: true });
   });

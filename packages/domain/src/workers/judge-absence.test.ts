@@ -14,6 +14,7 @@ describe('pods that a list lacks (C8, P1, P6)', () => {
     ['none of many', { known: 3_000, there: 3_000 }, 0, 0],
     ['half of many', { known: 3_000, there: 1_500 }, 1_500, 0],
     ['all of few', { known: 9, there: 0 }, 9, 0],
+    ['all of ten', { known: 10, there: 0 }, 0, 10],
     ['most of many', { known: 3_000, there: 1_499 }, 0, 1_501],
     ['all of many', { known: 3_000, there: 0 }, 0, 3_000],
   ])('%s', (_what, given, gone, doubted) => {

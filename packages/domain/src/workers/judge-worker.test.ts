@@ -19,6 +19,7 @@ test.each<[string, Partial<OverdueRunner>, string | undefined]>([
   ['idle, and a job has just begun to wait: it may be given to it', { waitingForMs: 599_000 }, undefined],
   ['idle, and a job has waited as long', { waitingForMs: 600_000 }, 'not_assigned'],
   ['busy', { runner: 'busy' }, undefined],
+  ['busy, and never called online before', { runner: 'busy', wasOnline: false }, undefined],
   ['idle after its job', { hadJob: true, isIdleDue: false }, 'over'],
   ['gone from GitHub after its job', { runner: 'unknown', hadJob: true, isIdleDue: false }, 'over'],
   ['offline after its job', { runner: 'offline', hadJob: true, offlineForMs: 0 }, 'over'],

@@ -53,6 +53,11 @@ describe('the way to an end, in this order (E5)', () => {
     ['the log shows a job that is over: its worker has had it', { ...IDLE, job: 'none', log: 'job_over' }, 'keep, assigned'],
     ['the log shows a job', { ...IDLE, job: 'none', log: 'job_begun' }, 'keep, assigned'],
     ['the log cannot be read', { ...IDLE, job: 'none', log: 'unreadable' }, 'wait 45000, held up'],
+    [
+      'the log cannot be read, and nothing says that it ever began',
+      { pod: 'unstarted', runner: 'unknown', job: 'none', log: 'unreadable', worker: { wasOnline: false } },
+      'wait 45000, held up',
+    ],
     ['the log has lost its beginning', { ...IDLE, job: 'none', log: 'silent' }, 'wait 45000, held up'],
     ['all is proven', { ...IDLE, job: 'none', log: 'listening' }, 'deregister'],
     [
