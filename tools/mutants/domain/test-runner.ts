@@ -70,12 +70,13 @@ class DomainTests implements TestRunner {
     }
   }
 
-  /** Rejects if a file does not load. */
+  /** Rejects if a file does not load, unless another one has a test that fails. */
   async #run({ files, isWanted, untilFailure, whileLoading, whileRunning }: Wanted): Promise<TestResult[]> {
     const results: TestResult[] = [];
+    const unloaded: unknown[] = [];
     for (const file of files) {
       activate(whileLoading);
-      const { tests } = await this.#load(file);
+      const { tests } = await this.#load(file).catch((error: unknown) => (unloaded.push(error), { tests: [] }));
       activate(whileRunning);
       for (const { name, run } of tests) {
         const id = idOf(file, name);
@@ -87,6 +88,7 @@ class DomainTests implements TestRunner {
         if (untilFailure && result.status === TestStatus.Failed) return results;
       }
     }
+    if (unloaded.length > 0) throw unloaded[0];
     return results;
   }
 }

@@ -85,6 +85,8 @@ describe('whom a gate lets through', () => {
     ['the login of a repository', { repositories: ['ACME/api'] }, 'acme', true],
     ['the login and the id', { entities: ['acme', 'id:7'] }, undefined, true],
     ['a pattern that fits', { entities: ['acm*'] }, undefined, false],
+    ['the login and a pattern', { entities: ['acme', 'b*'] }, 'acme', false],
+    ['repositories of the login and of any', { repositories: ['acme/*', '*/api'] }, 'acme', false],
     ['a pattern, and accounts by repositories', { entities: ['acm*'], repositories: ['acme/*'] }, 'acme', true],
     ['repositories of any account', { repositories: ['*/api'] }, undefined, false],
   ])('a gate with %s', (_, gate, login, named) => {

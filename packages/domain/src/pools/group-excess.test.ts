@@ -27,6 +27,34 @@ describe('what a runner group lets in beyond its pool', () => {
   });
 
   test.each([
+    ['public repositories', {}, { ...CLOSED, visibility: 'all', allowsPublicRepositories: true }, 'public repositories'],
+    ['none, if only private ones may use it', {}, { ...CLOSED, visibility: 'private', allowsPublicRepositories: true }, undefined],
+    ['none that the pool does not serve', { publicRepositories: true }, { ...CLOSED, allowsPublicRepositories: true }, undefined],
+    ['any, though the pool names some', FOR_API, { ...CLOSED, visibility: 'all', repositories: null }, 'repositories that nobody selected'],
+    ['any, and the pool names none', {}, { ...CLOSED, visibility: 'all', repositories: null }, undefined],
+    [
+      'others than those that the pool names',
+      FOR_API,
+      { ...CLOSED, repositories: ['acme/api', 'acme/web'] },
+      'repositories that the pool does not serve (acme/web)',
+    ],
+    [
+      'more than are worth naming',
+      FOR_API,
+      { ...CLOSED, repositories: ['acme/a', 'acme/b', 'acme/c', 'acme/d', 'acme/e'] },
+      'repositories that the pool does not serve (acme/a, acme/b, acme/c and 2 more)',
+    ],
+    [
+      'as many as are worth naming, and public ones',
+      FOR_API,
+      { ...CLOSED, allowsPublicRepositories: true, repositories: ['acme/a', 'acme/b', 'acme/c'] },
+      'public repositories, and repositories that the pool does not serve (acme/a, acme/b, acme/c)',
+    ],
+  ] as const)('is %s', (_what, more, access, excess) => {
+    expect(judge(more, access).excess).toBe(excess && `The runner group team lets in ${excess}`);
+  });
+
+  test.each([
     ['lets in public repositories', { ...CLOSED, allowsPublicRepositories: true }],
     ['is not granted', undefined],
   ])('where the group %s, says how to have it nevertheless, if that helps', (_what, access) => {

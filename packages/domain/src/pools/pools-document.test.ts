@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { fc } from '@paddock/testing/random-cases';
 import { normaliseLabels } from './labels.ts';
-import { entityRule, type Pool, poolFor, poolsDocument, sharedLabels } from './pools-document.ts';
+import { admittingLogin, entityRule, type Pool, poolFor, poolsDocument, sharedLabels } from './pools-document.ts';
 
 const pool = (name: string, labels: string[], more: Partial<Pool> = {}) => ({
   name,
@@ -167,5 +167,47 @@ describe('the pools document', () => {
 
   test.each(['id:', 'id:0', 'id:007', 'id:acme', 'ID:12', 'id: 12', 'id:99999999999999999'])('%s is no key of an account', (key) => {
     expect(problemsOf({ pools: [], entities: { [key]: {} } })?.join()).toContain("must be id: and the account's number");
+  });
+});
+
+test('a login admits an account by the entities or by the gate of the pool, unless its id does (A12)', () => {
+  const gated = { ...pool('a', ['x']), entities: ['acme'] };
+  const document = poolsDocument.parse({ pools: [gated, pool('b', ['y'])], entities: { Beta: {}, 'id:3': {}, '*': {} } });
+  const by = (id: number, login: string, name: string) => admittingLogin(document, { id, login }, { pool: name });
+  expect([by(1, 'Acme', 'a'), by(1, 'Acme', 'b'), by(1, 'Acme', 'gone')]).toEqual(['acme', undefined, undefined]);
+  expect([by(2, 'BETA', 'a'), by(2, 'BETA', 'b'), by(3, 'beta', 'b')]).toEqual(['beta', 'beta', undefined]);
+});
+
+describe('what a pool may be', () => {
+  test.each([
+    ['name', 'a'.repeat(30), true],
+    ['name', 'a'.repeat(31), false],
+    ['name', 'a.b-c9', true],
+    ['name', '9a', false],
+    ['name', 'a-', false],
+    ['namespace', 'r'.repeat(63), true],
+    ['namespace', 'r'.repeat(64), false],
+    ['namespace', 'r', true],
+    ['namespace', '-r', false],
+    ['namespace', 'r-', false],
+    ['namespace', 'Runners', false],
+    ['labels', ['x'.repeat(256)], true],
+    ['labels', ['x'.repeat(257)], false],
+    ['labels', [''], false],
+    ['labels', [], false],
+    ['labels', Array.from({ length: 100 }, (_, nth) => `l${nth}`), true],
+    ['labels', Array.from({ length: 101 }, (_, nth) => `l${nth}`), false],
+    ['pendingDeadlineSeconds', 10, true],
+    ['pendingDeadlineSeconds', 9, false],
+    ['idleDeadlineSeconds', 86_400, true],
+    ['registrationDeadlineSeconds', 86_401, false],
+  ])('%s %j: %s', (key, value, isTaken) => {
+    const problems = problemsOf({ pools: [{ ...pool('a', ['x']), [key]: value }], entities: {} }) ?? [];
+    expect(problems.length === 0).toBe(isTaken);
+    for (const problem of problems) expect(problem).toMatch(new RegExp(`^pools\\.0\\.${key}`));
+  });
+
+  test('it makes workers, and does so for no public repository, unless it says otherwise', () => {
+    expect(documentOf(pool('a', ['x'])).pools).toMatchObject([{ paused: false, publicRepositories: false }]);
   });
 });
