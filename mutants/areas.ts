@@ -1,11 +1,26 @@
 import { faults } from './faults.ts';
+import { following } from './following.ts';
 import { ingress } from './ingress.ts';
 import { numbers } from './numbers.ts';
 import { queue } from './queue.ts';
 import { reconciler } from './reconciler.ts';
+import { redelivery } from './redelivery.ts';
 import { runtime } from './runtime.ts';
 import { scheduler } from './scheduler.ts';
 import { statements } from './statements.ts';
+import { stopping } from './stopping.ts';
 
 /** All named mutants; the rows of the fault matrix, which take minutes each, come last. */
-export const NAMED = [...runtime, ...ingress, ...statements, ...queue, ...scheduler, ...reconciler, ...numbers, ...faults];
+export const NAMED = [
+  ...runtime,
+  ...ingress,
+  ...statements,
+  ...queue,
+  ...scheduler,
+  ...following,
+  ...stopping,
+  ...reconciler,
+  ...redelivery,
+  ...numbers,
+  ...faults,
+];

@@ -1,3 +1,251 @@
 import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 
-export const reconciler: readonly NamedMutant[] = [];
+export const reconciler: readonly NamedMutant[] = [
+  {
+    mutant: 'what GitHub answered is written to a job that has moved on since it was read',
+    file: 'packages/db/src/jobs/note-look-ups.ts',
+    find: ` where j.revision = given.revision order by`,
+    replace: ` order by`,
+    tests: ['apps/reconciler/src/jobs/look-up-jobs.db.test.ts'],
+  },
+  {
+    mutant: 'a stuck job is recovered or failed although it has moved on since it was read',
+    file: 'packages/db/src/jobs/stuck-jobs.ts',
+    find: `
+    where j.revision = given.revision order by`,
+    replace: `
+    order by`,
+    tests: ['apps/reconciler/src/jobs/recover-jobs.db.test.ts'],
+  },
+  {
+    mutant: 'a redeliver-since that redelivery enqueues is tried as seldom as a sweep',
+    file: 'apps/reconciler/src/schedules/sweep-schedules.ts',
+    find: `...(cursor === undefined ? {} : { cursor }) },
+`,
+    replace: `...(cursor === undefined ? {} : { cursor }) },
+  maxAttempts: SWEEP_ATTEMPTS,
+`,
+    tests: ['test/src/kinds.test.ts'],
+  },
+  {
+    mutant: 'a job is gone where GitHub does not show its repository',
+    file: 'apps/reconciler/src/jobs/ask-run.ts',
+    find: `if (repository === undefined) return { kind: 'invisible' };`,
+    replace: `if (repository === undefined) return { kind: 'gone' };`,
+    tests: ['apps/reconciler/src/jobs/look-up-jobs.db.test.ts'],
+  },
+  {
+    mutant: 'a worker’s grace ends before GitHub has answered for all its jobs',
+    file: 'packages/db/src/jobs/jobs-to-look-up.ts',
+    find: `) oldest where \${isUnanswered} or seen_gone_at is not null)`,
+    replace: `) oldest where seen_gone_at is not null)`,
+    tests: ['apps/reconciler/src/jobs/unexplained-ends.db.test.ts'],
+  },
+  {
+    mutant: 'an answer from before a worker’s end ends its grace',
+    file: 'packages/db/src/jobs/jobs-to-look-up.ts',
+    find: `(looked_up_at is null or looked_up_at < ends.told_at)`,
+    replace: `(looked_up_at is null)`,
+    tests: ['apps/reconciler/src/jobs/unexplained-ends.db.test.ts'],
+  },
+  {
+    mutant: 'jobs for which GitHub does not answer keep all others from their turn',
+    file: 'apps/reconciler/src/jobs/look-up-jobs.ts',
+    find: `await postponeLookUps(db, unanswered, retryMs);`,
+    replace: `void [postponeLookUps, unanswered, retryMs];`,
+    tests: ['apps/reconciler/src/jobs/look-up-jobs.db.test.ts', 'apps/reconciler/src/jobs/failed-jobs.db.test.ts'],
+  },
+  {
+    mutant: 'a job fails unasked while its worker has not ended and GitHub may still have it',
+    file: 'packages/db/src/jobs/stuck-jobs.ts',
+    find: `and (c.doubt = 'worker_ended' or coalesce`,
+    replace: `and (c.doubt = 'unserved' or coalesce`,
+    tests: ['apps/reconciler/src/jobs/recover-jobs.db.test.ts'],
+  },
+  {
+    mutant: 'a job fails unasked although GitHub has answered since',
+    file: 'packages/db/src/jobs/stuck-jobs.ts',
+    find: `and \${isUnanswered} and j.unanswered_since`,
+    replace: `and j.unanswered_since`,
+    tests: ['apps/reconciler/src/jobs/recover-jobs.db.test.ts'],
+  },
+  {
+    mutant: 'a job beside a live worker counts as stuck',
+    file: 'packages/db/src/jobs/stuck-jobs.ts',
+    find: `waiting > 0 and not held and not served and`,
+    replace: `waiting > 0 and not held and`,
+    tests: ['apps/reconciler/src/jobs/recover-jobs.db.test.ts'],
+  },
+  {
+    mutant: 'a stray registration is removed although its runner has come online',
+    file: 'apps/reconciler/src/workers/remove-stray-registrations.ts',
+    find: `if (runner !== undefined && (runner.online || runner.busy)) return 'left';`,
+    replace: `if (runner !== undefined && runner.busy) return 'left';`,
+    tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
+  },
+  {
+    mutant: 'a stray registration is removed although a worker bears its name again',
+    file: 'apps/reconciler/src/workers/remove-stray-registrations.ts',
+    find: `if ((await findNamesWithoutWorker(db, [name])).length === 0) return 'left';
+`,
+    replace: ``,
+    tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
+  },
+  {
+    mutant: 'a stray registration is removed although a pod bears its name',
+    file: 'apps/reconciler/src/workers/remove-stray-registrations.ts',
+    find: `if ((await findPod(cluster, { namespace, name })) !== undefined) return 'left';`,
+    replace: `void [findPod, namespace];`,
+    tests: ['apps/reconciler/src/workers/remove-stray-secrets.db.test.ts'],
+  },
+  {
+    mutant: 'a list without any runner of ours is believed',
+    file: 'apps/reconciler/src/workers/remove-stray-registrations.ts',
+    find: `  if (listable > 0) {`,
+    replace: `  if (listable > 1_000) {`,
+    tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
+  },
+  {
+    mutant: 'a stray registration is removed when it is first seen',
+    file: 'packages/db/src/workers/stray-registrations.ts',
+    find: `sightings > 1 and first_seen_at < now()`,
+    replace: `first_seen_at < now()`,
+    tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
+  },
+  {
+    mutant: 'a stray that came back meanwhile counts as seen all the time',
+    file: 'packages/db/src/workers/stray-registrations.ts',
+    find: `and runner_id <> all(\${ids}::bigint[])\``,
+    replace: `and runner_id = any(\${ids}::bigint[]) and false\``,
+    tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
+  },
+  {
+    mutant: 'a failed worker’s registration is removed although its runner is online',
+    file: 'apps/reconciler/src/workers/remove-registrations.ts',
+    find: `  if (runner.online) return 'the runner is online';
+`,
+    replace: ``,
+    tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
+  },
+  {
+    mutant: 'a runner that an empty list lacks counts as gone',
+    file: 'apps/reconciler/src/workers/remove-registrations.ts',
+    find: `if (runner === undefined && runnerId === null && !(await believe(scope))) return`,
+    replace: `if (runner === undefined && runnerId === null && !believe) return`,
+    tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
+  },
+  {
+    mutant: 'the registration of a worker that ended a moment ago is removed',
+    file: 'packages/db/src/workers/registrations.ts',
+    find: `
+      and w.completed_at < now() - \${graceMs} * interval '1 millisecond'`,
+    replace: `
+      and \${graceMs}::float8 >= 0`,
+    tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
+  },
+  {
+    mutant: 'a pod that runs is deleted because its row has ended',
+    file: 'apps/reconciler/src/workers/delete-ended-pods.ts',
+    find: `    if (!isOver && hasStarted(there)) {`,
+    replace: `    if (!isOver && hasStarted(there) && dryRun) {`,
+    tests: ['apps/reconciler/src/workers/delete-ended-pods.db.test.ts'],
+  },
+  {
+    mutant: 'a pod that never started is deleted whatever became of it since it was looked at',
+    file: 'apps/reconciler/src/workers/delete-ended-pods.ts',
+    find: `const seen = isOver ? {} : { resourceVersion: there.resourceVersion };`,
+    replace: `const seen = {};`,
+    tests: ['apps/reconciler/src/workers/delete-ended-pods.db.test.ts'],
+  },
+  {
+    mutant: 'a pod is deleted that has taken an ended one’s name',
+    file: 'apps/reconciler/src/workers/delete-ended-pods.ts',
+    find: `if (there === undefined || (pod.podUid !== null && there.uid !== pod.podUid)) return 'absent';`,
+    replace: `if (there === undefined) return 'absent';`,
+    tests: ['apps/reconciler/src/workers/delete-ended-pods.db.test.ts'],
+  },
+  {
+    mutant: 'an API server that is away is asked for every ended pod',
+    file: 'apps/reconciler/src/workers/delete-ended-pods.ts',
+    find: `return isAway(failure) && !isFound ? 'away' : 'failed';`,
+    replace: `return isAway(failure) && isFound ? 'away' : 'failed';`,
+    tests: ['apps/reconciler/src/workers/delete-ended-pods.db.test.ts'],
+  },
+  {
+    mutant: 'runners that a list lacks count as gone although it has none of ours',
+    file: 'apps/reconciler/src/workers/read-runners.ts',
+    find: `  if (answer.isComplete) return readings`,
+    replace: `  if (answer.isComplete || registered > 0) return readings`,
+    tests: ['apps/reconciler/src/workers/check-workers-guards.db.test.ts'],
+  },
+  {
+    mutant: 'a pass asks for the stop of as many workers as are overdue',
+    file: 'apps/reconciler/src/workers/check-workers.ts',
+    find: `inOrderOf(overdue, stops).slice(0, cap)`,
+    replace: `inOrderOf(overdue, stops).slice(0, cap + 1_000)`,
+    tests: ['apps/reconciler/src/workers/check-workers-guards.db.test.ts', 'apps/reconciler/src/workers/check-workers.db.test.ts'],
+  },
+  {
+    mutant: 'a worker to which a job has just been bound is asked to stop',
+    file: 'packages/db/src/workers/request-stops.ts',
+    find: `
+    and (w.assigned_at is null or (\${sql.ref(reason)} = 'over' and not \${RUNS_BOUND_JOB}))\``,
+    replace: `
+    and (w.assigned_at is null or \${sql.ref(reason)} <> '' or not \${RUNS_BOUND_JOB})\``,
+    tests: ['packages/db/src/workers/stopping-workers.db.test.ts'],
+  },
+  {
+    mutant: 'one scope with many overdue workers keeps the others from their turn',
+    file: 'packages/db/src/workers/overdue-workers.ts',
+    find: `order by row_number() over (partition by w.entity_id, w.scope_repo_id order by w.created_at, w.pod_name), w.created_at`,
+    replace: `order by w.created_at`,
+    tests: ['apps/reconciler/src/workers/check-workers-guards.db.test.ts', 'apps/reconciler/src/workers/check-workers.db.test.ts'],
+  },
+  {
+    mutant: 'failed authentications are retired',
+    file: 'packages/db/src/deliveries/retire-rows.ts',
+    find: ` or starts_with(event, 'auth_attempt.')`,
+    replace: ``,
+    tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
+  },
+  {
+    mutant: 'the job of a live worker is retired',
+    file: 'packages/db/src/deliveries/retire-rows.ts',
+    find: `where status in ('pending', 'running') and of.id is not null)`,
+    replace: `where status in ('pending', 'running') and false and of.id is not null)`,
+    tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
+  },
+  {
+    mutant: 'a job of a run that goes on is retired',
+    file: 'packages/db/src/deliveries/retire-rows.ts',
+    find: `
+  and j.run_id not in (select run_id from jobs where status in ('pending', 'running'))\``,
+    replace: `\``,
+    tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
+  },
+  {
+    mutant: 'younger events are retired with older ones of higher ids',
+    file: 'packages/db/src/deliveries/retire-rows.ts',
+    find: `select id, is_kept from next where id < coalesce((select min(id) from next where not is_old), (select max(id) + 1 from next))`,
+    replace: `select id, is_kept from next`,
+    tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
+  },
+  {
+    mutant: 'the repositories looked at last have their turn first',
+    file: 'packages/db/src/jobs/repositories.ts',
+    find: `order by r.due_at, r.repo_id limit`,
+    replace: `order by r.due_at desc, r.repo_id limit`,
+    tests: ['apps/reconciler/src/jobs/discover-jobs.db.test.ts', 'apps/reconciler/src/jobs/discover-resting.db.test.ts'],
+  },
+  {
+    mutant: 'active repositories may use all of the budget before those that rest',
+    file: 'apps/reconciler/src/jobs/discover-jobs.ts',
+    find: `for (const [index, repository] of [...resting, ...active].entries()) {
+    if (signal.aborted) break;
+    const isResting = index < resting.length;`,
+    replace: `for (const [index, repository] of [...active, ...resting].entries()) {
+    if (signal.aborted) break;
+    const isResting = index >= active.length;`,
+    tests: ['apps/reconciler/src/jobs/discover-resting.db.test.ts'],
+  },
+];

@@ -1,3 +1,256 @@
 import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 
-export const scheduler: readonly NamedMutant[] = [];
+export const scheduler: readonly NamedMutant[] = [
+  {
+    mutant: 'the cluster is asked what is there without a look at the lease',
+    file: 'apps/scheduler/src/provisioning/provision-worker.ts',
+    find: `  requireLease(task);
+  const place = `,
+    replace: `  const place = `,
+    tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
+  },
+  {
+    mutant: 'the cluster is asked for a dry run without a look at the lease',
+    file: 'apps/scheduler/src/provisioning/start-pod.ts',
+    find: `  requireLease(task);
+  const creations = [`,
+    replace: `  const creations = [`,
+    tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
+  },
+  {
+    mutant: 'a refused installation is looked up without a look at the lease',
+    file: 'apps/scheduler/src/provisioning/after-github-failure.ts',
+    find: `  requireLease(task);
+  const standing`,
+    replace: `  const standing`,
+    tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
+  },
+  {
+    mutant: 'the Secret is put without a look at the lease',
+    file: 'apps/scheduler/src/provisioning/put-secret.ts',
+    find: `    requireLease(task);
+    try {`,
+    replace: `    try {`,
+    tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
+  },
+  {
+    mutant: 'the lease is looked at before the first try of a Secret, and not before the next ones',
+    file: 'apps/scheduler/src/provisioning/put-secret.ts',
+    find: `    requireLease(task);
+    try {`,
+    replace: `    if (tries === 0) requireLease(task);
+    try {`,
+    tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
+  },
+  {
+    mutant: 'the pod is made without a look at the lease',
+    file: 'apps/scheduler/src/provisioning/start-pod.ts',
+    find: `  requireLease(run.task);
+  if (!isWanted) {`,
+    replace: `  if (!isWanted) {`,
+    tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
+  },
+  {
+    mutant: 'a Secret of a row that has ended is deleted without a look at the lease',
+    file: 'apps/scheduler/src/provisioning/start-pod.ts',
+    find: `  requireLease(run.task);
+  if (!isWanted) {`,
+    replace: `  if (isWanted) requireLease(run.task);
+  if (!isWanted) {`,
+    tests: ['apps/scheduler/src/provisioning/provision-worker.db.test.ts'],
+  },
+  {
+    mutant: 'the Secret gets its owner without a look at the lease',
+    file: 'apps/scheduler/src/provisioning/start-pod.ts',
+    find: `  requireLease(task);
+  const place = { namespace: worker.namespace, name: worker.podName };
+  const secret`,
+    replace: `  const place = { namespace: worker.namespace, name: worker.podName };
+  const secret`,
+    tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
+  },
+  {
+    mutant: 'a runner is registered although the lease has run out over the mark',
+    file: 'apps/scheduler/src/provisioning/register-runner.ts',
+    find: `if (!hasLease(task)) {`,
+    replace: `if (isWatched && !hasLease(task)) {`,
+    tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
+  },
+  {
+    mutant: 'a run marks the registration of a row although another run has begun it',
+    file: 'packages/db/src/workers/workers.ts',
+    find: ` and stopping_at is null and registration_started_at is null
+      and (`,
+    replace: ` and stopping_at is null
+      and (`,
+    tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
+  },
+  {
+    mutant: 'a runner group for everybody’s repositories is made for private ones only',
+    file: 'packages/domain/src/pools/group-to-make.ts',
+    find: `'all' : 'selected'`,
+    replace: `'private' : 'selected'`,
+    tests: ['apps/scheduler/src/provisioning/repository-scope.db.test.ts'],
+  },
+  {
+    mutant: 'a worker that is being stopped counts as supply',
+    file: 'packages/db/src/matching/deficits.ts',
+    find: `where status in ('pending', 'running') and assigned_at is null and stopping_at is null group`,
+    replace: `where status in ('pending', 'running') and assigned_at is null group`,
+    tests: ['packages/db/src/matching/match-demand.db.test.ts'],
+  },
+  {
+    mutant: 'a worker that is being stopped counts in no cap',
+    file: 'packages/db/src/matching/live-workers.ts',
+    find: `where status in ('pending', 'running') group`,
+    replace: `where status in ('pending', 'running') and stopping_at is null group`,
+    tests: ['packages/db/src/matching/match-demand.db.test.ts'],
+  },
+  {
+    mutant: 'an unexplained end stands against a waiting job for ever',
+    file: 'packages/db/src/matching/deficits.ts',
+    find: `unexplained_until is not null and unexplained_until > now() and`,
+    replace: `unexplained_until is not null and`,
+    tests: ['packages/db/src/matching/match-demand.db.test.ts'],
+  },
+  {
+    mutant: 'matchers of several replicas do not wait for each other',
+    file: 'apps/scheduler/src/matching/match.ts',
+    find: `await lockMatching(trx, limits);`,
+    replace: `void [lockMatching, limits];`,
+    tests: ['apps/scheduler/src/matching/match.db.test.ts'],
+  },
+  {
+    mutant: 'a worker without a pod that is taken back into supply is not provisioned again',
+    file: 'apps/scheduler/src/matching/match.ts',
+    find: `...[...reserved, ...takenBack.filter(({ hasPod }) => !hasPod)].map(provisionTask)`,
+    replace: `...reserved.map(provisionTask)`,
+    tests: ['apps/scheduler/src/provisioning/provision-worker.db.test.ts'],
+  },
+  {
+    mutant: 'a worker is taken back into supply although its deregistration has begun',
+    file: 'packages/db/src/matching/spare-workers.ts',
+    find: `and stopping_at is not null and assigned_at is null
+  and deregistration_started_at is null and stop_reason`,
+    replace: `and stopping_at is not null and assigned_at is null
+  and stop_reason`,
+    tests: ['packages/db/src/matching/match-spare.db.test.ts'],
+  },
+  {
+    mutant: 'a reservation is given back although its registration has just begun',
+    file: 'packages/db/src/matching/unregistered-workers.ts',
+    find: `where pod_name = any(\${podNames}::text[]) and status = 'pending' and registration_started_at is null and pod_uid is null`,
+    replace: `where pod_name = any(\${podNames}::text[]) and status = 'pending' and pod_uid is null`,
+    tests: ['packages/db/src/matching/match-demand.db.test.ts'],
+  },
+  {
+    mutant: 'workers are reserved for the youngest jobs first',
+    file: 'packages/db/src/matching/uncovered-jobs.ts',
+    find: `order by created_at, job_id limit wanted.count`,
+    replace: `order by created_at desc, job_id limit wanted.count`,
+    tests: ['packages/db/src/matching/match-demand.db.test.ts'],
+  },
+  {
+    mutant: 'a job whose worker is being stopped gets no other',
+    file: 'packages/db/src/matching/uncovered-jobs.ts',
+    find: `and assigned_at is null and stopping_at is null
+  )`,
+    replace: `and assigned_at is null
+  )`,
+    tests: ['packages/db/src/matching/match-demand.db.test.ts'],
+  },
+  {
+    mutant: 'a worker that lost its task while it was to be stopped is provisioned',
+    file: 'packages/db/src/workers/workers.ts',
+    find: `and w.pod_uid is null and w.stopping_at is null and w.created_at`,
+    replace: `and w.pod_uid is null and w.created_at`,
+    tests: ['apps/scheduler/src/provisioning/provision-worker.db.test.ts'],
+  },
+  {
+    mutant: 'a registration whose answer was lost is asked for again for the same row',
+    file: 'apps/scheduler/src/provisioning/after-github-failure.ts',
+    find: ` || kind === 'unavailable' || kind === 'timeout' || kind === 'network' ||`,
+    replace: ` ||`,
+    tests: ['apps/scheduler/src/provisioning/provision-worker-faults.db.test.ts'],
+  },
+  {
+    mutant: 'a row ends although its pod was seen meanwhile',
+    file: 'packages/db/src/workers/workers.ts',
+    find: `    .where('pod_uid', 'is', null)
+    .executeTakeFirst`,
+    replace: `    .executeTakeFirst`,
+    tests: ['apps/scheduler/src/provisioning/provision-worker.db.test.ts'],
+  },
+  {
+    mutant: 'a worker that is to be stopped is registered',
+    file: 'packages/db/src/workers/workers.ts',
+    find: `and status = 'pending' and stopping_at is null and registration_started_at`,
+    replace: `and status = 'pending' and registration_started_at`,
+    tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
+  },
+  {
+    mutant: 'a trial that came to nothing keeps the others away until it is taken for dead',
+    file: 'apps/scheduler/src/provisioning/provision-worker.ts',
+    find: `if (trial.id !== undefined) await giveBackTrial(parts.db, breakersOf(worker), trial.id);`,
+    replace: `void giveBackTrial;`,
+    tests: ['apps/scheduler/src/provisioning/provision-worker-faults.db.test.ts'],
+  },
+  {
+    mutant: 'a second trial begins when the pod of the first is made',
+    file: 'apps/scheduler/src/provisioning/start-pod.ts',
+    find: `  trial.id = undefined;
+`,
+    replace: ``,
+    tests: ['apps/scheduler/src/provisioning/provision-worker-faults.db.test.ts'],
+  },
+  {
+    mutant: 'a pod that is made closes the breakers of pods that do not start',
+    file: 'apps/scheduler/src/provisioning/start-pod.ts',
+    find: `[poolBreaker(pool.name)], { only: POD_REFUSED })`,
+    replace: `[poolBreaker(pool.name)], {})`,
+    tests: ['apps/scheduler/src/following/unstartable-pods.db.test.ts', 'apps/scheduler/src/following/pool-health.db.test.ts'],
+  },
+  {
+    mutant: 'two trials of one breaker run at a time',
+    file: 'packages/db/src/matching/breakers.ts',
+    find: `(paused_until > now() or trial_until > now())`,
+    replace: `(paused_until > now())`,
+    tests: ['packages/db/src/matching/breakers.db.test.ts'],
+  },
+  {
+    mutant: 'what the cluster says about coming back is not heeded',
+    file: 'apps/scheduler/src/provisioning/start-pod.ts',
+    find: `Math.max(failure.retryAfterMs ?? LOOK_AGAIN_MS, SOONEST_MS)`,
+    replace: `LOOK_AGAIN_MS + 0 * SOONEST_MS`,
+    tests: ['apps/scheduler/src/provisioning/refused-pods.db.test.ts'],
+  },
+  {
+    mutant: 'nothing is tried in the cluster before a registration while something fails',
+    file: 'apps/scheduler/src/provisioning/provision-worker.ts',
+    find: `if (isWatched) await tryCluster(parts, worker, pool, task);`,
+    replace: `void tryCluster;`,
+    tests: ['apps/scheduler/src/provisioning/refused-pods.db.test.ts'],
+  },
+  {
+    mutant: 'a worker whose JIT config is lost waits for ever',
+    file: 'apps/scheduler/src/provisioning/provision-worker.ts',
+    find: `if (worker.registrationStartedAt !== null) {`,
+    replace: `if (worker.registrationStartedAt === undefined) {`,
+    tests: ['apps/scheduler/src/provisioning/provision-worker.db.test.ts'],
+  },
+  {
+    mutant: 'jobs that ingress judged by the pools of before do not follow a change',
+    file: 'apps/scheduler/src/pools/load-pools.ts',
+    find: `reconsideredAt === undefined || (reconsideredAt < LOOKS_UNTIL_ALL_FOLLOW && looks >= LOOKS_UNTIL_ALL_FOLLOW)`,
+    replace: `reconsideredAt === undefined || LOOKS_UNTIL_ALL_FOLLOW < 0`,
+    tests: ['apps/scheduler/src/pools/load-pools.db.test.ts'],
+  },
+  {
+    mutant: 'a replica puts its own pools in force again whenever another’s are',
+    file: 'apps/scheduler/src/pools/load-pools.ts',
+    find: `    toStore = undefined;
+    const newest`,
+    replace: `    const newest`,
+    tests: ['apps/scheduler/src/pools/load-pools.db.test.ts'],
+  },
+];

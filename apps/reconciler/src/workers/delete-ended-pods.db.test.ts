@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { callJson, objectPath } from '@paddock/kube/call';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { createPod, findPod } from '@paddock/kube/pods';
 import { type KubeSimulator, startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
@@ -130,6 +131,22 @@ describe('pods of ended workers (E7)', () => {
     expect(stillRunning).toEqual([name]);
     expect(await isThere(name)).toBe(true);
     expect(await marked()).toEqual([]);
+  });
+
+  test('that never started, and have changed since they were looked at, are looked at again (P2)', async () => {
+    const name = await putEnded({ pod: 'unstarted' });
+    const path = objectPath(NAMESPACE, 'pods', name);
+    const body = { metadata: { annotations: { 'test.paddock/seen': 'by somebody else' } } };
+    const racing: Cluster = {
+      ...cluster,
+      send: async (call) => {
+        const touch = { method: 'PATCH', path, body, contentType: 'application/merge-patch+json' } as const;
+        if (call.method === 'DELETE') await callJson(cluster, touch);
+        return cluster.send(call);
+      },
+    };
+    expect(await sweep({ cluster: racing })).toMatchObject({ deleted: 0, left: 1 });
+    expect(await isThere(name)).toBe(true);
   });
 
   test('that never started go as well, as they were seen: made when their worker had ended, they have no Secret (C6)', async () => {

@@ -38,17 +38,31 @@ const ways = [
 ] as const;
 const cases = calls.flatMap((call) => ways.map((way) => Object.assign({}, call, way)));
 
-test('a trial that fails for one thing leaves all else to the next one at once (C11, P1)', async () => {
-  await world.queueJob();
-  await world.match();
+/** Has failures open a breaker of the first worker's pool, whose pause is over. */
+async function openBreaker(failureClass: string): Promise<void> {
   const subject = poolBreaker((await world.workers())[0]?.k8s_pool ?? '');
   for (let n = 0; n < BREAKER_RULES.failures; n += 1) {
-    await noteFailure({ db: world.db, breakerRules: BREAKER_RULES }, { subject, failureClass: 'pod_refused', message: 'refused' });
+    await noteFailure({ db: world.db, breakerRules: BREAKER_RULES }, { subject, failureClass, message: 'failed before' });
   }
   await world.db
     .updateTable('breakers')
     .set({ paused_until: new Date(0) })
     .execute();
+}
+
+test('a trial goes on when its pod is made: no other begins before that has shown what comes of it (C11)', async () => {
+  await world.queueJob();
+  await world.match();
+  await openBreaker('image_pull');
+  await world.runTasks();
+  expect(seen.pods()).toHaveLength(1);
+  expect(await world.db.selectFrom('breakers').select('trial_until').execute()).toEqual([{ trial_until: expect.any(Date) }]);
+});
+
+test('a trial that fails for one thing leaves all else to the next one at once (C11, P1)', async () => {
+  await world.queueJob();
+  await world.match();
+  await openBreaker('pod_refused');
   await world.gitHub.failNext({ method: 'POST', path: JIT, status: 404 });
   await world.runTasks();
   expect(await seen.runners()).toEqual([]);

@@ -4,8 +4,9 @@ import { putJob } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
+import { findFittingRuns } from '../jobs/fitting-runs.ts';
 import { requestStops } from './request-stops.ts';
-import { markDeregistering } from './stopping-workers.ts';
+import { endStoppedWorker, markDeregistering } from './stopping-workers.ts';
 
 let testDb: TestDatabase;
 beforeAll(async () => {
@@ -38,4 +39,23 @@ test.each([
     return { asked: asking };
   });
   expect(await asked).toBe(false);
+});
+
+test('a worker may run any job of its account that has no label beyond its own and is not known to run, whatever its pool (E5, P2)', async () => {
+  const { pod_name: podName } = await putWorker(testDb.db, { status: 'running', registered_labels: '["gpu", "linux"]' });
+  await putJob(testDb.db, { run_id: 1, k8s_pool: 'of-others' });
+  await putJob(testDb.db, { run_id: 2, wants_worker: false });
+  await putJob(testDb.db, { run_id: 3, status: 'failed' });
+  await putJob(testDb.db, { run_id: 4, job_labels: '["linux", "windows"]' });
+  await putJob(testDb.db, { run_id: 5, entity_id: 7 });
+  await putJob(testDb.db, { run_id: 6, status: 'running', wants_worker: false });
+  const runs = async (limit: number) => (await findFittingRuns(testDb.db, podName, limit)).map(({ runId }) => runId);
+  expect(await runs(3)).toEqual([1, 2, 3]);
+  expect(await runs(1)).toHaveLength(2);
+});
+
+test('a worker that was to end as one without a pod does not end once its pod was seen (A3)', async () => {
+  const { pod_name: podName } = await putWorker(testDb.db, { stopping_at: new Date(), stop_reason: 'surplus', pod_uid: 'seen' });
+  const end = (hadPod: boolean) => testDb.db.transaction().execute((trx) => endStoppedWorker(trx, podName, { hadPod, message: 'ended' }));
+  expect([await end(false), await end(true)]).toEqual([false, true]);
 });

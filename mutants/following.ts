@@ -1,0 +1,89 @@
+import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
+
+export const following: readonly NamedMutant[] = [
+  {
+    mutant: 'pods that were made while a list was read count as gone',
+    file: 'packages/kube/src/watch-pods.ts',
+    find: `    await watch.beforeList?.();
+    const begunAt = now().getTime();
+    const list = await attempt(listPods(cluster, watch, signal), signal);
+`,
+    replace: `    const begunAt = now().getTime();
+    const list = await attempt(listPods(cluster, watch, signal), signal);
+    await watch.beforeList?.();
+`,
+    tests: ['apps/scheduler/src/following/late-list.db.test.ts'],
+  },
+  {
+    mutant: 'a version that is too old is asked for again and again',
+    file: 'packages/kube/src/watch-pods.ts',
+    find: `failures = failure.kind === 'gone' ? MOST_RESUMES : failures + 1;`,
+    replace: `failures = failure.kind === 'gone' ? 0 : failures + 1;`,
+    tests: ['packages/kube/src/watch-pods.test.ts'],
+  },
+  {
+    mutant: 'a watch goes on from the last change, as if no bookmark had come',
+    file: 'packages/kube/src/watch-pods.ts',
+    find: `resourceVersion = step.value.value.at(-1)?.resourceVersion`,
+    replace: `resourceVersion = events.at(-1)?.resourceVersion`,
+    tests: ['packages/kube/src/watch-pods.test.ts'],
+  },
+  {
+    mutant: 'all is never listed again while the watch goes on',
+    file: 'packages/kube/src/watch-pods.ts',
+    find: `failures < MOST_RESUMES && now().getTime() < relistAt`,
+    replace: `failures < MOST_RESUMES && (now().getTime() < relistAt || answer?.relistInMs === undefined)`,
+    tests: ['packages/kube/src/watch-pods.test.ts'],
+  },
+  {
+    mutant: 'of a list only the first page is read',
+    file: 'packages/kube/src/pods.ts',
+    find: `} while (next !== undefined);`,
+    replace: `} while (next !== undefined && pods.length < 500 && selection.pageSize === undefined);`,
+    tests: ['packages/kube/src/cluster-simulated.contract.test.ts'],
+  },
+  {
+    mutant: 'a pod that is another than the row’s ends the row',
+    file: 'packages/db/src/workers/worker-pods.ts',
+    find: `status in ('pending', 'running') and (pod_uid is null or pod_uid = g."podUid")`,
+    replace: `status in ('pending', 'running')`,
+    tests: ['apps/scheduler/src/following/follow-pods.db.test.ts'],
+  },
+  {
+    mutant: 'a worker whose pod was never seen counts as vanished',
+    file: 'packages/db/src/workers/worker-pods.ts',
+    find: `    .where('pod_uid', 'is not', null)
+`,
+    replace: ``,
+    tests: ['apps/scheduler/src/following/follow-pods.db.test.ts', 'apps/scheduler/src/following/doubted-lists.db.test.ts'],
+  },
+  {
+    mutant: 'jobs are not asked about after an unexplained end',
+    file: 'apps/scheduler/src/following/record-pods.ts',
+    find: `...(unexplained ? [lookUpJobsTask] : []),`,
+    replace: `...(unexplained && lookUpJobsTask.kind === '' ? [lookUpJobsTask] : []),`,
+    tests: ['apps/scheduler/src/following/follow-pods.db.test.ts'],
+  },
+  {
+    mutant: 'a deleted pod counts as it was before, whatever was known of its end',
+    file: 'apps/scheduler/src/following/follow-pods.ts',
+    find: `pod.phase !== 'Failed' && newest.has(pod.uid);`,
+    replace: `pod.phase !== 'Failed' && !newest.has(pod.uid);`,
+    tests: ['apps/scheduler/src/following/follow-pods.db.test.ts'],
+  },
+  {
+    mutant: 'a vanished pod’s worker stays supply',
+    file: 'apps/scheduler/src/following/follow-pods.ts',
+    find: `  await takeAbsence(parts, judged.gone);
+`,
+    replace: ``,
+    tests: ['apps/scheduler/src/following/follow-pods.db.test.ts'],
+  },
+  {
+    mutant: 'the pod of another name than ours is adopted',
+    file: 'apps/scheduler/src/following/pod-to-adopt.ts',
+    find: ` || !pod.name.startsWith(\`pdk-\${worker.instance}-\`)`,
+    replace: ``,
+    tests: ['apps/scheduler/src/following/adopt-pods.db.test.ts'],
+  },
+];

@@ -1,0 +1,70 @@
+import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
+
+export const redelivery: readonly NamedMutant[] = [
+  {
+    mutant: 'the log counts as read before its failures are remembered',
+    file: 'apps/reconciler/src/redelivery/redeliver.ts',
+    find: `  const { failed, resolved, isReturn } = await noteVerdict(db, appId, reading.attempts);
+`,
+    replace: `  if (!dryRun) await db.transaction().execute((trx) => replaceListedStretches(trx, appId, reading.stretches));
+  const { failed, resolved, isReturn } = await noteVerdict(db, appId, reading.attempts);
+`,
+    tests: ['apps/reconciler/src/redelivery/redeliver-faults.db.test.ts'],
+  },
+  {
+    mutant: 'the oldest attempt of a delivery is asked for, not the newest',
+    file: 'apps/reconciler/src/redelivery/delivery-log.ts',
+    find: `deliveryId: newest.id,`,
+    replace: `deliveryId: oldest.id,`,
+    tests: ['apps/reconciler/src/redelivery/delivery-log.test.ts'],
+  },
+  {
+    mutant: 'a redirect counts as delivered',
+    file: 'apps/reconciler/src/redelivery/delivery-log.ts',
+    find: `(statusCode >= 200 && statusCode < 300)`,
+    replace: `(statusCode >= 200 && statusCode < 400)`,
+    tests: ['apps/reconciler/src/redelivery/delivery-log.test.ts'],
+  },
+  {
+    mutant: 'of two attempts in one second the first stays the one to repeat',
+    file: 'packages/db/src/deliveries/redelivery.ts',
+    find: `(excluded.last_failed_at, excluded.delivery_id) > (known.last_failed_at, known.delivery_id)`,
+    replace: `excluded.last_failed_at > known.last_failed_at`,
+    tests: ['apps/reconciler/src/redelivery/redeliver.db.test.ts'],
+  },
+  {
+    mutant: 'each pass may ask for a minute’s deliveries anew',
+    file: 'packages/db/src/deliveries/redelivery.ts',
+    find: `where app_id = \${appId} and last_requested_at > now() - interval '1 minute'))\``,
+    replace: `where app_id = \${appId} and last_requested_at > now() + interval '1 minute'))\``,
+    tests: ['apps/reconciler/src/redelivery/redeliver.db.test.ts'],
+  },
+  {
+    mutant: 'a delivery is given up a while after its last failure, not its first',
+    file: 'packages/db/src/deliveries/redelivery.ts',
+    find: `resolved_at is null and first_failed_at < now()`,
+    replace: `resolved_at is null and last_failed_at < now()`,
+    tests: ['apps/reconciler/src/redelivery/redeliver.db.test.ts'],
+  },
+  {
+    mutant: 'a delivery that never arrived counts as arrived by GitHub’s word',
+    file: 'packages/db/src/deliveries/redelivery.ts',
+    find: `(guid = any(\${delivered}::text[]) and not missing_here)`,
+    replace: `(guid = any(\${delivered}::text[]))`,
+    tests: ['apps/reconciler/src/redelivery/redeliver-since.db.test.ts'],
+  },
+  {
+    mutant: 'a request that GitHub’s limit refused counts as made',
+    file: 'apps/reconciler/src/redelivery/request-redeliveries.ts',
+    find: `kind === 'invalid' || kind === 'not_found'`,
+    replace: `kind !== 'network'`,
+    tests: ['apps/reconciler/src/redelivery/redeliver-faults.db.test.ts'],
+  },
+  {
+    mutant: 'a gap is forgotten when its cursor is refused once',
+    file: 'apps/reconciler/src/redelivery/read-delivery-log.ts',
+    find: `if (cursor !== undefined && isCursorRefused(error)) `,
+    replace: `if (cursor !== undefined) `,
+    tests: ['apps/reconciler/src/redelivery/read-delivery-log.test.ts'],
+  },
+];
