@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { sql } from 'kysely';
+import type { Database } from '@paddock/db/schema/tables';
+import { sql, type Transaction } from 'kysely';
 import { claimTasks, type ClaimOptions } from './claim.ts';
 import { enqueueNow, task } from './executor-under-test.ts';
 
@@ -33,13 +34,13 @@ describe('claimTasks', () => {
   test('two claimers of one row: one holder, and the other does not wait for it (D2)', async () => {
     const { db } = database;
     await enqueueNow(db, task('a', 'x'));
-    const [one, two] = await Promise.all([db.startTransaction().execute(), db.startTransaction().execute()]);
-    const claimIn = (trx: typeof one, holder: string) => claimTasks(trx, { holder, slots: { a: 1 }, takeOver: true, keepFailedMs: 60_000 });
-    expect(await claimIn(one, 'one')).toHaveLength(1);
-    expect(await claimIn(two, 'two')).toEqual([]);
-    await one.commit().execute();
-    expect(await claimIn(two, 'two')).toEqual([]);
-    await two.commit().execute();
+    const claimIn = (trx: Transaction<Database>, holder: string) =>
+      claimTasks(trx, { holder, slots: { a: 1 }, takeOver: true, keepFailedMs: 60_000 });
+    await db.transaction().execute(async (one) => {
+      expect(await claimIn(one, 'one')).toHaveLength(1);
+      expect(await db.transaction().execute((two) => claimIn(two, 'two'))).toEqual([]);
+    });
+    expect(await claim({ a: 1 }, { holder: 'two' })).toEqual([]);
     expect(await db.selectFrom('tasks').select(['locked_by', 'fence', 'attempt']).execute()).toEqual([
       { locked_by: 'one', fence: 1, attempt: 1 },
     ]);

@@ -1,3 +1,4 @@
+import { retiredUpTo, retireEvents } from '@paddock/db/deliveries/retire-rows';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
@@ -69,6 +70,25 @@ describe('old events (E7)', () => {
     }
     await putEvent('installation.created', 91, { outcome: 'repeated_body' });
     expect(await sweep()).toEqual({ events: 5, jobs: 0, more: false });
+  });
+
+  test('wait for a younger one with a lower id, so that none is passed over', async () => {
+    for (const days of [91, 89, 91]) await putEvent('workflow_job.queued', days);
+    expect(await sweep()).toEqual({ events: 1, jobs: 0, more: false });
+    await database.db
+      .updateTable('installation_events')
+      .set({ received_at: daysAgo(91) })
+      .execute();
+    expect(await sweep()).toEqual({ events: 2, jobs: 0, more: false });
+  });
+
+  test('are not read again because a slower pass ends after a faster one', async () => {
+    for (const event of ['installation.created', 'installation.deleted']) await putEvent(event, 91);
+    await sweep();
+    const db = database.dbOf('reconciler');
+    const reached = await retiredUpTo(db);
+    expect((await retireEvents(db, { afterId: 0, keepDays: 90, batch: 1 })).reachedId).toBeLessThan(reached);
+    expect(await retiredUpTo(db)).toBe(reached);
   });
 
   test('go in batches, and a pass that was cut short is gone on with where it stopped', async () => {

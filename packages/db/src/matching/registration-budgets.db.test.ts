@@ -28,6 +28,13 @@ async function putJobs(count: number): Promise<void> {
 }
 
 describe('noteRegistrationBudget (P4)', () => {
+  test('keeps the lowest figure also where a pause comes with a higher one', async () => {
+    const resetAt = soon();
+    await note({ remaining: 8, resetAt });
+    await note({ remaining: 9, resetAt, retryAfterMs: 60_000 });
+    expect(await stored()).toMatchObject({ remaining: 8, paused_until: expect.any(Date) });
+  });
+
   test('keeps the lowest figure of a window, and the newest window, in whatever order answers come', async () => {
     const [earlier, later] = [new Date('2026-01-01T01:00:00Z'), new Date('2026-01-01T02:00:00Z')];
     const answers = [
