@@ -1,6 +1,6 @@
 import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 
-/** What the webhook promises whoever sends to it. */
+/** What the webhook promises whoever sends to it, what its role may do in the database, and the ways outside. */
 export const ingress: readonly NamedMutant[] = [
   {
     mutant: 'the whole payload of an ignored job cannot be asked for',
@@ -15,5 +15,134 @@ export const ingress: readonly NamedMutant[] = [
     find: "of: ['reduced', 'full'],\n    default: 'reduced',",
     replace: "of: ['reduced', 'full'],\n    default: 'full',",
     tests: ['apps/ingress/src/service.db.test.ts'],
+  },
+  {
+    mutant: 'a delivery that is refused for want of PostgreSQL is forgotten as a gap',
+    file: 'apps/ingress/src/receive-delivery.ts',
+    find: `        gaps.refused(details.appId);
+`,
+    replace: '',
+    tests: ['apps/ingress/src/receive-delivery.test.ts'],
+  },
+  {
+    mutant: 'a body that is here whole can still be cut off',
+    file: 'apps/ingress/src/body-budget.ts',
+    find: 'arrived: () => void body.share.arriving.delete(body),',
+    replace: 'arrived: () => undefined,',
+    tests: ['apps/ingress/src/body-budget.test.ts'],
+  },
+  {
+    mutant: 'a conflict with another batch is not tried again',
+    file: 'apps/ingress/src/batcher.ts',
+    find: 'if (mayRepeat && isConflict(error)) {',
+    replace: 'if (mayRepeat && isConflict(error) && entries.length === 0) {',
+    tests: ['apps/ingress/src/batcher.test.ts'],
+  },
+  {
+    mutant: 'an unsure gap is asked after as often as a sure one',
+    file: 'apps/ingress/src/gaps.ts',
+    find: `    if (at - (unsureAt.get(appId) ?? Number.NEGATIVE_INFINITY) < UNSURE_APART_MS) return undefined;
+`,
+    replace: '',
+    tests: ['apps/ingress/src/gaps.test.ts'],
+  },
+  {
+    mutant: 'a replica that could not write once stays unready for ever',
+    file: 'apps/ingress/src/write-health.ts',
+    find: 'failure === undefined || now() - failure.at > REMEMBERED_MS',
+    replace: 'failure === undefined',
+    tests: ['apps/ingress/src/write-health.test.ts'],
+  },
+  {
+    mutant: 'a body that came too often in a minute is never asked after again',
+    file: 'apps/ingress/src/repeats.ts',
+    find: 'seen === undefined || now() - seen.since >= MINUTE_MS',
+    replace: 'seen === undefined',
+    tests: ['apps/ingress/src/repeats.test.ts'],
+  },
+  {
+    mutant: 'two Apps may share a webhook secret',
+    file: 'apps/ingress/src/config.ts',
+    find: `  problems.push(...sharedSecrets(apps));
+`,
+    replace: '',
+    tests: ['apps/ingress/src/config.test.ts'],
+  },
+  {
+    mutant: 'verify-full takes a certificate for any name',
+    file: 'packages/db/src/connection/tls.ts',
+    find: "    case 'verify-full':\n      return { ...files, rejectUnauthorized: true };",
+    replace: "    case 'verify-full':\n      return withoutHostCheck(files);",
+    tests: ['test/src/postgres-tls.db.test.ts'],
+  },
+  {
+    mutant: 'an authority that is given with require is not asked',
+    file: 'packages/db/src/connection/tls.ts',
+    find: 'sslrootcert === undefined ? { ...files, rejectUnauthorized: false } : withoutHostCheck(files)',
+    replace: '{ ...files, rejectUnauthorized: false }',
+    tests: ['test/src/postgres-tls.db.test.ts'],
+  },
+  {
+    mutant: 'a certificate authority of ours is not among those that are trusted',
+    file: 'packages/db/src/connection/tls.ts',
+    find: "{ ca: read('sslrootcert', sslrootcert) }",
+    replace: "{ cert: read('sslrootcert', sslrootcert) }",
+    tests: ['test/src/postgres-tls.db.test.ts'],
+  },
+  {
+    mutant: 'what requires TLS goes on without',
+    file: 'packages/db/src/connection/prefer-tls.ts',
+    find: 'ssl !== undefined && ssl !== false && ssl.isPreferred === true',
+    replace: 'ssl !== undefined && ssl !== false',
+    tests: ['test/src/postgres-tls.db.test.ts'],
+  },
+  {
+    mutant: 'the listener is never encrypted',
+    file: 'packages/db/src/connection/listen.ts',
+    find: 'new PreferringClient({ ...config, query_timeout: heartbeatMs })',
+    replace: 'new PreferringClient({ ...config, ssl: false, query_timeout: heartbeatMs })',
+    tests: ['test/src/postgres-tls.db.test.ts'],
+  },
+  {
+    mutant: 'a server with TLS is spoken to without, where the DSN says nothing',
+    file: 'packages/db/src/connection/tls.ts',
+    find: "const { sslmode = 'prefer',",
+    replace: "const { sslmode = 'disable',",
+    tests: ['test/src/postgres-tls.db.test.ts'],
+  },
+  {
+    mutant: 'GitHub is believed whatever certificate it shows',
+    file: 'packages/github/src/connect.ts',
+    find: '  const fetch = boundedFetch(',
+    replace: "  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';\n  const fetch = boundedFetch(",
+    tests: ['test/src/network.test.ts'],
+  },
+  {
+    mutant: 'the API server is believed whatever certificate it shows',
+    file: 'packages/kube/src/connect.ts',
+    find: "current.skipTLSVerify || address.startsWith('http:')",
+    replace: 'true',
+    tests: ['test/src/network.test.ts'],
+  },
+  {
+    mutant: 'ingress may change all of a worker',
+    file: 'db/roles.sql',
+    find: 'grant update (assigned_job_id, assigned_at, unexplained_until) on workers to :ingress;',
+    replace: 'grant update on workers to :ingress;',
+    tests: ['apps/ingress/src/rights.attack.test.ts'],
+  },
+  {
+    mutant: 'ingress may not end the wait for an explanation of a worker that it binds',
+    file: 'db/roles.sql',
+    find: 'grant update (assigned_job_id, assigned_at, unexplained_until) on workers to :ingress;',
+    replace: 'grant update (assigned_job_id, assigned_at) on workers to :ingress;',
+    tests: ['packages/db/src/deliveries/eight-connections.db.test.ts'],
+  },
+  {
+    mutant: 'ingress may not read which deliveries are asked for',
+    file: 'db/roles.sql',
+    find: 'grant select (app_id, guid) on unresolved_deliveries to :ingress;\n',
+    replace: '',
+    tests: ['packages/db/src/deliveries/eight-connections.db.test.ts'],
   },
 ];

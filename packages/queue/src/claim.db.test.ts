@@ -21,6 +21,9 @@ const flood = (kind: string, count: number) =>
     database.db,
   );
 
+const claimIn = (trx: Transaction<Database>, holder: string) =>
+  claimTasks(trx, { holder, slots: { a: 1 }, takeOver: true, keepFailedMs: 60_000 });
+
 describe('claimTasks', () => {
   test('concurrent claimers take distinct tasks, each one of them once (D2)', async () => {
     await flood('a', 200);
@@ -34,8 +37,6 @@ describe('claimTasks', () => {
   test('two claimers of one row: one holder, and the other does not wait for it (D2)', async () => {
     const { db } = database;
     await enqueueNow(db, task('a', 'x'));
-    const claimIn = (trx: Transaction<Database>, holder: string) =>
-      claimTasks(trx, { holder, slots: { a: 1 }, takeOver: true, keepFailedMs: 60_000 });
     await db.transaction().execute(async (one) => {
       expect(await claimIn(one, 'one')).toHaveLength(1);
       expect(await db.transaction().execute((two) => claimIn(two, 'two'))).toEqual([]);
