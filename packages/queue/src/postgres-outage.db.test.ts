@@ -72,7 +72,8 @@ test.each(['fast', 'immediate'] as const)(
   async (mode) => {
     const { db } = connection;
     // The pause is longer than the settlers' longest: who was cut off with a result in hand writes it before anybody may take the task.
-    const rules = { leaseMs: 6_000, takeOverPauseMs: 8_000 };
+    // Cut off, a holder interrupts its runs after a third of the lease: the one that ends meanwhile has to be told before.
+    const rules = { leaseMs: 9_000, takeOverPauseMs: 8_000 };
     const started = await Promise.all(['red', 'green'].map((name) => processes.start({ name, executors: 2, rules })));
     const heard = (...args: Parameters<(typeof started)[0]['heard']>) => started.flatMap((process) => process.heard(...args));
     const open = (subject: string) => started.forEach((process) => process.open(subject));
