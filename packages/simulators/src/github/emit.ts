@@ -40,7 +40,7 @@ export function emit(world: World, { installation, ...event }: WebhookEvent): vo
   if (app === undefined || (!app.events.includes(event.event) && !ALWAYS_SENT.has(event.event))) return;
   if (event.action !== null && omitActions?.includes(event.action) === true) return;
   const attempt = { ...event, guid: randomUUID(), installationId: installation?.id ?? null, redelivery: false };
-  if ((event.action !== null && dropActions?.includes(event.action) === true) || world.random() < lossRate) {
+  if ((event.action !== null && dropActions?.includes(event.action) === true) || world.isLost(lossRate)) {
     const statusCode = world.deliveryFaults.lossStatusCode ?? 502;
     strike(world, 'delivery_lost');
     record(world, app, attempt, {
@@ -53,7 +53,7 @@ export function emit(world: World, { installation, ...event }: WebhookEvent): vo
     return;
   }
   depart(world, app, attempt);
-  if (world.random() >= duplicateRate) return;
+  if (!world.isDoubled(duplicateRate)) return;
   strike(world, 'delivery_doubled');
   depart(world, app, attempt, { isEcho: true });
 }

@@ -6,6 +6,7 @@ import type { Job, Run } from './job.ts';
 import type { Runner, RunnerRecord } from './runner.ts';
 import { KNOWN_VERSIONS } from './runner-versions.ts';
 import type { ToldWaits } from './told-waits.ts';
+import { evenShare } from '../even-share.ts';
 import { seededRandom } from '../seeded-random.ts';
 
 /** What the simulated GitHub knows of an App: its public key only, like the real one. */
@@ -69,6 +70,9 @@ export type World = {
   readonly deliveries: Delivery[];
   deliveriesInFlight: number;
   readonly deliveryFaults: DeliveryFaults;
+  /** Whether the next delivery is lost, or doubled, where a share of them is. */
+  readonly isLost: (share: number) => boolean;
+  readonly isDoubled: (share: number) => boolean;
   readonly deliveryTimeoutMs: number;
   readonly settledWaiters: Set<() => void>;
   readonly faults: Fault[];
@@ -91,10 +95,11 @@ type WorldOptions = {
 };
 
 export function createWorld({ seed, now, lostRunnerAfterMs, deliveryTimeoutMs }: WorldOptions): World {
+  const random = seededRandom(seed);
   return {
     url: '',
     now,
-    random: seededRandom(seed),
+    random,
     apps: new Map(),
     accounts: new Map(),
     repositories: new Map(),
@@ -114,6 +119,8 @@ export function createWorld({ seed, now, lostRunnerAfterMs, deliveryTimeoutMs }:
     deliveries: [],
     deliveriesInFlight: 0,
     deliveryFaults: {},
+    isLost: evenShare(random),
+    isDoubled: evenShare(random),
     deliveryTimeoutMs,
     settledWaiters: new Set(),
     faults: [],

@@ -21,6 +21,10 @@ const play = (playRunner: typeof busy | typeof quick, faults: RunnerFaults, draw
   return played('config', killed.signal, () => undefined, { image: 'runner:1', env: {} });
 };
 
+/** Draws for one that dies: at its start, or later. */
+const AT_START = 0.4;
+const LATER = 0.6;
+
 describe('faults of runners', () => {
   beforeEach(() => {
     struck = [];
@@ -28,31 +32,36 @@ describe('faults of runners', () => {
 
   // Whatever fraction of a millisecond the draw comes to.
   test.each([0, 0.5, 1 / 3, 0.99999])('one that dies in its work ends as killed by the kernel (%d)', async (draw) => {
-    expect(await play(busy, { dieRate: 0.1, dieWithinMs: 10 }, [0.09, draw])).toEqual({ exitCode: DIED, log: ['busy'] });
+    expect(await play(busy, { dieRate: 0.1, dieWithinMs: 10 }, [0.09, LATER, draw])).toEqual({ exitCode: DIED, log: ['busy'] });
     expect(struck).toEqual(['runner_died']);
   });
 
+  test('one that dies at its start has done nothing', async () => {
+    expect(await play(quick, { dieRate: 0.1 }, [0.09, AT_START])).toEqual({ exitCode: DIED, log: [] });
+    expect(struck).toEqual(['runner_died_at_start']);
+  });
+
   test('one that was done before its death has ended well', async () => {
-    expect(await play(quick, { dieRate: 0.1 }, [0.09, 0.5])).toEqual({ exitCode: 0, log: ['done'] });
+    expect(await play(quick, { dieRate: 0.1 }, [0.09, LATER, 0.5])).toEqual({ exitCode: 0, log: ['done'] });
     expect(struck).toEqual([]);
   });
 
   test('one whose pod is deleted before its death was killed, and did not die', async () => {
     const killed = new AbortController();
-    const played = play(busy, { dieRate: 1, dieWithinMs: 3_600_000 }, [0, 1], killed);
+    const played = play(busy, { dieRate: 1, dieWithinMs: 3_600_000 }, [0, LATER, 1], killed);
     killed.abort();
     expect(await played).toMatchObject({ exitCode: 143 });
   });
 
   test('a silent one does nothing until its pod is deleted', async () => {
     const killed = new AbortController();
-    const played = play(quick, { dieRate: 0.1, silentRate: 0.1 }, [0.15], killed);
+    const played = play(quick, { dieRate: 0.1, silentRate: 0.1 }, [0.5, 0.09], killed);
     killed.abort();
     expect(await played).toEqual({ exitCode: 143, log: [] });
     expect(struck).toEqual(['runner_silent']);
   });
 
   test('the others live', async () => {
-    expect(await play(quick, { dieRate: 0.1, silentRate: 0.1 }, [0.2])).toEqual({ exitCode: 0, log: ['done'] });
+    expect(await play(quick, { dieRate: 0.1, silentRate: 0.1 }, [0.5, 0.5])).toEqual({ exitCode: 0, log: ['done'] });
   });
 });

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
+import { evenShare } from '../even-share.ts';
 import type { PlayRunner } from './kubelet.ts';
 
 /** How often a runner does not do what it should. All absent: never. */
 export interface RunnerFaults {
-  /** Share (0–1) of runners that die at some moment: before their job, in it, or never having got one. */
+  /** Share (0–1) of runners that die: half of them at their start, before they come to GitHub, the others at some moment later. */
   readonly dieRate?: number | undefined;
-  /** When they die, at the latest, in milliseconds after their start; 1000 unless told. */
+  /** When the others die, at the latest, in milliseconds after their start; 1000 unless told. */
   readonly dieWithinMs?: number | undefined;
   /** Share (0–1) of runners that start and never come to GitHub. */
   readonly silentRate?: number | undefined;
@@ -19,7 +20,7 @@ export const DIED = 137;
 const TERMINATED = 143;
 
 /** What a fault has done to a runner. */
-export type RunnerStrike = 'runner_died' | 'runner_silent';
+export type RunnerStrike = 'runner_died' | 'runner_died_at_start' | 'runner_silent';
 
 interface Faulty {
   readonly faults: () => RunnerFaults;
@@ -30,13 +31,17 @@ interface Faulty {
 
 /** Plays runners, some of which meet what `faults` says at their start. */
 export function withFaults(playRunner: PlayRunner, { faults, random, strike }: Faulty): PlayRunner {
+  const dies = evenShare(random);
+  const diesAtStart = evenShare(random);
+  const isSilent = evenShare(random);
   return async (jitConfig, signal, onLine, container) => {
     const { dieRate = 0, dieWithinMs = 1000, silentRate = 0, silentLog = [] } = faults();
-    const draw = random();
-    if (draw < dieRate) {
-      return die(playRunner(jitConfig, limited(signal, random() * dieWithinMs), onLine, container), signal, strike);
+    if (dies(dieRate)) {
+      if (!diesAtStart(0.5)) return die(playRunner(jitConfig, limited(signal, random() * dieWithinMs), onLine, container), signal, strike);
+      strike('runner_died_at_start');
+      return { exitCode: DIED, log: [] };
     }
-    if (draw >= dieRate + silentRate) return playRunner(jitConfig, signal, onLine, container);
+    if (!isSilent(silentRate)) return playRunner(jitConfig, signal, onLine, container);
     strike('runner_silent');
     for (const line of silentLog) onLine(line);
     if (!signal.aborted) await once(signal, 'abort');
