@@ -10,10 +10,16 @@ export async function untilReadiness(port: number | undefined, wanted: 'ready' |
   if (port === undefined) throw new Error('A service did not say where it listens.');
   const deadline = performance.now() + LIMIT_MS;
   for (;;) {
-    const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
-    const said = await answer.text();
-    if ((answer.status === 503) === (wanted === 'unready')) return;
+    const { isUnready, said } = await askReadiness(port);
+    if (isUnready === (wanted === 'unready')) return;
     if (performance.now() > deadline) throw new Error(`The service on port ${port} has not become ${wanted}: ${said}`);
     await sleep(20);
   }
 }
+
+/** A service that cannot be asked, as on a machine that is too busy to connect in time, says neither. */
+const askReadiness = (port: number): Promise<{ isUnready?: boolean; said: string }> =>
+  fetch(`http://127.0.0.1:${port}/readyz`).then(
+    async (answer) => ({ isUnready: answer.status === 503, said: await answer.text() }),
+    (error: unknown) => ({ said: String(error) }),
+  );
