@@ -1,3 +1,207 @@
-import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
+import type { MutantOfRow } from '../tools/mutants/named-mutant.ts';
 
-export const faults: readonly NamedMutant[] = [];
+/** Each row of the fault matrix has to notice at least one of these. */
+export const faults: readonly MutantOfRow[] = [
+  {
+    mutant: 'workers whose pods have not started count in no cap',
+    file: 'packages/db/src/matching/live-workers.ts',
+    find: `from workers where status in ('pending', 'running') group by`,
+    replace: `from workers where status = 'running' group by`,
+    row: 'none',
+    jobs: 12,
+  },
+  {
+    mutant: 'discovery looks through no repository',
+    file: 'apps/reconciler/src/jobs/discover-jobs.ts',
+    find: 'for (const [index, repository] of [...resting, ...active].entries()) {',
+    replace: 'for (const [index, repository] of [...resting, ...active].slice(0, 0).entries()) {',
+    row: 'events-never-sent',
+    jobs: 12,
+  },
+  {
+    mutant: 'a delivery that our endpoint never saw is not asked for again',
+    file: 'apps/reconciler/src/redelivery/delivery-log.ts',
+    find: 'else failed.push(failureOf(guid, ofGuid));',
+    replace: 'else if (!ofGuid.every(({ statusCode }) => statusCode === 502)) failed.push(failureOf(guid, ofGuid));',
+    row: 'deliveries-lost',
+    jobs: 12,
+  },
+  {
+    mutant: 'a delivery that comes late takes back the end of its job',
+    file: 'packages/db/src/jobs/jobs.ts',
+    find: 'status: `case when ${ended} then e.status else greatest(e.status, excluded.status) end`,',
+    replace: 'status: `excluded.status`,',
+    row: 'deliveries-doubled-and-shuffled',
+    jobs: 12,
+  },
+  {
+    mutant: 'the beginning of a job is not asked for again',
+    file: 'apps/reconciler/src/redelivery/delivery-log.ts',
+    find: 'const isRepeated = ({ event }: DeliveryAttempt): boolean => REPEATED_EVENTS.has(event);',
+    replace: "const isRepeated = ({ event, action }: DeliveryAttempt): boolean => REPEATED_EVENTS.has(event) && action !== 'in_progress';",
+    row: 'in-progress-lost',
+    jobs: 12,
+  },
+  {
+    mutant: 'the end of a job is not asked for again',
+    file: 'apps/reconciler/src/redelivery/delivery-log.ts',
+    find: 'const isRepeated = ({ event }: DeliveryAttempt): boolean => REPEATED_EVENTS.has(event);',
+    replace: `const isRepeated = ({ event, action }: DeliveryAttempt): boolean => REPEATED_EVENTS.has(event) && action !== 'completed';`,
+    row: 'completed-lost',
+    jobs: 12,
+  },
+  {
+    mutant: 'an ingress that has just started takes nothing for missed',
+    file: 'apps/ingress/src/gaps.ts',
+    find: `if (last === undefined) return 'start';`,
+    replace: 'if (last === undefined) return undefined;',
+    row: 'ingress-down',
+    jobs: 12,
+  },
+  {
+    mutant: 'a delivery that our endpoint refused is never asked for again',
+    file: 'apps/reconciler/src/redelivery/delivery-log.ts',
+    find: 'else failed.push(failureOf(guid, ofGuid));',
+    replace: 'else if (!ofGuid.some(({ statusCode }) => statusCode >= 400 && statusCode < 500)) failed.push(failureOf(guid, ofGuid));',
+    row: 'wrong-secret',
+    jobs: 12,
+  },
+  {
+    mutant: 'nobody is told how long GitHub asks its callers to wait',
+    file: 'packages/github/src/waits.ts',
+    find: '...(ofAll > 0 ? [{ ms: ofAll }] : []),',
+    replace: '',
+    row: 'github-refuses',
+    jobs: 12,
+  },
+  {
+    mutant: 'a call of GitHub that is not answered is waited for without end',
+    file: 'packages/github/src/bounded-fetch.ts',
+    find: 'const signal = init?.signal ? AbortSignal.any([init.signal, timeout]) : timeout;',
+    replace: 'const signal = init?.signal ?? (timeout.aborted ? timeout : null);',
+    row: 'github-hangs',
+    jobs: 12,
+  },
+  {
+    mutant: 'a repository that refuses us holds back its account',
+    file: 'packages/domain/src/accounts/refused-subject.ts',
+    find: `return kind !== 'unauthorized' && REPOSITORY_CALL.test(operation) ? 'repository' : 'account';`,
+    replace: `return kind !== 'unauthorized' && REPOSITORY_CALL.test(operation) ? 'account' : 'account';`,
+    row: 'repository-refuses',
+    jobs: 12,
+  },
+  {
+    mutant: 'a watch of pods that breaks is not begun again',
+    file: 'packages/kube/src/watch-pods.ts',
+    find: `failures = failure.kind === 'gone' ? MOST_RESUMES : failures + 1;`,
+    replace: 'return;',
+    row: 'api-server-away',
+    jobs: 12,
+  },
+  {
+    mutant: 'a call of the API server that is not answered is waited for without end',
+    file: 'packages/kube/src/call.ts',
+    find: 'const timer = setTimeout(() => limit.abort(), cluster.requestTimeoutMs);',
+    replace: 'const timer = setTimeout(() => undefined, cluster.requestTimeoutMs);',
+    row: 'api-server-hangs',
+    jobs: 12,
+  },
+  {
+    mutant: 'a delivery that could not be stored is answered with 200',
+    file: 'apps/ingress/src/receive-delivery.ts',
+    find: `return refuse(isUnavailable(error) ? 'database_unavailable' : 'internal', BUSY, about);`,
+    replace: `return refuse(isUnavailable(error) ? 'database_unavailable' : 'internal', { ...BUSY, status: 200 }, about);`,
+    row: 'postgres-restarts',
+    jobs: 12,
+  },
+  {
+    mutant: 'a statement may go unanswered for half an hour',
+    file: 'packages/db/src/connection/silence.ts',
+    find: 'const SUSPECT_AFTER_MS = 2_000;',
+    replace: 'const SUSPECT_AFTER_MS = 1_800_000;',
+    row: 'postgres-goes-silent',
+    jobs: 12,
+  },
+  {
+    mutant: 'a connection that has gone silent is never closed',
+    file: 'packages/db/src/connection/silence.ts',
+    find: '    if (silent.length === 0) return;',
+    replace: '    if (silent.length >= 0) return;',
+    row: 'postgres-goes-silent-and-another-answers',
+    jobs: 12,
+  },
+  {
+    mutant: 'a task of a dead executor is nobody’s',
+    file: 'packages/queue/src/lease.ts',
+    find: `sql\`case
+  when \${hasRunOut} then true
+`,
+    replace: `sql\`case
+  when true then false
+  when \${hasRunOut} then true
+`,
+    row: 'services-killed',
+    jobs: 12,
+  },
+  {
+    mutant: 'neither its run nor its log is asked whether a runner that GitHub calls idle works',
+    file: 'packages/domain/src/workers/stop-steps.ts',
+    find: `  if (evidence.job === undefined) return { look: 'job' };
+  if (evidence.job === 'found') return { act: 'bind' };
+  if (evidence.job === 'too_many') return heldUp(rules, 'more runs wait for its like than can be looked through');
+  const silent = needsLog(pod, evidence) ? provenByLog(evidence, rules) : undefined;
+  if (silent !== undefined) return silent;
+`,
+    replace: '',
+    row: 'busy-lies',
+    jobs: 12,
+  },
+  {
+    mutant: 'its log is not asked whether a runner that GitHub calls idle works',
+    file: 'packages/domain/src/workers/stop-steps.ts',
+    find: 'const silent = needsLog(pod, evidence) ? provenByLog(evidence, rules) : undefined;',
+    replace: 'const silent = !needsLog(pod, evidence) ? provenByLog(evidence, rules) : undefined;',
+    row: 'busy-lies-about-unheard-jobs',
+    jobs: 12,
+  },
+  {
+    mutant: 'an environment follows the pods of all others',
+    file: 'packages/kube/src/labels.ts',
+    find: 'return `${LABEL.managedBy}=${MANAGED_BY},${LABEL.instance}=${instance}`;',
+    replace: `return instance === '' ? '' : \`\${LABEL.managedBy}=\${MANAGED_BY}\`;`,
+    row: 'two-environments',
+    jobs: 12,
+  },
+  {
+    mutant: 'workers that failed are supply',
+    file: 'packages/db/src/matching/deficits.ts',
+    find: `where status in ('pending', 'running') and assigned_at is null and stopping_at is null group by demand_key`,
+    replace: `where status in ('pending', 'running', 'failed') and assigned_at is null and stopping_at is null group by demand_key`,
+    row: 'pods-fail',
+    jobs: 12,
+  },
+  {
+    mutant: 'a runner may take as long as it likes to come to GitHub',
+    file: 'packages/domain/src/workers/judge-worker.ts',
+    find: `if (!wasOnline) return isRegistrationDue ? 'not_registered' : undefined;`,
+    replace: 'if (!wasOnline) return isRegistrationDue ? undefined : undefined;',
+    row: 'runners-never-register',
+    jobs: 12,
+  },
+  {
+    mutant: 'a job that ended before it began goes on waiting',
+    file: 'packages/db/src/jobs/jobs.ts',
+    find: `const clearsDemand = \`(excluded.status <> 'pending' and not \${isSameRun})\`;`,
+    replace: `const clearsDemand = \`(excluded.status = 'running' and not \${isSameRun})\`;`,
+    row: 'jobs-cancelled',
+    jobs: 12,
+  },
+  {
+    mutant: 'workers that are being stopped count in no cap',
+    file: 'packages/db/src/matching/live-workers.ts',
+    find: `from workers where status in ('pending', 'running') group by`,
+    replace: `from workers where status in ('pending', 'running') and stopping_at is null group by`,
+    row: 'everything',
+    jobs: 12,
+  },
+];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { countUnfounded, type Told } from '@paddock/bench/faults/unfounded';
+import { findUnfounded, type Told } from '@paddock/bench/faults/unfounded';
 import type { JobTruth, RegistrationTruth, Truth } from '@paddock/simulators/github/control';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
@@ -35,17 +35,17 @@ const job = (id: number, more: Partial<JobTruth> = {}): JobTruth => ({
   killed: false,
   ...more,
 });
-const count = (registrations: RegistrationTruth[], jobs: JobTruth[], heard: Told['jobs']) => {
+const unfounded = (registrations: RegistrationTruth[], jobs: JobTruth[], heard: Told['jobs']) => {
   const truth: Truth = { jobs, runners: [], registrations, deliveries: [], calls: {} };
   const decidedAt = new Map(registrations.map(({ name, registeredAt }) => [name, Date.parse(registeredAt) - 1_000]));
-  return countUnfounded(truth, { decidedAt, jobs: heard });
+  return findUnfounded(truth, { decidedAt, jobs: heard });
 };
 /** Heard of at the 5th second, and that it had begun at the 30th. */
 const LATE = { heardAt: at(5), newsAt: at(30) };
 
 describe('registrations that nothing we had been told called for (P3)', () => {
   test('one for a job that had begun, of which we heard too late, was called for', () => {
-    expect(count([registration('a')], [job(7)], new Map([[7, LATE]]))).toBe(0);
+    expect(unfounded([registration('a')], [job(7)], new Map([[7, LATE]]))).toEqual([]);
   });
 
   test.each<[string, Partial<JobTruth>, Partial<typeof LATE>]>([
@@ -55,15 +55,15 @@ describe('registrations that nothing we had been told called for (P3)', () => {
     ['the job never left', { leftQueueAt: null }, {}],
     ['the job is of another scope', { repo: 'mona/dotfiles' }, {}],
   ])('not if %s', (_why, ofJob, heard) => {
-    expect(count([registration('a')], [job(7, ofJob)], new Map([[7, { ...LATE, ...heard }]]))).toBe(1);
+    expect(unfounded([registration('a')], [job(7, ofJob)], new Map([[7, { ...LATE, ...heard }]]))).toEqual(['a']);
   });
 
   test('a job speaks for one at a time', () => {
     const second = registration('b', { registeredAt: text(22) });
-    expect(count([registration('a'), second], [job(7)], new Map([[7, LATE]]))).toBe(1);
-    expect(count([registration('a', { goneAt: text(21) }), second], [job(7)], new Map([[7, LATE]]))).toBe(0);
+    expect(unfounded([registration('a'), second], [job(7)], new Map([[7, LATE]]))).toEqual(['b']);
+    expect(unfounded([registration('a', { goneAt: text(21) }), second], [job(7)], new Map([[7, LATE]]))).toEqual([]);
     expect(
-      count(
+      unfounded(
         [registration('a'), second],
         [job(7), job(8)],
         new Map([
@@ -71,12 +71,12 @@ describe('registrations that nothing we had been told called for (P3)', () => {
           [8, LATE],
         ]),
       ),
-    ).toBe(0);
+    ).toEqual([]);
   });
 
   test('what is not in excess, or another environment’s, does not count', () => {
-    expect(count([registration('a', { inExcess: false })], [], new Map())).toBe(0);
+    expect(unfounded([registration('a', { inExcess: false })], [], new Map())).toEqual([]);
     const truth: Truth = { jobs: [], runners: [], registrations: [registration('theirs')], deliveries: [], calls: {} };
-    expect(countUnfounded(truth, { decidedAt: new Map(), jobs: new Map() })).toBe(0);
+    expect(findUnfounded(truth, { decidedAt: new Map(), jobs: new Map() })).toEqual([]);
   });
 });

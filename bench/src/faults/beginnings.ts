@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tunnel } from '@paddock/testing/tunnel';
+import { sql } from 'kysely';
 import { WEBHOOK_SECRET } from './environment.ts';
 import type { Beginning, Progress } from './fault.ts';
 import type { Service } from './service.ts';
@@ -87,17 +88,37 @@ export const repositoryRefuses: Beginning = async ({ github }, progress) => {
   await github.failNext({ path: `^/repos/${DOTFILES}/`, status: 403, body, times: ALL });
   return async () => {
     await progress.reached(1);
-    const deadline = performance.now() + SERVED_WITHIN_MS;
-    while ((await github.truth()).jobs.some(({ repo, status }) => repo === GARDEN && status !== 'completed')) {
-      if (performance.now() > deadline) throw new Error(`${GARDEN} is not served beside ${DOTFILES}, which refuses us.`);
-      await sleep(LOOK_EVERY_MS);
-    }
+    const isServed = async () => (await github.truth()).jobs.every(({ repo, status }) => repo !== GARDEN || status === 'completed');
+    await until(isServed, `${GARDEN} is not served beside ${DOTFILES}, which refuses us.`);
     await github.clearCallFaults();
     progress.over();
   };
 };
-const SERVED_WITHIN_MS = 60_000;
+
+/** Nobody looks for jobs until as many have run as GitHub told of; whoever is left then is looked for. */
+export const unlookedFor = during(async ({ github, environments }, progress) => {
+  await progress.reached(1);
+  const areToldRun = async (): Promise<boolean> => {
+    const { jobs, completed, struck } = await github.report();
+    return completed >= jobs - (struck.event_never_sent ?? 0);
+  };
+  try {
+    await until(areToldRun, 'There are jobs that we were told of and that have not run.');
+  } finally {
+    for (const { db } of environments) await sql`delete from paused_sweeps`.execute(db);
+  }
+});
+
+const PATIENCE_MS = 180_000;
 const LOOK_EVERY_MS = 500;
+
+async function until(isSo: () => Promise<boolean>, otherwise: string): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error(otherwise);
+    await sleep(LOOK_EVERY_MS);
+  }
+}
 
 export const apiServerAway = within(
   MIDDLE,
@@ -123,7 +144,7 @@ export const postgresRestarts = during(async (stage, progress) => {
 });
 
 /** Longer than a lease of these services, of a task or of a row. */
-const SILENT_MS = 8_000;
+const SILENT_MS = 12_000;
 
 /** From a third of the jobs on, what is sent stays on its way, and no connection is closed, until `end`. */
 export const postgresSilent = (end: (tunnel: Tunnel) => void): Beginning =>
@@ -150,17 +171,37 @@ export const replaced = (tunnel: Tunnel) => {
 const BETWEEN_KILLS_MS = 3_000;
 export const KILLS_OF_EACH = 3;
 
-/** Each service for itself, so that any of them may be away while another is. What a killed one was at is to go on from that moment. */
+/**
+ * Each service for itself, so that any of them may be away while another is; the scheduler as soon as it makes a worker. What a killed one was
+ * at is to go on from that moment.
+ */
 export const servicesKilled = ([from, to]: Window): Beginning =>
   during(async ({ environments }, progress) => {
     await progress.reached(from);
-    const killAgainAndAgain = async (service: Service): Promise<void> => {
+    const killAgainAndAgain = async (service: Service, untilAtWork: () => Promise<void>): Promise<void> => {
       for (let kills = 0; kills < KILLS_OF_EACH || progress.share() < to; kills++) {
+        await sleep(BETWEEN_KILLS_MS);
+        await untilAtWork();
         await service.kill();
         progress.over();
         await service.start();
-        await sleep(BETWEEN_KILLS_MS);
       }
     };
-    await Promise.all(environments.flatMap(({ services }) => services.map(killAgainAndAgain)));
+    const killAll = ({ services, scheduler, db }: Stage['environments'][number]) =>
+      services.map((each) => killAgainAndAgain(each, each === scheduler ? () => untilWorkerIsMade(db) : () => Promise.resolve()));
+    await Promise.all(environments.flatMap(killAll));
   });
+
+/** Resolves while a task that makes a worker is at work, or after a while without any. */
+async function untilWorkerIsMade(db: Stage['environments'][number]['db']): Promise<void> {
+  const deadline = performance.now() + BETWEEN_KILLS_MS;
+  while (performance.now() < deadline && !(await isWorkerMade(db))) await sleep(GLANCE_EVERY_MS);
+}
+const GLANCE_EVERY_MS = 5;
+
+/** A database that is away tells of none. */
+const isWorkerMade = (db: Stage['environments'][number]['db']): Promise<boolean> =>
+  sql`select from tasks where kind = 'provision-worker' and status = 'running' limit 1`.execute(db).then(
+    ({ rows }) => rows.length > 0,
+    () => false,
+  );

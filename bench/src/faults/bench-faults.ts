@@ -1,36 +1,72 @@
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import type { Bench } from '../bench.ts';
+import type { Fault } from './fault.ts';
 import { FAULTS } from './matrix.ts';
 import { type Played, playFault } from './play-fault.ts';
 import { tableOf, toResult } from './results.ts';
 import { startStage } from './stage.ts';
-import { SHORT, USUAL } from './times.ts';
+import { SHORT, TIGHT_CAPS, type Times, USUAL } from './times.ts';
 
 /** For what has to time out or pause first, and for asking GitHub for several deliveries of each job, 180 a minute. */
 const patienceMs = (jobs: number): number => 120_000 + jobs * 1_600;
 
+const BESIDE = { flag: 'beside', usual: 1, least: 1, most: 24 };
+
 export const faults: Bench = {
-  about: 'jobs while something goes wrong: what is lost, left over or killed, for each fault',
+  about: 'jobs while something goes wrong: what is lost, left over or killed, for each fault; --beside: so many faults at a time',
   size: { flag: 'jobs', usual: 300, least: 1, most: 2_000 },
+  further: [BESIDE],
   part: { flag: 'fault', of: FAULTS.map(({ name }) => name) },
-  async run(jobs, say, { part }) {
-    const postgres = await startPostgres({ settings: { max_connections: '300' } });
-    const rows: Played[] = [];
-    try {
-      for (const fault of FAULTS.filter(({ name }) => part === undefined || name === part)) {
+  async run(jobs, say, { part, further }) {
+    const wanted = FAULTS.filter(({ name }) => part === undefined || name === part);
+    const rows = new Map<Fault, Played>();
+    // From the end: what plays longest stands there, and is not to be waited for alone.
+    const left = [...wanted];
+    const playOn = async (): Promise<void> => {
+      for (let fault = left.pop(); fault !== undefined; fault = left.pop()) {
         say(`${fault.name}: ${jobs} jobs`);
-        const stage = await startStage(postgres, { ...fault, times: fault.atUsualTimes === true ? USUAL : SHORT });
-        try {
-          const row = await playFault(stage, fault, { jobs, patienceMs: patienceMs(jobs) });
-          rows.push(row);
-          say(`${fault.name}: ${row.unsettled.length === 0 ? 'settled' : row.unsettled.join('; ')} after ${row.seconds.toFixed(1)} s`);
-        } finally {
-          await stage.close();
+        const row = await playAlone(fault, jobs).catch(told);
+        if (typeof row === 'string') {
+          say(`${fault.name}: ${row}`);
+          continue;
         }
+        rows.set(fault, row);
+        say(`${fault.name}: ${row.unsettled.length === 0 ? 'settled' : row.unsettled.join('; ')} after ${row.seconds.toFixed(1)} s`);
       }
-    } finally {
-      await postgres.stop({ mode: 'immediate' });
-    }
-    return { table: tableOf(rows), result: { rows: rows.map(toResult) }, failed: rows.some(({ unsettled }) => unsettled.length > 0) };
+    };
+    await Promise.all(Array.from({ length: further[BESIDE.flag] ?? BESIDE.usual }, playOn));
+    const played = wanted.flatMap((fault) => rows.get(fault) ?? []);
+    return {
+      table: tableOf(played),
+      result: { rows: played.map(toResult) },
+      failed: played.length < wanted.length || played.some(({ unsettled }) => unsettled.length > 0),
+    };
   },
 };
+
+/** Why a fault could not be played to its end: the others are played on. */
+const told = (error: unknown): string =>
+  `was not played to its end: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+
+/** Under tight caps so many jobs would take for ever. */
+const MANY = 50;
+
+function timesOf({ atUsualTimes = false, tightCaps = false }: Fault, jobs: number): Times {
+  const times = atUsualTimes ? USUAL : SHORT;
+  return tightCaps && jobs < MANY ? { ...times, caps: TIGHT_CAPS } : times;
+}
+
+/** On a PostgreSQL of its own, which it may halt. */
+async function playAlone(fault: Fault, jobs: number): Promise<Played> {
+  const postgres = await startPostgres({ settings: { max_connections: '300', track_commit_timestamp: 'on' } });
+  try {
+    const stage = await startStage(postgres, { ...fault, times: timesOf(fault, jobs) });
+    try {
+      return await playFault(stage, fault, { jobs, patienceMs: patienceMs(jobs) });
+    } finally {
+      await stage.close();
+    }
+  } finally {
+    await postgres.stop({ mode: 'immediate' });
+  }
+}

@@ -27,7 +27,7 @@ export async function mostActiveOf({ db }: Environment, { mostActivePodsBy }: Ku
 }
 
 /** The caps that were exceeded, in words. */
-export const exceededCaps = ({ caps, schema }: Environment, most: MostActive): string[] =>
+export const exceededCaps = ({ caps, schema }: Pick<Environment, 'caps' | 'schema'>, most: MostActive): string[] =>
   (['pool', 'account'] as const).flatMap((what) =>
     most[what] > caps[what] ? [`${schema} had ${most[what]} pods of one ${what} at one moment, and its cap is ${caps[what]}`] : [],
   );

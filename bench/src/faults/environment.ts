@@ -4,7 +4,7 @@ import { connectDatabase } from '@paddock/db/connection/connect';
 import { migrate } from '@paddock/db/migrate';
 import type { Database } from '@paddock/db/schema/tables';
 import type { GitHubControl } from '@paddock/simulators/github/control';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { appProgram } from '../programs.ts';
 import { createService, type Service } from './service.ts';
 import type { Caps, Times } from './times.ts';
@@ -21,6 +21,7 @@ export interface Environment {
   readonly db: Kysely<Database>;
   readonly caps: Caps;
   readonly ingress: Service;
+  readonly scheduler: Service;
   readonly services: readonly Service[];
   close(): Promise<void>;
 }
@@ -37,6 +38,7 @@ export interface EnvironmentOptions {
   readonly kubeconfigFile: string;
   readonly folder: string;
   readonly times: Times;
+  readonly pausedSweeps: readonly string[];
   readonly onEnd: (error: Error) => void;
 }
 
@@ -45,6 +47,7 @@ export async function createEnvironment(options: EnvironmentOptions): Promise<En
   const { schema, appId, databaseUrl, github, onEnd } = options;
   await migrate({ url: databaseUrl, schema });
   const connection = connectDatabase({ url: databaseUrl, schema, poolSize: 2, applicationName: 'faults' });
+  for (const name of options.pausedSweeps) await pauseSweep(connection.db, name);
   const labels = ['self-hosted', schema];
   const env = {
     DATABASE_URL: options.servicesDatabaseUrl,
@@ -63,7 +66,8 @@ export async function createEnvironment(options: EnvironmentOptions): Promise<En
   const service = (app: string, onStart: (url: string) => Promise<void> | void = () => undefined) =>
     createService({ name: `${app} of ${schema}`, program: appProgram(app), env, onStart, onEnd });
   const ingress = service('ingress', (url) => github.setApp(appId, { webhookUrl: `${url}/webhooks/github` }));
-  const services = [ingress, service('scheduler'), service('reconciler')];
+  const scheduler = service('scheduler');
+  const services = [ingress, scheduler, service('reconciler')];
   return {
     schema,
     appId,
@@ -71,6 +75,7 @@ export async function createEnvironment(options: EnvironmentOptions): Promise<En
     db: connection.db,
     caps: options.times.caps,
     ingress,
+    scheduler,
     services,
     async close() {
       await Promise.all(services.map((each) => each.close()));
@@ -78,6 +83,9 @@ export async function createEnvironment(options: EnvironmentOptions): Promise<En
     },
   };
 }
+
+const pauseSweep = (db: Kysely<Database>, name: string) =>
+  sql`insert into paused_sweeps (name, paused_by) values (${name}, 'the fault')`.execute(db);
 
 /** JSON is YAML. */
 async function writeConfig({ folder, schema, appId, githubUrl, times }: EnvironmentOptions, labels: readonly string[]): Promise<string> {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { exceededCaps, type MostActive, mostActiveOf } from './caps.ts';
 import type { Stage } from './stage.ts';
-import { countUnfounded, readTold } from './unfounded.ts';
+import { findUnfounded, readTold } from './unfounded.ts';
 
 /** What the simulators and the rows say of a run. */
 export interface Left {
@@ -15,8 +15,8 @@ export interface Left {
   readonly runningKilled: number;
   /** Registrations made although those that were there, or on their way and came, sufficed; and which never ran a job. */
   readonly excessWorkers: number;
-  /** Those of them that nothing we had been told called for. */
-  readonly unfoundedWorkers: number;
+  /** Those of them that nothing we had been told called for, by name. */
+  readonly unfoundedWorkers: readonly string[];
   /** All registrations that were ever made. */
   readonly registrationsMade: number;
   /** Of all environments the most pods at one moment. */
@@ -67,7 +67,7 @@ export async function lookAt({ github, cluster, environments }: Stage, jobIds: r
     podsLeft,
     runningKilled: killed.length,
     excessWorkers: truth.registrations.filter(({ inExcess }) => inExcess).length,
-    unfoundedWorkers: ours.reduce((sum, { told }) => sum + countUnfounded(truth, told), 0),
+    unfoundedWorkers: ours.flatMap(({ told }) => findUnfounded(truth, told)),
     registrationsMade: truth.registrations.length,
     mostActive: { pool: most('pool'), account: most('account') },
     unsettled,

@@ -15,40 +15,66 @@ import {
   heardAgain,
   replaced,
   servicesKilled,
+  unlookedFor,
   KILLS_OF_EACH,
 } from './beginnings.ts';
 import { type Fault, together } from './fault.ts';
+
+/** Nobody looks for jobs then: what got lost comes by being asked for again, or not at all. */
+const LOOKS = ['discover-jobs', 'look-up-jobs'];
+/** Nor is the log of deliveries read by the clock: somebody has to want it read. */
+const UNREAD = { PADDOCK_REDELIVERY_EVERY_SECONDS: '3600' };
+
+/** Longer than it takes to stop a runner that is idle, on a busy machine too. */
+const LONG = [18_000, 24_000] as const;
+
+/** A runner that GitHub calls idle for its whole deadline, while the job that it runs waits as far as we know, is given up for another one. */
+const REPLACED = 1;
 
 const lost: Fault = {
   name: 'deliveries-lost',
   signs: { deliveriesLost: 1, deliveriesRepeated: 1 },
   deliveries: { lossRate: 0.2 },
+  pausedSweeps: LOOKS,
 };
 const shuffled: Fault = {
   name: 'deliveries-doubled-and-shuffled',
   signs: { deliveriesDoubled: 1, deliveriesDelayed: 1 },
+  // Shorter than the delays, so that many a job has ended before it is told that it began.
   deliveries: { duplicateRate: 0.2, delayMs: [0, 3_000] },
+  jobMs: [200, 500],
+  pausedSweeps: LOOKS,
 };
 const lies: Fault = {
   name: 'busy-lies',
   signs: { busyHidden: 1, deliveriesLost: 1 },
-  // Nobody is told that a job runs either, and it runs for longer than a worker may be idle: only its log says that it works.
+  // Nobody is told that a job runs either, and it runs for longer than a worker may be idle: its run and its log alone say that it works.
   busyLies: true,
   deliveries: { dropActions: ['in_progress'] },
-  jobMs: [12_000, 18_000],
+  jobMs: LONG,
+  pausedSweeps: [...LOOKS, 'redeliver'],
+  excess: REPLACED,
 };
-/** GitHub never tells of these jobs before they end, and nobody looks for them: what a runner of ours works at is known from its log alone. */
+/** GitHub never tells of these jobs before they end, and nobody looks for them meanwhile: what a runner of ours works at is known from its log alone. */
 const unheard: Fault = {
   name: 'busy-lies-about-unheard-jobs',
   signs: { busyHidden: 1, eventsNeverSent: 3 },
   busyLies: true,
   untold: true,
   deliveries: { omitActions: ['in_progress'] },
-  jobMs: [12_000, 18_000],
-  settings: { PADDOCK_DISCOVER_JOBS_EVERY_SECONDS: '120', PADDOCK_LOOK_UP_JOBS_EVERY_SECONDS: '120' },
+  jobMs: LONG,
+  pausedSweeps: LOOKS,
+  excess: REPLACED,
+  begin: unlookedFor,
 };
-const dying: Fault = { name: 'pods-fail', signs: { runnersDied: 1 }, runners: { dieRate: 0.1 } };
-const silent: Fault = { name: 'runners-never-register', signs: { runnersSilent: 1 }, runners: { silentRate: 0.1 } };
+/** A quarter dies, half of them before they come to GitHub; the others in their work, which lasts for longer than they do. */
+const dying: Fault = {
+  name: 'pods-fail',
+  signs: { runnersDied: 1, runnersDiedAtStart: 1 },
+  runners: { dieRate: 0.25 },
+  jobMs: [1_000, 2_000],
+};
+const silent: Fault = { name: 'runners-never-register', signs: { runnersSilent: 1 }, runners: { silentRate: 0.1 }, tightCaps: true };
 const cancelled: Fault = { name: 'jobs-cancelled', signs: { jobsCancelledInQueue: 1 }, cancelShare: 0.3 };
 
 const refusing: Fault = {
@@ -63,8 +89,10 @@ const away: Fault = { name: 'api-server-away', signs: { clusterCallsFailed: 1 },
 const stalled: Fault = { name: 'api-server-hangs', signs: { clusterCallsFailed: 1 }, atUsualTimes: true, begin: apiServerHangs };
 const restarted: Fault = {
   name: 'postgres-restarts',
-  signs: { postgresRestarted: 1 },
+  signs: { postgresRestarted: 1, deliveriesFailed: 1, deliveriesRepeated: 1 },
   atUsualTimes: true,
+  pausedSweeps: LOOKS,
+  settings: UNREAD,
   begin: postgresRestarts,
 };
 /** Every service has connections, and says that it has lost them. */
@@ -87,17 +115,22 @@ const down: Fault = {
   name: 'ingress-down',
   signs: { servicesKilled: 1, deliveriesFailed: 1, deliveriesRepeated: 1 },
   atUsualTimes: true,
+  pausedSweeps: LOOKS,
+  settings: UNREAD,
   begin: ingressDown(FIRST_THIRD),
 };
 const wronglySigned = (window: Window): Fault => ({
   name: 'wrong-secret',
   signs: { deliveriesFailed: 1, deliveriesRepeated: 1 },
+  pausedSweeps: LOOKS,
   begin: wrongSecret(window),
 });
 const killed = (window: Window): Fault => ({
   name: 'services-killed',
-  signs: { servicesKilled: 3 * KILLS_OF_EACH },
+  signs: { servicesKilled: 3 * KILLS_OF_EACH, tasksCrashed: 1 },
   atUsualTimes: true,
+  // Whoever starts takes over what was left lying; the sweep would do so a minute later.
+  pausedSweeps: ['recover-tasks'],
   begin: servicesKilled(window),
 });
 
@@ -106,7 +139,7 @@ const EVERYTHING = together('everything', [
   lies,
   lost,
   { ...shuffled, deliveries: { ...shuffled.deliveries, dropActions: [] } },
-  dying,
+  { ...dying, signs: { runnersDied: 1 }, runners: { dieRate: 0.1 } },
   silent,
   cancelled,
   down,
@@ -120,19 +153,22 @@ const EVERYTHING = together('everything', [
 
 /** What may go wrong, one row of the table each. */
 export const FAULTS: readonly Fault[] = [
-  { name: 'none', signs: {}, excess: 0 },
-  { name: 'events-never-sent', signs: { eventsNeverSent: 3 }, untold: true },
+  { name: 'none', signs: {}, excess: 0, tightCaps: true },
+  { name: 'events-never-sent', signs: { eventsNeverSent: 3 }, untold: true, quiet: true },
   lost,
   shuffled,
   {
     name: 'in-progress-lost',
     signs: { deliveriesLost: 1, deliveriesRepeated: 1 },
-    deliveries: { dropActions: ['in_progress'] },
+    // Nor is it told that a job has ended before its pod has: a worker ends for which a job waits still, as far as anybody knows.
+    deliveries: { dropActions: ['in_progress'], delayMs: [1_000, 3_000] },
+    pausedSweeps: LOOKS,
   },
   {
     name: 'completed-lost',
     signs: { deliveriesLost: 1, deliveriesRepeated: 1 },
     deliveries: { dropActions: ['completed'] },
+    pausedSweeps: LOOKS,
   },
   down,
   wronglySigned(FIRST_THIRD),
@@ -154,6 +190,10 @@ export const FAULTS: readonly Fault[] = [
   {
     ...EVERYTHING,
     stretch: 3,
+    tightCaps: true,
+    jobMs: LONG,
+    settings: {},
+    pausedSweeps: [],
     signs: { ...EVERYTHING.signs, githubErrors: 0, githubRefusals: 0, githubLimits: 0, githubCallsFailed: 1 },
     // Two environments hear of most jobs minutes late.
     excess: 0.4,

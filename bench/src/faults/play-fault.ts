@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GitHubControl, JobTruth } from '@paddock/simulators/github/control';
-import { type Fault, type Progress, TOLD_LATE } from './fault.ts';
+import { evenShare } from '@paddock/simulators/even-share';
+import { complaintsOf } from './complaints.ts';
+import type { Fault, Progress } from './fault.ts';
 import { lookAt, type Left } from './look-at.ts';
 import { waitedAfter } from './after-fault.ts';
-import { missingSigns, readSigns, type Signs, signsSince } from './signs.ts';
+import { readSigns, type Signs, signsSince } from './signs.ts';
 import { QUIET_REPOSITORY, REPOSITORIES, type Stage } from './stage.ts';
 
 /** What a run with one fault has come to. */
@@ -31,10 +33,11 @@ export interface PlayOptions {
 const BETWEEN_JOBS_MS = 60;
 /** At usual times: two thirds of the registrations that an account may have in a minute. */
 const EVERYDAY_MS = 300;
-/** A few jobs are given time all the same, or the fault would hit none. */
+/** A few jobs are given time all the same, or the fault would hit none; more at usual times, and where much goes wrong at once. */
 const LEAST_MS = 3_000;
+const LEAST_LONG_MS = 12_000;
 const USUAL_JOB_MS = [200, 2_000] as const;
-/** A job that is cancelled has been queued for so long at the most. */
+/** A job that is cancelled has been queued for so long at the most; every other one for no time. */
 const CANCEL_WITHIN_MS = 500;
 const LOOK_EVERY_MS = 500;
 
@@ -52,31 +55,26 @@ export async function playFault(
   await cluster.setRunnerFaults(fault.runners ?? {});
   const { progress, advance, overAt } = createProgress(lastsMs);
   const meanwhile = await fault.begin?.(stage, progress);
-  const acting = meanwhile?.() ?? Promise.resolve();
+  const acting = meanwhile?.().then(() => [], told) ?? Promise.resolve([]);
   const queueing = queueJobs(stage, fault, { jobs, lastsMs, advance });
-  const [queued] = await Promise.race([Promise.all([queueing, acting]), broken]);
+  const [queued, failures] = await Promise.race([Promise.all([queueing, acting]), broken]);
   const ids = [...queued.keys()];
   const left = await Promise.race([untilSettled(stage, ids, patienceMs), broken]);
   const seconds = (performance.now() - begun) / 1_000;
   const signs = signsSince(before, await readSigns(stage));
   const afterFault = waitedAfter(overAt(), queued, (await github.truth()).jobs);
   const { callsAgainstWait, firstAgainstWait } = await github.report();
-  const against = callsAgainstWait === 0 ? [] : [`${callsAgainstWait} calls against a Retry-After: ${firstAgainstWait.join(', ')}`];
-  const unsettled = [...left.unsettled, ...missingSigns(fault.signs, signs), ...against, ...tooMany(fault, left, jobs)];
+  const unsettled = [...failures, ...left.unsettled, ...complaintsOf(fault, jobs, { ...left, signs, callsAgainstWait, firstAgainstWait })];
   return { fault: fault.name, jobs, ...left, unsettled, seconds, afterFault, callsAgainstWait, signs };
 }
 
-/** Workers beyond what the fault accounts for, in words. */
-function tooMany({ excess = TOLD_LATE }: Fault, { excessWorkers, unfoundedWorkers }: Left, jobs: number): string[] {
-  const allowed = Math.ceil(jobs * excess);
-  return [
-    ...(excessWorkers > allowed ? [`${excessWorkers} workers were made in excess, and the fault accounts for ${allowed}`] : []),
-    ...(unfoundedWorkers > 0 ? [`${unfoundedWorkers} workers were made that nothing we had been told called for`] : []),
-  ];
-}
+/** What a fault waited for in vain, in words. */
+const told = (error: unknown): string[] => [error instanceof Error ? error.message : String(error)];
 
-const usualLength = ({ atUsualTimes = false, stretch = 1 }: Fault, jobs: number): number =>
-  Math.max(LEAST_MS, jobs * (atUsualTimes ? EVERYDAY_MS : BETWEEN_JOBS_MS)) * stretch;
+function usualLength({ atUsualTimes = false, stretch = 1 }: Fault, jobs: number): number {
+  const least = atUsualTimes || stretch > 1 ? LEAST_LONG_MS : LEAST_MS;
+  return Math.max(least, jobs * (atUsualTimes ? EVERYDAY_MS : BETWEEN_JOBS_MS)) * stretch;
+}
 
 /** `overAt` answers in milliseconds since the epoch; undefined where nothing came back. */
 function createProgress(lastsMs: number): { progress: Progress; advance: (share: number) => void; overAt: () => number | undefined } {
@@ -120,6 +118,7 @@ async function queueJobs(
   const queuedAt = new Map<number, number>();
   const queued: JobTruth[] = [];
   const cancelling: Promise<unknown>[] = [];
+  const isCancelled = evenShare(random);
   const [least, most] = fault.jobMs ?? USUAL_JOB_MS;
   const begun = performance.now();
   for (let index = 0; index < jobs; index++) {
@@ -128,13 +127,20 @@ async function queueJobs(
     // Not by the same remainder as the repository, or an environment would see one of them only.
     const { labels } = environments[Math.floor(index / REPOSITORIES.length) % environments.length] ?? { labels: [] };
     const durationMs = least + random() * (most - least);
-    const job = { repo, labels, durationMs, ...(fault.untold === true ? untoldJob(queued, jobs) : {}) };
+    const job = {
+      repo,
+      labels,
+      durationMs,
+      ...(fault.untold === true ? untoldJob(queued) : {}),
+      ...(isQuiet(fault, index, jobs) ? QUIET : {}),
+    };
     const truth = await github.queueJob(job);
     const { id } = truth;
     queuedAt.set(id, Date.now());
     queued.push(truth);
-    if (random() < (fault.cancelShare ?? 0)) {
-      cancelling.push(sleep(random() * CANCEL_WITHIN_MS).then(() => github.cancelJob(id)));
+    if (isCancelled(fault.cancelShare ?? 0)) {
+      const inMs = cancelling.length % 2 === 0 ? 0 : random() * CANCEL_WITHIN_MS;
+      cancelling.push(sleep(inMs).then(() => github.cancelJob(id)));
     }
     advance(queued.length / jobs);
   }
@@ -142,9 +148,12 @@ async function queueJobs(
   return queuedAt;
 }
 
+const QUIET: Partial<NewJob> = { repo: QUIET_REPOSITORY, event: 'schedule', untold: true };
+
+const isQuiet = ({ quiet = false }: Fault, index: number, jobs: number): boolean => quiet && index === jobs - 1;
+
 /** What is different about the next job where some are not told of: two in five are not, and of these one joins the run of the one before last. */
-function untoldJob(queued: readonly JobTruth[], jobs: number): Partial<NewJob> {
-  if (queued.length === jobs - 1) return { repo: QUIET_REPOSITORY, event: 'schedule', untold: true };
+function untoldJob(queued: readonly JobTruth[]): Partial<NewJob> {
   const known = queued.at(-2);
   switch (queued.length % REPOSITORIES.length) {
     case 1:

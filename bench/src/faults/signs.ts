@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Stage } from './stage.ts';
 
 /** What a fault leaves behind once it has really struck, told by whom it struck, and how people read it. */
-const SIGNS = {
+export const SIGNS = {
   eventsNeverSent: 'events never sent',
   deliveriesLost: 'deliveries lost',
   deliveriesDoubled: 'deliveries doubled',
@@ -19,7 +19,9 @@ const SIGNS = {
   connectionsSilenced: 'connections to PostgreSQL silenced',
   servicesComplained: 'services that called themselves not ready',
   servicesKilled: 'services killed',
+  tasksCrashed: 'tasks whose executor was killed at work',
   runnersDied: 'runners died',
+  runnersDiedAtStart: 'of them before they came to GitHub',
   runnersSilent: 'runners silent',
   jobsCancelledInQueue: 'jobs cancelled in the queue',
   environmentsAtWork: 'environments at work',
@@ -37,6 +39,7 @@ export async function readSigns({ github, cluster, tunnel, environments }: Stage
     Promise.all(environments.map(({ db }) => readDatabase(db))),
   ]);
   const lost = struck.delivery_lost ?? 0;
+  const diedAtStart = ofCluster.struck.runner_died_at_start ?? 0;
   const services = environments.flatMap((environment) => environment.services);
   return {
     eventsNeverSent: struck.event_never_sent ?? 0,
@@ -56,18 +59,27 @@ export async function readSigns({ github, cluster, tunnel, environments }: Stage
     connectionsSilenced: tunnel?.silenced() ?? 0,
     servicesComplained: services.reduce((sum, { complaints }) => sum + complaints(), 0),
     servicesKilled: services.reduce((sum, { kills }) => sum + kills(), 0),
-    runnersDied: ofCluster.struck.runner_died ?? 0,
+    tasksCrashed: seen.reduce((sum, { crashes }) => sum + crashes, 0),
+    runnersDied: (ofCluster.struck.runner_died ?? 0) + diedAtStart,
+    runnersDiedAtStart: diedAtStart,
     runnersSilent: ofCluster.struck.runner_silent ?? 0,
     jobsCancelledInQueue: jobs.filter(({ conclusion, runnerName }) => conclusion === 'cancelled' && runnerName === null).length,
     environmentsAtWork: seen.filter(({ isAtWork }) => isAtWork).length,
   };
 }
 
-async function readDatabase(db: Stage['environments'][number]['db']): Promise<{ startedAt: number; isAtWork: boolean }> {
-  const { rows } = await sql<{ startedAt: number; isAtWork: boolean }>`
+interface SeenInDatabase {
+  readonly startedAt: number;
+  readonly isAtWork: boolean;
+  readonly crashes: number;
+}
+
+async function readDatabase(db: Stage['environments'][number]['db']): Promise<SeenInDatabase> {
+  const { rows } = await sql<SeenInDatabase>`
     select extract(epoch from pg_postmaster_start_time())::float8 as "startedAt",
-      exists (select from workers where assigned_job_id is not null) as "isAtWork"`.execute(db);
-  return rows[0] ?? { startedAt: 0, isAtWork: false };
+      exists (select from workers where assigned_job_id is not null) as "isAtWork",
+      (select coalesce(sum(crashes), 0)::int from operations) as crashes`.execute(db);
+  return rows[0] ?? { startedAt: 0, isAtWork: false, crashes: 0 };
 }
 
 /** What has been seen in between. */

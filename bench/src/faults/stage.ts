@@ -14,7 +14,7 @@ import { simulatorProgram } from '../programs.ts';
 import { COUNT_BY } from './caps.ts';
 import { createEnvironment, type Environment, NAMESPACE, WEBHOOK_SECRET } from './environment.ts';
 import { createService } from './service.ts';
-import { SHORT, type Times } from './times.ts';
+import type { Times } from './times.ts';
 
 /** Two repositories of a personal account, each with runners of its own. */
 export const DOTFILES = 'mona/dotfiles';
@@ -44,8 +44,9 @@ export interface StageOptions {
   /** How many environments of ours; one unless told. */
   readonly environments?: number | undefined;
   readonly isTunnelled?: true | undefined;
-  /** `SHORT` unless told. */
-  readonly times?: Times | undefined;
+  readonly times: Times;
+  /** Sweeps that are held back; none unless told. */
+  readonly pausedSweeps?: readonly string[] | undefined;
   /** Settings of the services that differ from these. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
   /** What is random about the faults follows from it. */
@@ -53,8 +54,8 @@ export interface StageOptions {
 }
 
 /** Starts everything, in a database of its own on this PostgreSQL. */
-export async function startStage(postgres: Postgres, options: StageOptions = {}): Promise<Stage> {
-  const { environments: environmentCount = 1, seed = 1, times = SHORT, settings = {} } = options;
+export async function startStage(postgres: Postgres, options: StageOptions): Promise<Stage> {
+  const { environments: environmentCount = 1, seed = 1, times, settings = {}, pausedSweeps = [] } = options;
   const undo: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (const step of undo.splice(0).toReversed()) await step();
@@ -109,6 +110,7 @@ export async function startStage(postgres: Postgres, options: StageOptions = {})
         kubeconfigFile,
         folder,
         times: { ...times, settings: { ...times.settings, ...settings } },
+        pausedSweeps,
         onEnd,
       };
       const environment = await createEnvironment(place);

@@ -19,19 +19,22 @@ const SHORT_TIDYING = {
   PADDOCK_REGISTRATION_GRACE_MS: '3000',
 };
 
-/** Seconds instead of minutes, so that a run sees the end of everything. Nothing depends on them but how long it takes. */
+/**
+ * Seconds instead of minutes, so that a run sees the end of everything. Nothing depends on them but how long it takes; leases and the limits of
+ * calls are such that a busy machine keeps them.
+ */
 const SHORT_TIMES = {
   ...SHORT_TIDYING,
   PADDOCK_MATCH_TICK_MS: '500',
   PADDOCK_TASK_POLL_MS: '500',
-  PADDOCK_TASK_LEASE_MS: '6000',
+  PADDOCK_TASK_LEASE_MS: '10000',
   PADDOCK_TASK_TAKEOVER_PAUSE_MS: '1000',
   PADDOCK_TASK_BACKOFF_FIRST_MS: '500',
   PADDOCK_TASK_BACKOFF_LONGEST_MS: '5000',
-  PADDOCK_LEASE_MS: '2000',
+  PADDOCK_LEASE_MS: '6000',
   PADDOCK_LEASE_RENEW_MS: '500',
-  PADDOCK_GITHUB_TIMEOUT_MS: '5000',
-  PADDOCK_KUBE_TIMEOUT_MS: '5000',
+  PADDOCK_GITHUB_TIMEOUT_MS: '10000',
+  PADDOCK_KUBE_TIMEOUT_MS: '10000',
   PADDOCK_UNSERVED_PAUSE_MS: '5000',
   PADDOCK_UNSERVED_LONGEST_PAUSE_MS: '20000',
   PADDOCK_BREAKER_PAUSE_MS: '1000',
@@ -73,8 +76,11 @@ export interface Caps {
   readonly pool: number;
 }
 
-/** A run ends within a minute or two. Some jobs wait for a cap. */
+/** A run ends within a minute or two. Of many jobs some wait for a cap. */
 export const SHORT: Times = { settings: SHORT_TIMES, deadlines: SHORT_DEADLINES, caps: { account: 20, pool: 30 } };
+
+/** A few jobs reach them. */
+export const TIGHT_CAPS: Caps = { account: 3, pool: 4 };
 
 /** What jobs wait for is as it is by default, and no job waits for a cap: it waits for what went wrong alone. */
 export const USUAL: Times = { settings: SHORT_TIDYING, deadlines: SHORT_DEADLINES, caps: { account: 200, pool: 300 } };

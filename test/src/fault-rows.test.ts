@@ -1,0 +1,71 @@
+import { describe, expect, test } from '@jest/globals';
+import { exceededCaps } from '@paddock/bench/faults/caps';
+import { complaintsOf, type Counted } from '@paddock/bench/faults/complaints';
+import { FAULTS } from '@paddock/bench/faults/matrix';
+import { SIGNS, type Sign, type Signs } from '@paddock/bench/faults/signs';
+
+const signs = (seen: Partial<Signs> = {}): Signs => ({
+  ...(Object.fromEntries(Object.keys(SIGNS).map((sign) => [sign, 0])) as Record<Sign, number>),
+  ...seen,
+});
+
+const counted = (more: Partial<Counted> = {}): Counted => ({
+  signs: signs(),
+  callsAgainstWait: 0,
+  firstAgainstWait: [],
+  excessWorkers: 0,
+  unfoundedWorkers: [],
+  ...more,
+});
+
+/** Of a fault with no signs to show, played with 100 jobs. */
+const complaints = (more: Partial<Counted>, excess?: number) =>
+  complaintsOf({ signs: {}, ...(excess === undefined ? {} : { excess }) }, 100, counted(more));
+
+describe('a row of the fault matrix', () => {
+  test('complains of nothing where the fault struck and all went as it has to', () => {
+    expect(complaintsOf({ signs: { runnersDied: 1 } }, 100, counted({ signs: signs({ runnersDied: 1 }) }))).toEqual([]);
+  });
+
+  test.each(FAULTS.flatMap(({ name, signs: wanted }) => Object.keys(wanted).map((sign) => ({ name, sign: sign as Sign, wanted }))))(
+    '$name fails without $sign',
+    ({ sign, wanted }) => {
+      const least = wanted[sign] ?? 0;
+      expect(complaintsOf({ signs: wanted, excess: 0 }, 100, counted({ signs: { ...signs(wanted), [sign]: least - 1 } }))).toEqual([
+        `the fault has not struck: ${SIGNS[sign]} ${least - 1} instead of ${least} at least; play more jobs`,
+      ]);
+    },
+  );
+
+  test('every fault but `none` has a sign', () => {
+    expect(FAULTS.filter(({ signs: wanted }) => Object.values(wanted).every((least) => least === 0)).map(({ name }) => name)).toEqual([
+      'none',
+    ]);
+  });
+
+  test('fails with more in excess than the fault accounts for', () => {
+    expect(complaints({ excessWorkers: 5 })).toEqual([]);
+    expect(complaints({ excessWorkers: 6 })).toEqual(['6 workers were made in excess, and the fault accounts for 5']);
+    expect(complaints({ excessWorkers: 1 }, 0)).toEqual(['1 workers were made in excess, and the fault accounts for 0']);
+  });
+
+  test('fails with a worker that nothing called for, and names it', () => {
+    expect(complaints({ unfoundedWorkers: ['pdk-a', 'pdk-b'] })).toEqual([
+      'nothing we had been told called for these workers: pdk-a, pdk-b',
+    ]);
+  });
+
+  test('fails with a call that GitHub had asked to wait for', () => {
+    expect(complaints({ callsAgainstWait: 2, firstAgainstWait: ['GET /a', 'GET /b'] })).toEqual([
+      '2 calls against a Retry-After: GET /a, GET /b',
+    ]);
+  });
+
+  test.each([
+    { most: { pool: 6, account: 4 }, told: [] },
+    { most: { pool: 7, account: 4 }, told: ['environment_1 had 7 pods of one pool at one moment, and its cap is 6'] },
+    { most: { pool: 6, account: 5 }, told: ['environment_1 had 5 pods of one account at one moment, and its cap is 4'] },
+  ])('fails above a cap: $most', ({ most, told }) => {
+    expect(exceededCaps({ schema: 'environment_1', caps: { pool: 6, account: 4 } }, most)).toEqual(told);
+  });
+});
