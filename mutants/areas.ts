@@ -1,3 +1,4 @@
+import { connection } from './connection.ts';
 import { faults } from './faults.ts';
 import { following } from './following.ts';
 import { ingress } from './ingress.ts';
@@ -14,6 +15,7 @@ import { stopping } from './stopping.ts';
 export const NAMED = [
   ...runtime,
   ...ingress,
+  ...connection,
   ...statements,
   ...queue,
   ...scheduler,

@@ -1,0 +1,61 @@
+import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
+
+/** Which connections are encrypted, and whose certificates are believed. */
+export const connection: readonly NamedMutant[] = [
+  {
+    mutant: 'verify-full takes a certificate for any name',
+    file: 'packages/db/src/connection/tls.ts',
+    find: "    case 'verify-full':\n      return { ...files, rejectUnauthorized: true };",
+    replace: "    case 'verify-full':\n      return withoutHostCheck(files);",
+    tests: ['test/src/postgres-tls.db.test.ts'],
+  },
+  {
+    mutant: 'an authority that is given with require is not asked',
+    file: 'packages/db/src/connection/tls.ts',
+    find: 'sslrootcert === undefined ? { ...files, rejectUnauthorized: false } : withoutHostCheck(files)',
+    replace: '{ ...files, rejectUnauthorized: false }',
+    tests: ['test/src/postgres-tls.db.test.ts'],
+  },
+  {
+    mutant: 'a certificate authority of ours is not among those that are trusted',
+    file: 'packages/db/src/connection/tls.ts',
+    find: "{ ca: read('sslrootcert', sslrootcert) }",
+    replace: "{ cert: read('sslrootcert', sslrootcert) }",
+    tests: ['test/src/postgres-tls.db.test.ts'],
+  },
+  {
+    mutant: 'what requires TLS goes on without',
+    file: 'packages/db/src/connection/prefer-tls.ts',
+    find: 'ssl !== undefined && ssl !== false && ssl.isPreferred === true',
+    replace: 'ssl !== undefined && ssl !== false',
+    tests: ['test/src/postgres-tls.db.test.ts'],
+  },
+  {
+    mutant: 'the listener is never encrypted',
+    file: 'packages/db/src/connection/listen.ts',
+    find: 'new PreferringClient({ ...config, query_timeout: heartbeatMs })',
+    replace: 'new PreferringClient({ ...config, ssl: false, query_timeout: heartbeatMs })',
+    tests: ['test/src/postgres-tls.db.test.ts'],
+  },
+  {
+    mutant: 'a server with TLS is spoken to without, where the DSN says nothing',
+    file: 'packages/db/src/connection/tls.ts',
+    find: "const { sslmode = 'prefer',",
+    replace: "const { sslmode = 'disable',",
+    tests: ['test/src/postgres-tls.db.test.ts'],
+  },
+  {
+    mutant: 'GitHub is believed whatever certificate it shows',
+    file: 'packages/github/src/connect.ts',
+    find: '  const fetch = boundedFetch(',
+    replace: "  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';\n  const fetch = boundedFetch(",
+    tests: ['test/src/network.test.ts'],
+  },
+  {
+    mutant: 'the API server is believed whatever certificate it shows',
+    file: 'packages/kube/src/connect.ts',
+    find: "current.skipTLSVerify || address.startsWith('http:')",
+    replace: 'true',
+    tests: ['test/src/network.test.ts'],
+  },
+];
