@@ -9,14 +9,11 @@ export interface Survivor {
   readonly replacement: string;
 }
 
-/** Why the survivors of one line may live. */
+/** Why the survivors of some lines may live. */
 export interface Excuse {
-  readonly file: string;
-  /** The line, without its indent. */
-  readonly line: string;
-  /** How many there are, at most. */
-  readonly survivors: number;
   readonly reason: string;
+  /** The file, below packages/domain/src; how the line begins, without its indent; and how many survivors it has, at most. */
+  readonly lines: readonly (readonly [file: string, line: string, survivors: number])[];
 }
 
 /** A text of several words is read by people; tests state the rule, not its wording. */
@@ -25,18 +22,19 @@ const isWording = ({ original }: Survivor): boolean => /^['"`].*[a-z,:] [a-z$'"]
 /** The compiler proves that no value gets to a `default` that `satisfies never`. */
 const isUnreachable = ({ line }: Survivor): boolean => line === 'default:';
 
-/** Gives the survivors that nothing excuses, and the excuses that nothing needs. */
+/** Gives the survivors that nothing excuses, and the lines that are excused for nothing. */
 export function compareSurvivors(
   survivors: readonly Survivor[],
   excuses: readonly Excuse[],
-): { unexcused: readonly Survivor[]; unneeded: readonly Excuse[] } {
-  const left = new Map(excuses.map((excuse) => [excuse, excuse.survivors]));
+): { unexcused: readonly Survivor[]; unneeded: readonly string[] } {
+  const excused = excuses.flatMap(({ lines }) =>
+    lines.map(([file, line, most]) => ({ file: `packages/domain/src/${file}`, line, most, left: most })),
+  );
   const unexcused = survivors.filter((survivor) => {
     if (isWording(survivor) || isUnreachable(survivor)) return false;
-    const [excuse, count] = [...left].find(([{ file, line }, open]) => open > 0 && file === survivor.file && line === survivor.line) ?? [];
-    if (excuse === undefined || count === undefined) return true;
-    left.set(excuse, count - 1);
-    return false;
+    const excuse = excused.find(({ file, line, left }) => left > 0 && file === survivor.file && survivor.line.startsWith(line));
+    if (excuse !== undefined) excuse.left -= 1;
+    return excuse === undefined;
   });
-  return { unexcused, unneeded: [...left].filter(([{ survivors: all }, open]) => open === all).map(([excuse]) => excuse) };
+  return { unexcused, unneeded: excused.filter(({ most, left }) => left === most).map(({ file, line }) => `${file}: ${line}`) };
 }
