@@ -238,6 +238,13 @@ export const reconciler: readonly NamedMutant[] = [
     tests: ['apps/reconciler/src/jobs/discover-jobs.db.test.ts', 'apps/reconciler/src/jobs/discover-resting.db.test.ts'],
   },
   {
+    mutant: 'a repository for which GitHub does not answer keeps its turn before all others',
+    file: 'apps/reconciler/src/jobs/discover-jobs.ts',
+    find: `if (!dryRun) await postponeRepository(db, repository.repoId, turns);`,
+    replace: `void postponeRepository;`,
+    tests: ['apps/reconciler/src/jobs/discover-unanswered-runs.db.test.ts'],
+  },
+  {
     mutant: 'active repositories may use all of the budget before those that rest',
     file: 'apps/reconciler/src/jobs/discover-jobs.ts',
     find: `for (const [index, repository] of [...resting, ...active].entries()) {
@@ -247,5 +254,22 @@ export const reconciler: readonly NamedMutant[] = [
     if (signal.aborted) break;
     const isResting = index >= active.length;`,
     tests: ['apps/reconciler/src/jobs/discover-resting.db.test.ts'],
+  },
+  {
+    mutant: 'what GitHub refuses for one repository keeps its account from all calls',
+    file: 'apps/reconciler/src/github-trouble.ts',
+    find: `(subject === 'repository' && kind === 'not_found')) return undefined;
+      if (ids[subject] !== 0) refused.add(\`\${subject} \${ids[subject]}\`);`,
+    replace: `(subject === 'repository' && kind === 'not_found')) return undefined;
+      refused.add(\`account \${ids.account}\`);`,
+    tests: ['apps/reconciler/src/github-trouble.test.ts'],
+  },
+  {
+    mutant: 'a second refusal prolongs the pause of the first',
+    file: 'packages/db/src/accounts/refusals.ts',
+    find: `message = excluded.message, failed_at = now()
+      where b.paused_until <= now()\``,
+    replace: `message = excluded.message, failed_at = now()\``,
+    tests: ['packages/db/src/accounts/refusals.db.test.ts'],
   },
 ];

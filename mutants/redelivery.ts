@@ -47,6 +47,13 @@ export const redelivery: readonly NamedMutant[] = [
     tests: ['apps/reconciler/src/redelivery/redeliver.db.test.ts'],
   },
   {
+    mutant: 'the repositories of deliveries that are given up are not looked at',
+    file: 'packages/db/src/deliveries/redelivery.ts',
+    find: `handed_over as (\${handingOver('given_up')})`,
+    replace: `handed_over as (select)`,
+    tests: ['apps/reconciler/src/redelivery/redeliver-since.db.test.ts'],
+  },
+  {
     mutant: 'a delivery that never arrived counts as arrived by GitHub’s word',
     file: 'packages/db/src/deliveries/redelivery.ts',
     find: `(guid = any(\${delivered}::text[]) and not missing_here)`,

@@ -137,6 +137,15 @@ export const scheduler: readonly NamedMutant[] = [
     tests: ['packages/db/src/matching/match-spare.db.test.ts'],
   },
   {
+    mutant: 'a worker that runs a job is retired as surplus',
+    file: 'packages/db/src/matching/spare-workers.ts',
+    find: `status in ('pending', 'running') and assigned_at is null and stopping_at is null
+  and (registered_at`,
+    replace: `status in ('pending', 'running') and stopping_at is null
+  and (registered_at`,
+    tests: ['packages/db/src/matching/match-spare.db.test.ts'],
+  },
+  {
     mutant: 'a reservation is given back although its registration has just begun',
     file: 'packages/db/src/matching/unregistered-workers.ts',
     find: `where pod_name = any(\${podNames}::text[]) and status = 'pending' and registration_started_at is null and pod_uid is null`,
@@ -165,6 +174,13 @@ export const scheduler: readonly NamedMutant[] = [
     find: `and w.pod_uid is null and w.stopping_at is null and w.created_at`,
     replace: `and w.pod_uid is null and w.created_at`,
     tests: ['apps/scheduler/src/provisioning/provision-worker.db.test.ts'],
+  },
+  {
+    mutant: 'the Secret of a worker that ends before its pod is left behind',
+    file: 'apps/scheduler/src/provisioning/fail-worker.ts',
+    find: `if (ended) await enqueue(trx, [removeSecretTask(podName)]);`,
+    replace: `void [enqueue, removeSecretTask];`,
+    tests: ['apps/scheduler/src/provisioning/stalled-run.db.test.ts'],
   },
   {
     mutant: 'a registration whose answer was lost is asked for again for the same row',

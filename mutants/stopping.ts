@@ -9,6 +9,22 @@ export const stopping: readonly NamedMutant[] = [
     tests: ['apps/scheduler/src/stopping/stop-worker.db.test.ts', 'apps/scheduler/src/stopping/stop-worker-ends.db.test.ts'],
   },
   {
+    mutant: 'a runner is deregistered without a look at the lease',
+    file: 'apps/scheduler/src/stopping/stop-worker.ts',
+    find: `    requireLease(task);
+    const result = await deleteRunner`,
+    replace: `    const result = await deleteRunner`,
+    tests: ['apps/scheduler/src/stopping/stop-worker-stalled.db.test.ts'],
+  },
+  {
+    mutant: 'a stopped pod is deleted without a look at the lease',
+    file: 'apps/scheduler/src/stopping/stop-worker.ts',
+    find: `  requireLease(task);
+  const result = await deletePod`,
+    replace: `  const result = await deletePod`,
+    tests: ['apps/scheduler/src/stopping/stop-worker-ends.db.test.ts'],
+  },
+  {
     mutant: 'a stopped pod is deleted whatever became of it since it was looked at',
     file: 'apps/scheduler/src/stopping/stop-worker.ts',
     find: `uid: pod.uid, resourceVersion: pod.resourceVersion }`,
@@ -50,6 +66,14 @@ export const stopping: readonly NamedMutant[] = [
     find: `if (isOver) await enqueue(trx, [removeSecretTask(podName)]);`,
     replace: `void [enqueue, removeSecretTask];`,
     tests: ['apps/scheduler/src/stopping/stop-worker.db.test.ts', 'apps/scheduler/src/stopping/stop-worker-ends.db.test.ts'],
+  },
+  {
+    mutant: 'a worker ends as one without a pod although its pod was seen meanwhile',
+    file: 'packages/db/src/workers/stopping-workers.ts',
+    find: `
+      and (\${hadPod}::boolean or pod_uid is null)\``,
+    replace: `\``,
+    tests: ['packages/db/src/workers/stopping-workers.db.test.ts'],
   },
   {
     mutant: 'a log that was cut off proves that no job runs',

@@ -54,3 +54,13 @@ describe('a run whose jobs GitHub does not tell (E2)', () => {
     expect(await scene.jobIds()).toEqual([fine]);
   });
 });
+
+test('a repository for which GitHub does not answer lets the others have their turn first (E2)', async () => {
+  for (const repo of ['acme/api', 'mona/tool']) await scene.queue(repo);
+  await scene.discover();
+  await scene.passMinutes(10);
+  const job = await scene.queue('mona/tool');
+  await scene.world.github.failNext({ path: '/acme/api/actions/runs$', status: 502, times: 1_000 });
+  for (let pass = 0; pass < 2; pass++) await scene.discover({ most: 1 });
+  expect(await scene.jobIds()).toContain(job);
+});
