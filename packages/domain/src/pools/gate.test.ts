@@ -46,6 +46,8 @@ describe('the accounts and repositories that a pool serves', () => {
     expect(problemsOf({ entities: ['acme'], warm: warm('beta') })).toEqual([problem]);
     expect(problemsOf({ entities: ['acme'], warm: warm('Acme') })).toBeUndefined();
     expect(problemsOf({ entities: ['id:7'], warm: warm('beta') })).toBeUndefined();
+    expect(problemsOf({ entities: ['acme', 'id:7'], warm: warm('beta') })).toBeUndefined();
+    expect(problemsOf({ repositories: ['acme/infra'], registration: 'repository', warm: warm('acme') })).toBeDefined();
     expect(problemsOf({ repositories: ['acme/infra'], registration: 'repository', warm: warm('acme/api') })).toEqual([problem]);
   });
 

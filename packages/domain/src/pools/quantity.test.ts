@@ -4,6 +4,8 @@ import { quantity, readQuantity } from './quantity.ts';
 
 describe('a quantity', () => {
   test.each<[string | number, number]>([
+    [0, 0],
+    ['0', 0],
     [4, 4],
     [0.5, 0.5],
     ['500m', 0.5],

@@ -29,6 +29,10 @@ describe('what gives jobs power over their node', () => {
     [withSpec({ initContainers: [{ name: 'setup', securityContext: { privileged: true } }] }), ['privileged in the container setup']],
     [inRunner({ capabilities: { add: ['CHOWN', 'SYS_ADMIN'], drop: ['ALL'] } }), ['the capabilities SYS_ADMIN in the container runner']],
     [inRunner({ capabilities: { add: ['NET_BIND_SERVICE'] }, privileged: false }), []],
+    [withSpec({ volumes: [{ name: 'work', hostPath: null }] }), []],
+    [inRunner({ capabilities: { add: ['CAP_CHOWN', 'kill'] } }), []],
+    [inRunner({ capabilities: { add: ['XCAP_CHOWN'] } }), ['the capabilities XCAP_CHOWN in the container runner']],
+    [inRunner({ windowsOptions: { hostProcess: true } }), ['hostProcess in the container runner']],
     [withSpec({ securityContext: { windowsOptions: { hostProcess: true } } }), ['hostProcess of its template']],
   ])('%j: %j', (more, powers) => {
     const [pool] = poolsDocument.parse({ pools: [{ ...POOL, ...more }], entities: {} }).pools;
