@@ -97,7 +97,7 @@ begin
     file: 'packages/db/src/workers/adopt-workers.ts',
     find: '    on conflict (pod_name) do nothing\n',
     replace: '',
-    tests: ['apps/scheduler/src/following/adopt-pods.db.test.ts'],
+    tests: ['packages/db/src/workers/adopt-workers.db.test.ts'],
   },
   {
     mutant: 'the reconciler may not remove finished operations',
@@ -254,5 +254,12 @@ begin
     find: 'and extra_at <= now() order by name for update)',
     replace: 'and extra_at is not null order by name for update)',
     tests: ['packages/db/src/turns/extra-passes.db.test.ts'],
+  },
+  {
+    mutant: 'a runner of another id under our name is ours',
+    file: 'packages/db/src/jobs/jobs.ts',
+    find: 'else runner_id = coalesce(stated.runner_id, runner_id) end',
+    replace: 'else true end',
+    tests: ['apps/ingress/src/runners.attack.test.ts'],
   },
 ];
