@@ -256,6 +256,20 @@ export const reconciler: readonly NamedMutant[] = [
     tests: ['apps/reconciler/src/jobs/discover-resting.db.test.ts'],
   },
   {
+    mutant: 'jobs that pools of before did not serve are not read again after a change',
+    file: 'apps/reconciler/src/jobs/discover-repository.ts',
+    find: `pools === version ? runs : runs.map(({ id }) => neverRead(id))`,
+    replace: `version >= 0 || pools === version ? runs : runs.map(({ id }) => neverRead(id))`,
+    tests: ['apps/reconciler/src/jobs/discover-jobs.db.test.ts'],
+  },
+  {
+    mutant: 'a run whose job could not be read counts as read',
+    file: 'apps/reconciler/src/jobs/discover-repository.ts',
+    find: `runs: found.runs.map((run) => (unread.has(run.id) ? neverRead(run.id) : run)),`,
+    replace: `runs: found.runs,`,
+    tests: ['apps/reconciler/src/jobs/discover-known-runs.db.test.ts'],
+  },
+  {
     mutant: 'what GitHub refuses for one repository keeps its account from all calls',
     file: 'apps/reconciler/src/github-trouble.ts',
     find: `(subject === 'repository' && kind === 'not_found')) return undefined;
