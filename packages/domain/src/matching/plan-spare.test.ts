@@ -83,6 +83,14 @@ describe('planLeaving', () => {
 test.each([
   ['the account’s cap', held(), true],
   ['the pool’s nodes', held({ entityId: 2, reason: 'no_capacity' }), true],
+  ...(['github_budget', 'installation_refused', 'installation_gone', 'registration_conflict'] as const).flatMap(
+    (reason): [string, HeldBack, boolean][] => [
+      [`its account’s ${reason}`, held({ reason, pool: 'gpu' }), true],
+      [`another account’s ${reason}`, held({ reason, entityId: 2 }), false],
+    ],
+  ),
+  ['the pool’s cap', held({ entityId: 2, reason: 'at_pool_cap' }), true],
+  ['a newer runner', held({ reason: 'runner_outdated' }), true],
   ['another account', held({ entityId: 2 }), false],
   ['another pool', held({ pool: 'gpu', reason: 'at_pool_cap' }), false],
   ['the trial of its account in the pool', held({ reason: 'pool_failing' }), true],
