@@ -3,10 +3,10 @@ import type { MutantOfRow } from '../tools/mutants/named-mutant.ts';
 /** Each row of the fault matrix has to notice at least one of these. */
 export const faults: readonly MutantOfRow[] = [
   {
-    mutant: 'workers whose pods have not started count in no cap',
-    file: 'packages/db/src/matching/live-workers.ts',
-    find: `from workers where status in ('pending', 'running') group by`,
-    replace: `from workers where status = 'running' group by`,
+    mutant: 'no pool has a cap',
+    file: 'packages/domain/src/matching/plan-workers.ts',
+    find: "{ room: left(rules.pools.get(pool)?.cap, ofPool.get(pool)), reason: 'at_pool_cap' },",
+    replace: "{ room: Infinity, reason: 'at_pool_cap' },",
     row: 'none',
     jobs: 12,
   },
@@ -83,10 +83,10 @@ export const faults: readonly MutantOfRow[] = [
     jobs: 12,
   },
   {
-    mutant: 'a repository that refuses us holds back its account',
+    mutant: 'a repository that refuses us speaks against the whole App',
     file: 'packages/domain/src/accounts/refused-subject.ts',
     find: `return kind !== 'unauthorized' && REPOSITORY_CALL.test(operation) ? 'repository' : 'account';`,
-    replace: `return kind !== 'unauthorized' && REPOSITORY_CALL.test(operation) ? 'account' : 'account';`,
+    replace: `return kind !== 'unauthorized' && REPOSITORY_CALL.test(operation) ? 'app' : 'account';`,
     row: 'repository-refuses',
     jobs: 12,
   },

@@ -65,7 +65,7 @@ export const apiServerHangs: Beginning = within(
   ({ cluster }) => cluster.clearFaults(),
 );
 
-/** 500, then 403 as for too many calls, then 429, each for a third of the middle of the run. */
+/** 500, then 403 as for too many calls, then 429, each for a third of the middle of the run, and until somebody has met it. */
 export const githubRefuses = during(async (stage, progress) => {
   const kinds = [
     { status: 500 },
@@ -76,6 +76,8 @@ export const githubRefuses = during(async (stage, progress) => {
     await progress.reached((3 + index) / 9);
     await stage.github.clearCallFaults();
     await stage.github.failNext({ path: '', times: ALL, ...kind });
+    const isMet = async () => ((await stage.github.report()).struck[`call_failed_${kind.status}`] ?? 0) > 0;
+    await until(isMet, `Nobody has called GitHub while it answered ${kind.status}.`);
   }
   await progress.reached(2 / 3);
   await stage.github.clearCallFaults();

@@ -134,7 +134,7 @@ const killed = (window: Window): Fault => ({
   begin: servicesKilled(window),
 });
 
-/** All of it at once. GitHub is asked so seldom then that not each kind of its refusals need be met. */
+/** All of it at once. */
 const EVERYTHING = together('everything', [
   lies,
   lost,
@@ -194,7 +194,6 @@ export const FAULTS: readonly Fault[] = [
     jobMs: LONG,
     settings: {},
     pausedSweeps: [],
-    signs: { ...EVERYTHING.signs, githubErrors: 0, githubRefusals: 0, githubLimits: 0, githubCallsFailed: 1 },
     // Two environments hear of most jobs minutes late.
     excess: 0.4,
     // Some of it needs cadences of seconds to come to its end.
