@@ -262,4 +262,27 @@ begin
     replace: 'else true end',
     tests: ['apps/ingress/src/runners.attack.test.ts'],
   },
+  {
+    mutant: 'a worker of another scope runs the job',
+    file: 'packages/db/src/jobs/jobs.ts',
+    find: `and entity_id = stated.entity_id and scope_repo_id in (0, stated.repo_id)
+`,
+    replace: `and entity_id = stated.entity_id
+`,
+    tests: ['packages/db/src/jobs/record-jobs.db.test.ts'],
+  },
+  {
+    mutant: 'a job goes while its run goes on',
+    file: 'packages/db/src/deliveries/retire-rows.ts',
+    find: "\n  and j.run_id not in (select run_id from jobs where status in ('pending', 'running'))`",
+    replace: '`',
+    tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
+  },
+  {
+    mutant: 'a job that has a worker on its way is given another',
+    file: 'packages/db/src/matching/uncovered-jobs.ts',
+    find: 'where demand_key = "demandKey" and wants_worker and job_id not in (select made_for_job_id from covered)',
+    replace: 'where demand_key = "demandKey" and wants_worker',
+    tests: ['packages/db/src/matching/match-demand.db.test.ts'],
+  },
 ];

@@ -117,6 +117,19 @@ describe('enqueue', () => {
     expect(answers.every((answer) => answer.length === 50)).toBe(true);
   });
 
+  test('waits for another enqueuer of the same tasks and never in a circle, whatever the order of both (D14)', async () => {
+    const { db } = database;
+    const { enqueued } = await db.transaction().execute(async (trx) => {
+      await enqueue(trx, [task('a', 'x')]);
+      const other = enqueueNow(db, task('a', 'y'), task('a', 'x'));
+      other.catch(() => undefined);
+      await waitFor('the other one to wait', async () => (await sessionsWaiting()) === 1);
+      await enqueue(trx, [task('a', 'y')]);
+      return { enqueued: other };
+    });
+    expect((await enqueued).map(({ existed }) => existed)).toEqual([true, true]);
+  });
+
   test('is undone with its transaction (D14)', async () => {
     const { db } = database;
     const failing = db.transaction().execute(async (trx) => {

@@ -40,6 +40,8 @@ describe('what is reserved', () => {
     expect(reserved.map((worker) => worker.madeForJobId)).toEqual([older.job_id, younger.job_id]);
     expect(first(reserved).deliveryGuid).toBe('guid-of-older');
     expect(await reserve()).toEqual([]);
+    const later = await putJob(testDb.db);
+    expect((await reserve()).map((worker) => worker.madeForJobId)).toEqual([later.job_id]);
   });
 
   test('makes at most so many in one pass, the oldest jobs’ first, and goes on at the next (C4)', async () => {
