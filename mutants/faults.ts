@@ -1,6 +1,6 @@
 import type { MutantOfRow } from '../tools/mutants/named-mutant.ts';
 
-/** Each row of the fault matrix has to notice at least one of these. */
+/** What rows of the fault matrix have to notice; `repository-refuses` has none yet. */
 export const faults: readonly MutantOfRow[] = [
   {
     mutant: 'no pool has a cap',
@@ -83,14 +83,6 @@ export const faults: readonly MutantOfRow[] = [
     jobs: 12,
   },
   {
-    mutant: 'a repository that refuses us speaks against the whole App',
-    file: 'packages/domain/src/accounts/refused-subject.ts',
-    find: `return kind !== 'unauthorized' && REPOSITORY_CALL.test(operation) ? 'repository' : 'account';`,
-    replace: `return kind !== 'unauthorized' && REPOSITORY_CALL.test(operation) ? 'app' : 'account';`,
-    row: 'repository-refuses',
-    jobs: 12,
-  },
-  {
     mutant: 'a watch of pods that breaks is not begun again',
     file: 'packages/kube/src/watch-pods.ts',
     find: `failures = failure.kind === 'gone' ? MOST_RESUMES : failures + 1;`,
@@ -165,10 +157,10 @@ export const faults: readonly MutantOfRow[] = [
     jobs: 12,
   },
   {
-    mutant: 'an environment follows the pods of all others',
-    file: 'packages/kube/src/labels.ts',
-    find: 'return `${LABEL.managedBy}=${MANAGED_BY},${LABEL.instance}=${instance}`;',
-    replace: `return instance === '' ? '' : \`\${LABEL.managedBy}=\${MANAGED_BY}\`;`,
+    mutant: 'one label in common is enough for a pool to serve a job',
+    file: 'packages/domain/src/pools/pools-document.ts',
+    find: 'return pools.filter((candidate) => wanted.every((label) => candidate.labels.includes(label))).toSorted(byPreference);',
+    replace: 'return pools.filter((candidate) => wanted.some((label) => candidate.labels.includes(label))).toSorted(byPreference);',
     row: 'two-environments',
     jobs: 12,
   },
