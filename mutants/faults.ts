@@ -1,6 +1,6 @@
 import type { MutantOfRow } from '../tools/mutants/named-mutant.ts';
 
-/** What rows of the fault matrix have to notice; `repository-refuses` has none yet. */
+/** What rows of the fault matrix have to notice; `repository-refuses` and `everything` have none of their own yet. */
 export const faults: readonly MutantOfRow[] = [
   {
     mutant: 'no pool has a cap',
@@ -186,14 +186,6 @@ export const faults: readonly MutantOfRow[] = [
     find: `const clearsDemand = \`(excluded.status <> 'pending' and not \${isSameRun})\`;`,
     replace: `const clearsDemand = \`(excluded.status = 'running' and not \${isSameRun})\`;`,
     row: 'jobs-cancelled',
-    jobs: 12,
-  },
-  {
-    mutant: 'workers that are being stopped count in no cap',
-    file: 'packages/db/src/matching/live-workers.ts',
-    find: `from workers where status in ('pending', 'running') group by`,
-    replace: `from workers where status in ('pending', 'running') and stopping_at is null group by`,
-    row: 'everything',
     jobs: 12,
   },
 ];
