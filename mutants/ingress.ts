@@ -89,4 +89,43 @@ export const ingress: readonly NamedMutant[] = [
     replace: '',
     tests: ['packages/db/src/deliveries/eight-connections.db.test.ts'],
   },
+  {
+    mutant: 'a body that was repeated says that GitHub reaches us',
+    file: 'apps/ingress/src/receive-delivery.ts',
+    find: "if (outcome !== 'repeated_body') {",
+    replace: "if (outcome !== ('' as Outcome)) {",
+    tests: ['apps/ingress/src/receive-delivery.test.ts'],
+  },
+  {
+    mutant: 'large bodies take the room of ordinary ones',
+    file: 'apps/ingress/src/body-budget.ts',
+    find: `    if (outgrows) move(body, large);
+`,
+    replace: '',
+    tests: ['apps/ingress/src/body-budget.test.ts'],
+  },
+  {
+    mutant: 'a gap that could not be told is forgotten',
+    file: 'apps/ingress/src/gaps.ts',
+    find: `      noteGap(appId, gap);
+      wake.ring();
+      throw error;`,
+    replace: '      throw error;',
+    tests: ['apps/ingress/src/gaps.test.ts'],
+  },
+  {
+    mutant: 'batches have any number of bytes',
+    file: 'apps/ingress/src/batcher.ts',
+    find: 'return index === maxBatch || (index > 0 && bytes > maxBatchBytes);',
+    replace: 'return index === maxBatch;',
+    tests: ['apps/ingress/src/batcher.test.ts'],
+  },
+  {
+    mutant: 'a body that makes progress is cut off as if it trickled',
+    file: 'apps/ingress/src/body-budget.ts',
+    find: `    if (size - body.progressBytes >= PROGRESS_BYTES) noteProgress(body, size, now());
+`,
+    replace: '',
+    tests: ['apps/ingress/src/body-budget.test.ts'],
+  },
 ];
