@@ -3,7 +3,7 @@ import fc from 'fast-check';
 const drawn = process.env['PADDOCK_SEED'];
 
 /** What random cases begin from: the same in every run, so that a test tries the same cases each time. `pnpm soak` draws others. */
-export const SEED = Number(drawn ?? 1);
+const SEED = Number(drawn ?? 1);
 
 fc.configureGlobal({ seed: SEED });
 
