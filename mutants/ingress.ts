@@ -25,6 +25,13 @@ export const ingress: readonly NamedMutant[] = [
     tests: ['apps/ingress/src/receive-delivery.test.ts'],
   },
   {
+    mutant: 'a delivery of one App that is refused is a gap of every App',
+    file: 'apps/ingress/src/gaps.ts',
+    find: 'refused: (appId) => void refusedAt.set(appId, now()),',
+    replace: 'refused: () => void [...storedAt.keys()].forEach((appId) => refusedAt.set(appId, now())),',
+    tests: ['apps/ingress/src/gaps.test.ts'],
+  },
+  {
     mutant: 'a body that is here whole can still be cut off',
     file: 'apps/ingress/src/body-budget.ts',
     find: 'arrived: () => void body.share.arriving.delete(body),',

@@ -11,28 +11,33 @@ export interface Judged {
 }
 
 /**
- * Tries each mutant in the checkout and tells of it. First everything that is to notice one has to pass without any: else it would fail for
- * another reason. Throws if it does not.
+ * Tries each mutant, in as many checkouts at once as there are, and tells of it. First everything that is to notice one has to pass without
+ * any: else it would fail for another reason. Throws if it does not.
  */
 export async function judgeNamed(
-  checkout: string,
+  checkouts: readonly [string, ...string[]],
   mutants: readonly NamedMutant[],
   tell: (judged: Judged) => void,
   signal: AbortSignal,
 ): Promise<Judged[]> {
   // Those that do not fit are told before anything runs.
-  for (const mutant of mutants) applyMutant(checkout, mutant)();
-  await passWithout(checkout, mutants, signal);
+  for (const mutant of mutants) applyMutant(checkouts[0], mutant)();
+  await passWithout(checkouts[0], mutants, signal);
+  const left = [...mutants.entries()];
   const all: Judged[] = [];
-  for (const mutant of mutants) {
-    const began = performance.now();
-    const takeBack = applyMutant(checkout, mutant);
-    const verdict = await notice(checkout, mutant, signal);
-    takeBack();
-    const judged = { mutant, verdict, seconds: (performance.now() - began) / 1000 };
-    tell(judged);
-    all.push(judged);
-  }
+  const judgeOn = async (checkout: string): Promise<void> => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const [place, mutant] = next;
+      const began = performance.now();
+      const takeBack = applyMutant(checkout, mutant);
+      const verdict = await notice(checkout, mutant, signal);
+      takeBack();
+      const judged = { mutant, verdict, seconds: (performance.now() - began) / 1000 };
+      tell(judged);
+      all[place] = judged;
+    }
+  };
+  await Promise.all(checkouts.map(judgeOn));
   return all;
 }
 

@@ -1,4 +1,5 @@
 // Breaks the code in many small ways and says which of them no test notices.
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { NAMED } from '../../mutants/areas.ts';
@@ -6,7 +7,7 @@ import { survivors as excuses } from '../../mutants/domain-survivors.ts';
 import { judgeDomain } from './domain/judge-domain.ts';
 import { compareSurvivors, type Survivor } from './domain/survivor.ts';
 import { type Judged, judgeNamed } from './judge-named.ts';
-import { makeScratchCopy } from './scratch-copy.ts';
+import { makeScratchCopy, type ScratchCopy } from './scratch-copy.ts';
 
 const USAGE = `Usage: npx -y pnpm@12 mutants [--domain | --named] [--only TEXT] [--json]
 
@@ -54,17 +55,22 @@ function readFlags(): Flags {
   }
 }
 
+function makeCopy(): ScratchCopy {
+  return makeScratchCopy(join(import.meta.dirname, '..', '..'));
+}
+
 async function main({ domain, named, only, json }: Flags): Promise<void> {
   const say = (line: string): void => void (json ? process.stderr : process.stdout).write(`${line}\n`);
-  const copy = makeScratchCopy(join(import.meta.dirname, '..', '..'));
+  const copy = makeCopy();
+  const others = named ? Array.from({ length: availableParallelism() - 1 }, makeCopy) : [];
   try {
     const result = {
       ...(domain && { domain: await tryDomain(copy.path, say) }),
-      ...(named && { named: await tryNamed(copy.path, only, say) }),
+      ...(named && { named: await tryNamed([copy.path, ...others.map(({ path }) => path)], only, say) }),
     };
     if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
   } finally {
-    copy.remove();
+    for (const { remove } of [copy, ...others]) remove();
   }
 }
 
@@ -85,12 +91,12 @@ function describeSurvivor({ file, lineNumber, original, replacement }: Survivor)
 }
 
 async function tryNamed(
-  checkout: string,
+  checkouts: readonly [string, ...string[]],
   only: string,
   say: (line: string) => void,
 ): Promise<{ mutant: string; killed_by: string | null }[]> {
   const chosen = NAMED.filter(({ mutant }) => mutant.includes(only));
-  const judged = await judgeNamed(checkout, chosen, (one) => say(describeJudged(one)), stop.signal);
+  const judged = await judgeNamed(checkouts, chosen, (one) => say(describeJudged(one)), stop.signal);
   if (judged.some(({ verdict }) => !('killedBy' in verdict))) process.exitCode = 1;
   return judged.map(({ mutant: { mutant }, verdict }) => ({ mutant, killed_by: 'killedBy' in verdict ? verdict.killedBy : null }));
 }

@@ -21,7 +21,7 @@ export async function runNode(args: readonly string[], { cwd, signal }: { cwd: s
   // Detached: it leads a group, which can be killed as one.
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
     cwd,
-    env,
+    env: { ...env, PADDOCK_TEST_PATIENCE_MS: '30000' },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

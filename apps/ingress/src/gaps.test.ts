@@ -61,6 +61,20 @@ describe('a gap (E1)', () => {
     expect(wanted).toEqual([SOON, { ...SOON, isUrgent: false }]);
   });
 
+  test('is the App’s that was refused: no other App’s delivery ends it', async () => {
+    const { gaps, clock, wanted, seen } = start();
+    gaps.stored(7);
+    gaps.stored(8);
+    await waitFor('both starts', () => seen.length === 2);
+    clock.now = 1;
+    gaps.refused(8);
+    clock.now = 2;
+    gaps.stored(7);
+    gaps.stored(8);
+    await waitFor('the refusal', () => seen.length === 3);
+    expect(wanted.slice(2)).toEqual([{ ...SOON, schedule: 'redeliver:8', isUrgent: false }]);
+  });
+
   test('is a silence of a minute too, for one look, and at most one in five minutes', async () => {
     const { gaps, clock, wanted, seen } = start();
     gaps.stored(7);

@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 const SHORTEST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 50;
 
-/** A net for what never comes: a machine on which several suites run is slower by far than anybody expects. */
-const PATIENCE_MS = 120_000;
+/** A net for what never comes: a machine on which several suites run is slower by far than anybody expects. Mutants are given up sooner. */
+const PATIENCE_MS = Number(process.env['PADDOCK_TEST_PATIENCE_MS'] ?? 120_000);
 
 /**
  * Asks until there is an answer: resolves with the first value of `probe` that is neither undefined nor false.
