@@ -69,8 +69,8 @@ export const apiServerHangs: Beginning = within(
 export const githubRefuses = during(async (stage, progress) => {
   const kinds = [
     { status: 500 },
-    { status: 403, headers: { 'retry-after': '1' }, body: { message: 'You have exceeded a secondary rate limit.' } },
-    { status: 429, headers: { 'retry-after': '1' }, body: { message: 'Too many requests.' } },
+    { status: 403, headers: { 'retry-after': '2' }, body: { message: 'You have exceeded a secondary rate limit.' } },
+    { status: 429, headers: { 'retry-after': '2' }, body: { message: 'Too many requests.' } },
   ];
   for (const [index, kind] of kinds.entries()) {
     await progress.reached((3 + index) / 9);

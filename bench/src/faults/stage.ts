@@ -53,6 +53,9 @@ export interface StageOptions {
   readonly seed?: number | undefined;
 }
 
+/** Half of the wait that GitHub names: of several rows that are played side by side each process has little of the machine. */
+const ON_ITS_WAY_MS = 1_000;
+
 /** Starts everything, in a database of its own on this PostgreSQL. */
 export async function startStage(postgres: Postgres, options: StageOptions): Promise<Stage> {
   const { environments: environmentCount = 1, seed = 1, times, settings = {}, pausedSweeps = [] } = options;
@@ -78,7 +81,7 @@ export async function startStage(postgres: Postgres, options: StageOptions): Pro
     const simulatedGitHub = createService({
       name: 'simulated GitHub',
       program: simulatorProgram('simulate-github'),
-      args: [JSON.stringify({ apps, seed })],
+      args: [JSON.stringify({ apps, seed, onItsWayMs: ON_ITS_WAY_MS })],
       onStart: (url) => void (githubUrl = url),
       onEnd,
     });

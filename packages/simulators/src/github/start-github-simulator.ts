@@ -33,6 +33,11 @@ export type GitHubSimulatorOptions = {
   readonly now?: () => number;
   /** How long after a busy runner's connection broke its job is failed; half a second unless told. */
   readonly lostRunnerAfterMs?: number;
+  /**
+   * A refusal that names a wait is on its way to its caller, who tells the others of it: what is called meanwhile was begun without knowing. A
+   * quarter of a second unless told; a process that has little of the machine takes longer.
+   */
+  readonly onItsWayMs?: number;
   /** How long the receiver of a delivery may take; GitHub's 10 seconds unless told. */
   readonly deliveryTimeoutMs?: number;
 };
@@ -46,8 +51,8 @@ export type GitHubSimulator = GitHubControl & {
 
 /** Starts GitHub as an HTTP server on this machine. */
 export async function startGitHubSimulator(options: GitHubSimulatorOptions): Promise<GitHubSimulator> {
-  const { seed = 1, now = Date.now, lostRunnerAfterMs = 500, deliveryTimeoutMs = 10_000, port = 0 } = options;
-  const world = createWorld({ seed, now, lostRunnerAfterMs, deliveryTimeoutMs });
+  const { seed = 1, now = Date.now, lostRunnerAfterMs = 500, onItsWayMs = 250, deliveryTimeoutMs = 10_000, port = 0 } = options;
+  const world = createWorld({ seed, now, lostRunnerAfterMs, onItsWayMs, deliveryTimeoutMs });
   for (const app of options.apps) world.apps.set(app.appId, simulatedApp(world, app));
   const control = createControl(world);
 

@@ -9,12 +9,6 @@ export type ToldWaits = Map<string, { readonly toldAt: number; readonly until: n
 /** The call as far as waiting goes: who makes it, and which hourly budget it counts against. */
 type Made = { readonly caller: string | undefined; readonly resource: RateResource; readonly operation: string };
 
-/**
- * An answer is on its way to its caller, who tells the others of it: what is called meanwhile was begun without knowing. As long as a process
- * takes that has no time to spare.
- */
-const ON_ITS_WAY_MS = 250;
-
 /** By whom the request says that it is made, true or not; undefined if by nobody known. */
 export function callerOf(world: World, authorization: string | undefined): string | undefined {
   const credential = /^(?:token|bearer) (\S+)$/i.exec(authorization ?? '')?.[1] ?? '';
@@ -32,7 +26,7 @@ export function noteCall(world: World, made: Made): void {
   const now = world.now();
   const isAgainst = keysOf(made).some((key) => {
     const wait = world.toldWaits.get(key);
-    return wait !== undefined && wait.toldAt + ON_ITS_WAY_MS < now && now < wait.until;
+    return wait !== undefined && wait.toldAt + world.onItsWayMs < now && now < wait.until;
   });
   if (isAgainst) world.callsAgainstWait.push(`${made.operation} by ${made.caller}`);
 }

@@ -67,6 +67,7 @@ export type World = {
   /** When each version of the runner that GitHub knows ends; null: no end is set yet. */
   readonly runnerVersions: Map<string, string | null>;
   readonly lostRunnerAfterMs: number;
+  readonly onItsWayMs: number;
   readonly deliveries: Delivery[];
   deliveriesInFlight: number;
   readonly deliveryFaults: DeliveryFaults;
@@ -91,10 +92,11 @@ type WorldOptions = {
   readonly seed: number;
   readonly now: () => number;
   readonly lostRunnerAfterMs: number;
+  readonly onItsWayMs: number;
   readonly deliveryTimeoutMs: number;
 };
 
-export function createWorld({ seed, now, lostRunnerAfterMs, deliveryTimeoutMs }: WorldOptions): World {
+export function createWorld({ seed, now, lostRunnerAfterMs, onItsWayMs, deliveryTimeoutMs }: WorldOptions): World {
   const random = seededRandom(seed);
   return {
     url: '',
@@ -116,6 +118,7 @@ export function createWorld({ seed, now, lostRunnerAfterMs, deliveryTimeoutMs }:
     runnerFaults: { busyLies: false, refusesVersions: false },
     runnerVersions: new Map(Object.entries(KNOWN_VERSIONS)),
     lostRunnerAfterMs,
+    onItsWayMs,
     deliveries: [],
     deliveriesInFlight: 0,
     deliveryFaults: {},
