@@ -25,14 +25,19 @@ entities: { '*': {} }
 /** For tests in which every delivery has to be stored, however busy the machine is. */
 export const PATIENT = { PADDOCK_WRITE_TIMEOUT_MS: '9000', PADDOCK_ANSWER_TIMEOUT_MS: '9000' };
 
-/** As long as GitHub waits for an answer. */
-const PATIENCE_MS = 10_000;
+/** As long as GitHub waits for an answer, in milliseconds: for tests of what is answered in time. */
+export const GITHUBS_PATIENCE_MS = 10_000;
+
+/** In all others the sender may be slow itself, when many files are tested at once. */
+const PATIENCE_MS = 60_000;
 
 export interface IngressStart {
   readonly url: string;
   readonly schema: string;
   readonly config?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** How long `deliver` waits for an answer. */
+  readonly patienceMs?: number;
 }
 
 type Service = Awaited<ReturnType<typeof startService>>;
@@ -43,7 +48,7 @@ export interface Ingress extends Service {
   readonly configPath: string;
   /** The answer to a GET at the port of health and metrics. */
   ask(path: string): Promise<{ readonly status: number; readonly text: string }>;
-  /** Rejects if there is no answer while GitHub would wait for one. */
+  /** Rejects if there is no answer within the patience. */
   deliver(delivery: SignedDelivery): Promise<{ readonly status: number; readonly text: string; readonly retryAfter: string | null }>;
   end(signal: 'SIGTERM' | 'SIGKILL'): Service['exited'];
   untilReady(): Promise<unknown>;
@@ -66,7 +71,7 @@ export async function putPoolsOf({ db }: TestDatabase, config: string): Promise<
 }
 
 /** The real service as a process, with a configuration file of its own. It listens, and need not be ready yet. */
-export async function startIngress({ url, schema, config = CONFIG, env = {} }: IngressStart): Promise<Ingress> {
+export async function startIngress({ url, schema, config = CONFIG, env = {}, patienceMs = PATIENCE_MS }: IngressStart): Promise<Ingress> {
   const folder = mkdtempSync(join(tmpdir(), 'paddock-ingress-'));
   const configPath = join(folder, 'paddock.yaml');
   writeFileSync(configPath, config);
@@ -89,7 +94,7 @@ export async function startIngress({ url, schema, config = CONFIG, env = {} }: I
     return { status: answer.status, text: (await answer.text()).trim() };
   };
   const deliver = async (delivery: SignedDelivery) => {
-    const answer = await post(base, delivery, AbortSignal.timeout(PATIENCE_MS));
+    const answer = await post(base, delivery, AbortSignal.timeout(patienceMs));
     return { status: answer.status, text: (await answer.text()).trim(), retryAfter: answer.headers.get('retry-after') };
   };
   const end = async (signal: 'SIGTERM' | 'SIGKILL') => {

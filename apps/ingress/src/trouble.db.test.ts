@@ -3,7 +3,15 @@ import { createEmptyDatabase, type TestDatabase } from '@paddock/testing/databas
 import { untilDisconnected } from '@paddock/testing/until-disconnected';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { createIngressDatabase, type Ingress, jobDelivery, PATIENT, startIngress, waitForWriter } from './ingress.scene.ts';
+import {
+  createIngressDatabase,
+  GITHUBS_PATIENCE_MS,
+  type Ingress,
+  jobDelivery,
+  PATIENT,
+  startIngress,
+  waitForWriter,
+} from './ingress.scene.ts';
 import { startTunnel } from '@paddock/testing/tunnel';
 
 type Tunnel = Awaited<ReturnType<typeof startTunnel>>;
@@ -43,7 +51,7 @@ describe('ingress while PostgreSQL is in trouble', () => {
 
   /** With the limits of time of the settings' defaults, for what is never answered. */
   const startHasty = async (url = database.url, env: Record<string, string> = {}) => {
-    const ingress = await startIngress({ url, schema: database.schema, env });
+    const ingress = await startIngress({ url, schema: database.schema, env, patienceMs: GITHUBS_PATIENCE_MS });
     started.push(ingress);
     return ingress;
   };
