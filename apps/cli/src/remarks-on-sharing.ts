@@ -8,7 +8,7 @@ export function remarksOnSharing({ pools, entities }: Pick<ConfigFile, 'pools' |
   const names = open.map(({ name }) => name).join(', ');
   return [
     ...(entities['*'] !== undefined && entities['*'].commonMaxWorkers === undefined
-      ? ["'*' has no commonMaxWorkers: somebody with many accounts can have maxWorkers for each."]
+      ? ["'*' has no commonMaxWorkers: each account of one person can have maxWorkers workers."]
       : []),
     ...(open.length === 0
       ? []

@@ -123,7 +123,7 @@ describe('what can be used and is hardly meant', () => {
   test("'*' without a common cap, for accounts can be multiplied (C4)", () => {
     const own = poolOf('a', ['x'], { registration: 'repository' });
     expect(allRemarks([own], { '*': {} })).toEqual([
-      "'*' has no commonMaxWorkers: somebody with many accounts can have maxWorkers for each.",
+      "'*' has no commonMaxWorkers: each account of one person can have maxWorkers workers.",
     ]);
     expect(allRemarks([own], { '*': { commonMaxWorkers: 40 } })).toEqual([]);
     expect(allRemarks([own], { acme: {} })).toEqual([]);

@@ -61,7 +61,7 @@ describe('eight connections that send the same jobs', () => {
     await Promise.all(
       orders.map(async (order, connection) => {
         const ingress = replicas[connection % replicas.length];
-        // So many at a time that several batches of each replica are written beside each other.
+        // Enough at a time for each replica to write several batches at once.
         for (let from = 0; from < order.length; from += AT_A_TIME) {
           await Promise.all(
             order.slice(from, from + AT_A_TIME).map(async (delivery) => statuses.add((await ingress?.deliver(delivery))?.status ?? 0)),

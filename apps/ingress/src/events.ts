@@ -73,7 +73,7 @@ const ANYBODYS: ReadonlySet<Refusal> = new Set<Refusal>([
   'overloaded',
 ]);
 
-/** A process logs so many refused accounts, each once. */
+/** The most refused accounts that a process logs, each once. */
 const MOST_TOLD = 1_000;
 
 /** One function per business event: the metric and the log line together. `held` is what deliveries occupy now. */

@@ -63,7 +63,7 @@ describe('the scheduler as a process', () => {
     const path = join(folder, 'changing.yaml');
     const file = async (labels: readonly string[]) => {
       const github = { apiUrl: world.gitHub.url, apps: [{ id: 1001, privateKey: { env: 'APP_KEY' } }] };
-      // Whoever reads it meanwhile finds all of the one or of the other.
+      // A reader finds all of the old file or all of the new one.
       await writeFile(`${path}.new`, JSON.stringify(Object.assign({ github }, examplePools({ pools: [{ labels: [...labels] }] }))));
       await rename(`${path}.new`, path);
     };

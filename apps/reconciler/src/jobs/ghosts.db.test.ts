@@ -1,23 +1,15 @@
 import { matchOnce } from '@paddock/db/matching/matching.scene';
 import { requestStops } from '@paddock/db/workers/request-stops';
 import type { StopReason } from '@paddock/domain/workers/stop-reasons';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { minutesAgo } from '@paddock/testing/worker-rows';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { startJobsScene, type JobsScene } from './jobs.scene.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEachJobs, type JobsScene } from './jobs.scene.ts';
 
-let database: TestDatabase;
 let scene: JobsScene;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+beforeEachJobs((given) => (scene = given));
 beforeEach(async () => {
-  scene = await startJobsScene(database);
-  await database.db.deleteFrom('unserved_keys').execute();
+  await scene.db.deleteFrom('unserved_keys').execute();
 });
-afterEach(() => scene.stop());
 
 /** One pass of the matcher: for how many jobs a worker is made, and how many keys are paused. */
 const match = async () => {

@@ -39,7 +39,7 @@ const taskFor = (podName: string, leaseLeft: () => number): Task => ({
 });
 
 const JIT = 'actions/generate-runner-jitconfig-for-org';
-/** Whoever needs a token asks for it, or has one: that makes nothing. */
+/** Minting a token makes nothing, and a run may have one already. */
 const TOKEN = 'apps/create-installation-access-token';
 const calls = async (): Promise<Record<string, number>> => ({ ...(await world.gitHub.report()).calls, ...world.kube.report().calls });
 
