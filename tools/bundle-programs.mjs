@@ -8,7 +8,7 @@ const PROGRAMS = {
   ingress: 'apps/ingress/src/main.ts',
   scheduler: 'apps/scheduler/src/main.ts',
   reconciler: 'apps/reconciler/src/main.ts',
-  executors: 'packages/queue/src/executor-program.scene.ts',
+  executors: 'packages/queue/src/scenes/executor-program.scene.ts',
 };
 
 /** Stacks name the sources, as in the images, and V8's code of the first process serves the next ones. */

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connectCluster } from '@paddock/kube/connect';
 import { listPods } from '@paddock/kube/pods';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/github/start-small-world';
-import { passOn, startProxy, startSecureServer } from './loopback-network.scene.ts';
+import { passOn, startProxy, startSecureServer } from './scenes/loopback-network.scene.ts';
 
 const run = promisify(execFile);
 type Secure = Awaited<ReturnType<typeof startSecureServer>>;
@@ -33,7 +33,7 @@ describe('the way to GitHub (H4)', () => {
 
   async function ask(env: NodeJS.ProcessEnv): Promise<string> {
     const words = [
-      fileURLToPath(new URL('ask-github.scene.ts', import.meta.url)),
+      fileURLToPath(new URL('scenes/ask-github.scene.ts', import.meta.url)),
       `${enterprise.url}/api/v3`,
       String(world.appId),
       world.privateKeyPem,

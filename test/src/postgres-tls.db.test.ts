@@ -9,7 +9,7 @@ import { type Postgres, startPostgres } from '@paddock/embedded-postgres/start-p
 import { withConnection } from '@paddock/testing/server-connection';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { makeCertificate } from './loopback-network.scene.ts';
+import { makeCertificate } from './scenes/loopback-network.scene.ts';
 
 let postgres: Postgres;
 let folder: string;

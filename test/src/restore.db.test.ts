@@ -3,7 +3,7 @@ import type { Program } from '@paddock/processes/start-program';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { type Backup, takeBackup } from './restore.scene.ts';
+import { type Backup, takeBackup } from './scenes/restore.scene.ts';
 import { startSystem, type TestSystem } from './start-system.ts';
 
 /** Soon enough for a test; what died with the services is taken over, what ended is cleared away. */

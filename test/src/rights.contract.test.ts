@@ -6,7 +6,7 @@ import { createPod, listPods } from '@paddock/kube/pods';
 import { type AdminApi, connectAsAdmin } from '@paddock/testing/admin-api';
 import { deploy, deployedManifests, grantRights, kubeconfigOf } from '@paddock/testing/cluster-rights';
 import { type RealCluster, startRealCluster } from '@paddock/testing/real-cluster';
-import { CALLS, kubeImportsOf, podAt, recording } from './kube-calls.scene.ts';
+import { CALLS, kubeImportsOf, podAt, recording } from './scenes/kube-calls.scene.ts';
 
 const RUNNERS = 'runners';
 const SERVICES = ['scheduler', 'reconciler'] as const;

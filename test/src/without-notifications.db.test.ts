@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
-import { loseNotifications, type LostNotifications, type Trouble } from './lost-notifications.scene.ts';
+import { loseNotifications, type LostNotifications, type Trouble } from './scenes/lost-notifications.scene.ts';
 import { startSystem, type TestSystem } from './start-system.ts';
 
 const TROUBLES: { trouble: Trouble; how: string }[] = [

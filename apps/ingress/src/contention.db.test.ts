@@ -5,7 +5,7 @@ import { putWorker } from '@paddock/testing/worker-rows';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { untilDisconnected } from '@paddock/testing/until-disconnected';
 import { sql } from 'kysely';
-import { createIngressDatabase, type Ingress, PATIENT, signed, startIngress } from './ingress.scene.ts';
+import { createIngressDatabase, type Ingress, PATIENT, signed, startIngress } from './scenes/ingress.scene.ts';
 
 const CONNECTIONS = 8;
 const JOBS = 64;

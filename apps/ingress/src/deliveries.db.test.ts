@@ -8,7 +8,7 @@ import type { TestDatabase } from '@paddock/testing/database';
 import { startService } from '@paddock/testing/processes';
 import { examplePayload, post, type SignedDelivery, signedDelivery } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
-import { createIngressDatabase, PATIENT } from './ingress.scene.ts';
+import { createIngressDatabase, PATIENT } from './scenes/ingress.scene.ts';
 
 const require = createRequire(import.meta.url);
 const definitions = require('@octokit/webhooks-examples') as readonly {

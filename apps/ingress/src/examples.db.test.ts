@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createRequire } from 'node:module';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import type { TestDatabase } from '@paddock/testing/database';
-import { createIngressDatabase, type Ingress, PATIENT, signed, startIngress } from './ingress.scene.ts';
+import { createIngressDatabase, type Ingress, PATIENT, signed, startIngress } from './scenes/ingress.scene.ts';
 
 interface Example {
   readonly action?: string;

@@ -7,9 +7,9 @@ import { fc, seedsAnd } from '@paddock/testing/random-cases';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { hostileRequest, type HostileRequest, intactJob, OWNER, WORKER } from './hostile.scene.ts';
-import { APP, createIngressDatabase, type Ingress, jobDelivery, PATIENT, signed, startIngress } from './ingress.scene.ts';
-import { sendRaw } from './raw-request.scene.ts';
+import { hostileRequest, type HostileRequest, intactJob, OWNER, WORKER } from './scenes/hostile.scene.ts';
+import { APP, createIngressDatabase, type Ingress, jobDelivery, PATIENT, signed, startIngress } from './scenes/ingress.scene.ts';
+import { sendRaw } from './scenes/raw-request.scene.ts';
 
 /** How often each property is tried. */
 const RUNS = 250;

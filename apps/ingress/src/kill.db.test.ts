@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { TestDatabase } from '@paddock/testing/database';
 import { fc } from '@paddock/testing/random-cases';
 import { untilDisconnected } from '@paddock/testing/until-disconnected';
-import { createIngressDatabase, type Ingress, jobDelivery, startIngress } from './ingress.scene.ts';
+import { createIngressDatabase, type Ingress, jobDelivery, startIngress } from './scenes/ingress.scene.ts';
 
 const SENDERS = 16;
 const ACTIONS = ['queued', 'in_progress', 'completed'] as const;

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import type { TestDatabase } from '@paddock/testing/database';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
 import { sql } from 'kysely';
-import { createIngressDatabase, type Ingress, PATIENT, signed, startIngress } from './ingress.scene.ts';
+import { createIngressDatabase, type Ingress, PATIENT, signed, startIngress } from './scenes/ingress.scene.ts';
 
 const ACME = { id: 11, login: 'acme', type: 'Organization' };
 /** An account that takes a login which another has given up. */

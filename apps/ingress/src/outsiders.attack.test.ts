@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
-import { createIngressDatabase, type Ingress, jobDelivery, PATIENT, startIngress } from './ingress.scene.ts';
-import { exchangeRaw } from './raw-request.scene.ts';
+import { createIngressDatabase, type Ingress, jobDelivery, PATIENT, startIngress } from './scenes/ingress.scene.ts';
+import { exchangeRaw } from './scenes/raw-request.scene.ts';
 
 /** A database that is not there, with names that nobody outside should read. */
 const AWAY = 'postgresql://paddock_prod:hunter2@127.0.0.1:1/pg_prod';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { TestDatabase } from '@paddock/testing/database';
 import type { SignedDelivery } from '@paddock/testing/signed-delivery';
 import { sql } from 'kysely';
-import { createIngressDatabase, type Ingress, jobDelivery, PATIENT, signed, startIngress } from './ingress.scene.ts';
+import { createIngressDatabase, type Ingress, jobDelivery, PATIENT, signed, startIngress } from './scenes/ingress.scene.ts';
 
 /** Somebody has captured one delivery of GitHub's: its body and its signature. All other headers are theirs to choose. */
 const replayed = ({ headers, body }: SignedDelivery, changed: Record<string, string> = {}): SignedDelivery => ({

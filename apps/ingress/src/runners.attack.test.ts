@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { TestDatabase } from '@paddock/testing/database';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
 import { putWorker } from '@paddock/testing/worker-rows';
-import { createIngressDatabase, type Ingress, PATIENT, signed, startIngress } from './ingress.scene.ts';
+import { createIngressDatabase, type Ingress, PATIENT, signed, startIngress } from './scenes/ingress.scene.ts';
 
 const ACME = { id: 11, login: 'acme', type: 'Organization' };
 const OUR_RUNNER = 12_345;

@@ -14,7 +14,7 @@ import {
   SECRET,
   startIngress,
   waitForWriter,
-} from './ingress.scene.ts';
+} from './scenes/ingress.scene.ts';
 
 const deliver = async (ingress: Ingress, jobId: number) => ingress.deliver(await jobDelivery('queued', jobId));
 

@@ -3,7 +3,7 @@ import type { TestDatabase } from '@paddock/testing/database';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
-import { createIngressDatabase, type Ingress, PATIENT, signed, startIngress } from './ingress.scene.ts';
+import { createIngressDatabase, type Ingress, PATIENT, signed, startIngress } from './scenes/ingress.scene.ts';
 
 const CONFIG = `
 github:

@@ -11,7 +11,7 @@ import {
   PATIENT,
   startIngress,
   waitForWriter,
-} from './ingress.scene.ts';
+} from './scenes/ingress.scene.ts';
 import { startTunnel } from '@paddock/testing/tunnel';
 
 type Tunnel = Awaited<ReturnType<typeof startTunnel>>;

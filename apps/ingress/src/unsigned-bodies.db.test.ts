@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { connect, type Socket } from 'node:net';
 import type { TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
-import { createIngressDatabase, type Ingress, jobDelivery, PATIENT, startIngress } from './ingress.scene.ts';
+import { createIngressDatabase, type Ingress, jobDelivery, PATIENT, startIngress } from './scenes/ingress.scene.ts';
 
 const KB = 1_024;
 const MB = 1_024 * KB;

@@ -8,7 +8,7 @@ import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulato
 import { createEmptyDatabase, createTestDatabase } from '@paddock/testing/database';
 import { startService } from '@paddock/testing/processes';
 import { waitFor } from '@paddock/testing/wait-for';
-import { storeEvents } from './redelivery/redelivery.scene.ts';
+import { storeEvents } from './scenes/redelivery.scene.ts';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
 interface Outside {

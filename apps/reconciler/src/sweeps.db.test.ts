@@ -17,7 +17,7 @@ import { createWaits } from '@paddock/db/accounts/waits';
 import { sql } from 'kysely';
 import { type ReconcilerConfig, readReconcilerConfig } from './config.ts';
 import { createEvents } from './events.ts';
-import { type RedeliveryScene, startRedeliveryScene } from './redelivery/redelivery.scene.ts';
+import { type RedeliveryScene, startRedeliveryScene } from './scenes/redelivery.scene.ts';
 import { declareReconcilerGauges } from './reconciler-gauges.ts';
 import { createSchedules } from './schedules/schedules.ts';
 import { sweepSchedules } from './schedules/sweep-schedules.ts';

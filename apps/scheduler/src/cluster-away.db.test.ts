@@ -9,7 +9,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { createEvents } from './events.ts';
 import { followPods } from './following/follow-pods.ts';
 import { schedulerKinds } from './kinds.ts';
-import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from './scheduler.scene.ts';
+import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from './scenes/scheduler.scene.ts';
 
 let world: SchedulerWorld;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { createMetrics } from '@paddock/runtime/metrics';
 import { metricSum } from '@paddock/testing/metric-sum';
 import { createEvents } from './events.ts';
 import type { Matched } from './matching/match.ts';
-import { SILENT } from './scheduler.scene.ts';
+import { SILENT } from './scenes/scheduler.scene.ts';
 
 test('a pass of the matcher is counted by what it did, and by how long it took (H5)', async () => {
   const metrics = createMetrics();

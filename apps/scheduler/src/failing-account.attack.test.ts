@@ -9,7 +9,7 @@ import { listPods } from '@paddock/kube/pods';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
 import { takeList } from './following/follow-pods.ts';
-import { APP_ID, FOLLOWING, NAMESPACE, type SchedulerWorld, startSchedulerWorld } from './scheduler.scene.ts';
+import { APP_ID, FOLLOWING, NAMESPACE, type SchedulerWorld, startSchedulerWorld } from './scenes/scheduler.scene.ts';
 
 // acme attacks; sam has done nothing and uses the same pool.
 let world: SchedulerWorld;

@@ -8,7 +8,7 @@ import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import { startService } from '@paddock/testing/processes';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type SchedulerWorld, startSchedulerWorld } from './scheduler.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from './scenes/scheduler.scene.ts';
 
 let world: SchedulerWorld;
 let folder: string;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { callJson, objectPath } from './call.ts';
 import type { Cluster } from './connect.ts';
-import { containerStatus, eventAbout, failureOf, RUNNING } from './contract-parts.ts';
+import { containerStatus, eventAbout, failureOf, RUNNING } from './scenes/contract-parts.scene.ts';
 import { podEvents } from './events.ts';
 import { readLogTail } from './logs.ts';
 import type { ObservedPod } from './observed-pod.ts';

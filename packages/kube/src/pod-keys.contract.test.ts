@@ -3,7 +3,7 @@ import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { type RealCluster, startRealCluster } from '@paddock/testing/real-cluster';
 import { callJson, objectPath } from './call.ts';
 import { type Cluster, connectCluster } from './connect.ts';
-import { failureOf } from './contract-parts.ts';
+import { failureOf } from './scenes/contract-parts.scene.ts';
 import { createPod } from './pods.ts';
 import { runnerPod } from './runner-pod.ts';
 

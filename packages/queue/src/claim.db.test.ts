@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import type { Database } from '@paddock/db/schema/tables';
 import { sql, type Transaction } from 'kysely';
 import { claimTasks, type ClaimOptions } from './claim.ts';
-import { enqueueNow, task } from './executor-under-test.ts';
+import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { runDueTasks } from './drain.ts';
 import { enqueue } from './enqueue.ts';
-import { enqueueNow, task } from './executor-under-test.ts';
+import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 import type { Kinds } from './kind.ts';
 import { done, poison, snooze } from './outcome.ts';
 

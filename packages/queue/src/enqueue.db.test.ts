@@ -4,7 +4,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { claimTasks } from './claim.ts';
 import { enqueue } from './enqueue.ts';
-import { enqueueNow, task } from './executor-under-test.ts';
+import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { leasedTo } from './lease.ts';
-import { enqueueNow, executorsOf, task } from './executor-under-test.ts';
+import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scene.ts';
 import type { ExecutorOptions } from './executor-options.ts';
 import type { Kinds } from './kind.ts';
 import { done } from './outcome.ts';

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { executorEvents } from './executor-events.ts';
-import { enqueueNow, type RunningExecutor, startExecutor, task } from './executor-under-test.ts';
+import { enqueueNow, type RunningExecutor, startExecutor, task } from './scenes/executor-under-test.scene.ts';
 import type { Handler } from './kind.ts';
 import { done, poison, snooze } from './outcome.ts';
 import { declareQueueDepth } from './queue-depth.ts';

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { executorProcesses, prepareEffects, readEffects, sessionsToEnd } from './executor-processes.scene.ts';
-import { enqueueNow, task } from './executor-under-test.ts';
+import { executorProcesses, prepareEffects, readEffects, sessionsToEnd } from './scenes/executor-processes.scene.ts';
+import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 import { leasedTo } from './lease.ts';
 
 let database: TestDatabase;

@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { enqueue } from './enqueue.ts';
-import { startExecutor, task } from './executor-under-test.ts';
+import { startExecutor, task } from './scenes/executor-under-test.scene.ts';
 import type { Handler } from './kind.ts';
 import { done, snooze } from './outcome.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { enqueueNow, executorsOf, task } from './executor-under-test.ts';
+import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scene.ts';
 import type { ExecutorOptions } from './executor-options.ts';
 import type { Handler, Kinds } from './kind.ts';
 import { done, poison, snooze } from './outcome.ts';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { enqueueNow, type RunningExecutor, startExecutor, task } from './executor-under-test.ts';
+import { enqueueNow, type RunningExecutor, startExecutor, task } from './scenes/executor-under-test.scene.ts';
 import type { Handler } from './kind.ts';
 import { done } from './outcome.ts';
 

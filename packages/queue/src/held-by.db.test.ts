@@ -4,7 +4,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { claimTasks } from './claim.ts';
 import { runDueTasks } from './drain.ts';
-import { enqueueNow, executorsOf, task } from './executor-under-test.ts';
+import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scene.ts';
 import type { Handler } from './kind.ts';
 import { done, snooze } from './outcome.ts';
 import { requeueTasks } from './requeue-tasks.ts';

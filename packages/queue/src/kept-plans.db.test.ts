@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { type ClaimedTask, claimTasks } from './claim.ts';
 import { endTasks } from './end-tasks.ts';
 import { enqueueAlone } from './enqueue.ts';
-import { task } from './executor-under-test.ts';
+import { task } from './scenes/executor-under-test.scene.ts';
 
 let plans: KeptPlans;
 beforeAll(async () => {

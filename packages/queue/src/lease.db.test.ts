@@ -4,7 +4,7 @@ import { ownConnection } from '@paddock/db/connection/own-connection';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { sql } from 'kysely';
 import { claimTasks } from './claim.ts';
-import { enqueueNow, task } from './executor-under-test.ts';
+import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 import { beatLimits, leasedTo, SHOW_SESSION } from './lease.ts';
 import { recoverTasks } from './recover.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { enqueueNow, executorsOf, task } from './executor-under-test.ts';
+import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scene.ts';
 import type { Handler } from './kind.ts';
 import { nextDueInMs } from './next-due.ts';
 import { done, snooze } from './outcome.ts';

@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { sql } from 'kysely';
 import { claimTasks } from './claim.ts';
 import { runDueTasks } from './drain.ts';
-import { enqueueNow, task } from './executor-under-test.ts';
+import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 import { findOperation } from './find-operation.ts';
 import { done, type Outcome, poison, snooze } from './outcome.ts';
 import { purgeOperations } from './purge-operations.ts';

@@ -5,8 +5,8 @@ import { migrate } from '@paddock/db/migrate';
 import { type Postgres, startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { executorProcesses, prepareEffects, readEffects } from './executor-processes.scene.ts';
-import { enqueueNow, task } from './executor-under-test.ts';
+import { executorProcesses, prepareEffects, readEffects } from './scenes/executor-processes.scene.ts';
+import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 
 const SCHEMA = 'paddock';
 

@@ -4,7 +4,7 @@ import { afterFirstAnswer, countStatements } from '@paddock/testing/watched-stat
 import { sql } from 'kysely';
 import { claimTasks } from './claim.ts';
 import { runDueTasks } from './drain.ts';
-import { enqueueNow, task } from './executor-under-test.ts';
+import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 import type { Handler } from './kind.ts';
 import { snooze } from './outcome.ts';
 import { recoverTasks } from './recover.ts';

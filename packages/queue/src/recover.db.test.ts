@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { sql } from 'kysely';
 import { claimTasks } from './claim.ts';
 import { endTasks } from './end-tasks.ts';
-import { enqueueNow, task } from './executor-under-test.ts';
+import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 import { recoverTasks } from './recover.ts';
 import { requeueTasks } from './requeue-tasks.ts';
 

@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { startTunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { enqueueNow, executorsOf, task } from './executor-under-test.ts';
+import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scene.ts';
 import { leasedTo } from './lease.ts';
 import { done } from './outcome.ts';
 

@@ -3,9 +3,9 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { startTunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { type ExecutorProcess, executorProcesses, prepareEffects, sessionsToEnd } from './executor-processes.scene.ts';
-import type { Said } from './executor-program.scene.ts';
-import { enqueueNow, task } from './executor-under-test.ts';
+import { type ExecutorProcess, executorProcesses, prepareEffects, sessionsToEnd } from './scenes/executor-processes.scene.ts';
+import type { Said } from './scenes/executor-program.scene.ts';
+import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 
 let database: TestDatabase;
 let tunnel: Awaited<ReturnType<typeof startTunnel>>;

@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { sql } from 'kysely';
 import { runDueTasks } from './drain.ts';
 import { enqueueAlone } from './enqueue.ts';
-import { task } from './executor-under-test.ts';
+import { task } from './scenes/executor-under-test.scene.ts';
 import { done, poison } from './outcome.ts';
 import { readTaskCounts, rollUpTaskCounts } from './task-counts.ts';
 

@@ -5,7 +5,7 @@ import { clientConfig } from '@paddock/db/connection/connect';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { enqueueNow, executorsOf, task } from './executor-under-test.ts';
+import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scene.ts';
 import type { ExecutorOptions } from './executor-options.ts';
 import type { Handler } from './kind.ts';
 import { done, snooze } from './outcome.ts';

@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type DiscoveryScene, startDiscoveryScene } from './discovery.scene.ts';
+import { type DiscoveryScene, startDiscoveryScene } from '../scenes/discovery.scene.ts';
 
 let database: TestDatabase;
 let scene: DiscoveryScene;

@@ -1,6 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type DiscoveryScene, startDiscoveryScene } from './discovery.scene.ts';
+import { type DiscoveryScene, startDiscoveryScene } from '../scenes/discovery.scene.ts';
 
 let database: TestDatabase;
 let scene: DiscoveryScene;

@@ -7,7 +7,7 @@ import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { sql } from 'kysely';
 import { kindsOf } from '../sweep.ts';
-import { type DiscoveryScene, startDiscoveryScene } from './discovery.scene.ts';
+import { type DiscoveryScene, startDiscoveryScene } from '../scenes/discovery.scene.ts';
 
 let database: TestDatabase;
 let scene: DiscoveryScene;

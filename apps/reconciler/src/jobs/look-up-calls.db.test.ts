@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { beforeEachJobs, type JobsScene } from './jobs.scene.ts';
+import { beforeEachJobs, type JobsScene } from '../scenes/jobs.scene.ts';
 
 let scene: JobsScene;
 beforeEachJobs((given) => {

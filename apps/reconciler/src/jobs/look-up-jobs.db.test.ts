@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { beforeEachJobs, type JobsScene } from './jobs.scene.ts';
+import { beforeEachJobs, type JobsScene } from '../scenes/jobs.scene.ts';
 
 let scene: JobsScene;
 beforeEachJobs((given) => {

@@ -3,7 +3,7 @@ import { connectGitHub, type GitHub } from '@paddock/github/connect';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { NO_WAITS } from '@paddock/testing/no-waits';
 import { sql } from 'kysely';
-import { type DiscoveryScene, startDiscoveryScene } from './discovery.scene.ts';
+import { type DiscoveryScene, startDiscoveryScene } from '../scenes/discovery.scene.ts';
 
 let database: TestDatabase;
 let scene: DiscoveryScene;

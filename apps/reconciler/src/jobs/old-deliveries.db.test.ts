@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { currentPoolsDocument } from '@paddock/db/jobs/pools-documents';
 import { recordJobs } from '@paddock/db/jobs/record-jobs';
 import { type TestDatabase } from '@paddock/testing/database';
-import { beforeEachJobs, type JobsScene } from './jobs.scene.ts';
+import { beforeEachJobs, type JobsScene } from '../scenes/jobs.scene.ts';
 
 let database: TestDatabase;
 let scene: JobsScene;

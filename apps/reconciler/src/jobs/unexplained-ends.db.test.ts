@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { beforeEachJobs, type JobsScene } from './jobs.scene.ts';
+import { beforeEachJobs, type JobsScene } from '../scenes/jobs.scene.ts';
 
 let scene: JobsScene;
 beforeEachJobs((given) => {

@@ -2,7 +2,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { FEW_MISSING } from './missing-deliveries.ts';
-import { keepCadence, type RedeliveryScene, startRedeliveryScene } from './redelivery.scene.ts';
+import { keepCadence, type RedeliveryScene, startRedeliveryScene } from '../scenes/redelivery.scene.ts';
 
 let database: TestDatabase;
 let scene: RedeliveryScene;

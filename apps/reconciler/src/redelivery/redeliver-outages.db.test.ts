@@ -1,6 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { type RedeliveryScene, type RedeliverySceneOptions, startRedeliveryScene } from './redelivery.scene.ts';
+import { type RedeliveryScene, type RedeliverySceneOptions, startRedeliveryScene } from '../scenes/redelivery.scene.ts';
 
 let database: TestDatabase;
 let scene: RedeliveryScene;

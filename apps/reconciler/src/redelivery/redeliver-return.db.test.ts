@@ -3,7 +3,7 @@ import { redeliverySchedule } from '@paddock/domain/tasks/redelivery-schedule';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { type RedeliveryScene, startRedeliveryScene } from './redelivery.scene.ts';
+import { type RedeliveryScene, startRedeliveryScene } from '../scenes/redelivery.scene.ts';
 
 let database: TestDatabase;
 let scene: RedeliveryScene;

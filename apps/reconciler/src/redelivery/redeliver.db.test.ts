@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { type RedeliveryScene, startRedeliveryScene } from './redelivery.scene.ts';
+import { type RedeliveryScene, startRedeliveryScene } from '../scenes/redelivery.scene.ts';
 
 let database: TestDatabase;
 let scene: RedeliveryScene;

@@ -2,7 +2,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { checkApps, type CheckAppsOptions } from './check-apps.ts';
-import { startJobsScene, type JobsScene } from '../jobs/jobs.scene.ts';
+import { startJobsScene, type JobsScene } from '../scenes/jobs.scene.ts';
 
 let database: TestDatabase;
 let scene: JobsScene;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { type CheckScene, QUERY, startCheckScene } from './check-workers.scene.ts';
+import { type CheckScene, QUERY, startCheckScene } from '../scenes/check-workers.scene.ts';
 
 let scene: CheckScene;
 beforeAll(async () => {

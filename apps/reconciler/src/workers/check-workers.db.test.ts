@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { type CheckScene, startCheckScene } from './check-workers.scene.ts';
+import { type CheckScene, startCheckScene } from '../scenes/check-workers.scene.ts';
 
 let scene: CheckScene;
 beforeAll(async () => {

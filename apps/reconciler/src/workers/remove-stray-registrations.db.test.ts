@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { ACME, startStrayScene, type StrayScene, TOOL } from './stray-registrations.scene.ts';
+import { ACME, startStrayScene, type StrayScene, TOOL } from '../scenes/stray-registrations.scene.ts';
 
 let database: TestDatabase;
 let scene: StrayScene;

@@ -4,7 +4,7 @@ import { createSecret, secretExists } from '@paddock/kube/secrets';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { ACME, startStrayScene, type StrayScene } from './stray-registrations.scene.ts';
+import { ACME, startStrayScene, type StrayScene } from '../scenes/stray-registrations.scene.ts';
 
 let database: TestDatabase;
 let scene: StrayScene;

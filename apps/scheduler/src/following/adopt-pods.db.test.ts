@@ -5,7 +5,7 @@ import { listPods } from '@paddock/kube/pods';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { takeChanges, takeList } from './follow-pods.ts';
-import { APP_ID, FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { APP_ID, FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 
 let world: SchedulerWorld;
 let instance: string;

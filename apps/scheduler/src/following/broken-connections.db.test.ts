@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { type FaultyProxy, startFaultyProxy } from '@paddock/testing/faulty-proxy';
 import { findAssets } from '@paddock/testing/played-nodes';
 import { waitFor } from '@paddock/testing/wait-for';
-import { look, type Seen } from '../provisioning/evidence.scene.ts';
-import { HASTY_MS, type RealWorld, startRealWorld } from './real-cluster.scene.ts';
+import { look, type Seen } from '../scenes/evidence.scene.ts';
+import { HASTY_MS, type RealWorld, startRealWorld } from '../scenes/real-cluster.scene.ts';
 
 const assets = findAssets();
 const described = assets === undefined ? describe.skip : describe;

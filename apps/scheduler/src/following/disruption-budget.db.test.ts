@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { deploy } from '@paddock/testing/cluster-rights';
 import { findAssets } from '@paddock/testing/played-nodes';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type RealWorld, startRealWorld } from './real-cluster.scene.ts';
+import { type RealWorld, startRealWorld } from '../scenes/real-cluster.scene.ts';
 
 const assets = findAssets();
 const described = assets === undefined ? describe.skip : describe;

@@ -3,7 +3,7 @@ import { findInstance } from '@paddock/db/instance';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { listPods } from '@paddock/kube/pods';
 import { waitFor } from '@paddock/testing/wait-for';
-import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 import { takeList } from './follow-pods.ts';
 
 let world: SchedulerWorld;

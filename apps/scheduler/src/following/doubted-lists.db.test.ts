@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findInstance } from '@paddock/db/instance';
 import { listPods } from '@paddock/kube/pods';
 import { waitFor } from '@paddock/testing/wait-for';
-import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 import { takeList } from './follow-pods.ts';
 
 let world: SchedulerWorld;

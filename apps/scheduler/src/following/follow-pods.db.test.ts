@@ -7,7 +7,7 @@ import { findInstance } from '@paddock/db/instance';
 import { findKnownPods } from '@paddock/db/workers/worker-pods';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { takeChanges, takeList } from './follow-pods.ts';
-import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 
 let world: SchedulerWorld;
 let instance: string;

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { connectCluster } from '@paddock/kube/connect';
 import { waitFor } from '@paddock/testing/wait-for';
 import { followPods } from './follow-pods.ts';
-import { startHoldingProxy } from '../provisioning/holding-proxy.scene.ts';
-import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { startHoldingProxy } from '../scenes/holding-proxy.scene.ts';
+import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 
 let world: SchedulerWorld;
 let proxy: Awaited<ReturnType<typeof startHoldingProxy>>;

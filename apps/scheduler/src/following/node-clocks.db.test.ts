@@ -4,7 +4,7 @@ import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { listPods } from '@paddock/kube/pods';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 import { takeList } from './follow-pods.ts';
 
 let world: SchedulerWorld;

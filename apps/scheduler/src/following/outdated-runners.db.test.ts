@@ -3,7 +3,7 @@ import { diagnoseTask } from '@paddock/domain/tasks/worker-tasks';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 
 let world: SchedulerWorld;
 let stopFollowing: () => Promise<void>;

@@ -4,7 +4,7 @@ import { listPods } from '@paddock/kube/pods';
 import { findInstance } from '@paddock/db/instance';
 import { waitFor } from '@paddock/testing/wait-for';
 import { takeList } from './follow-pods.ts';
-import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 
 let world: SchedulerWorld;
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { canPlayNodes } from '@paddock/testing/played-nodes';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo } from '@paddock/testing/worker-rows';
-import { HASTY_MS, type RealWorld, startRealWorld } from './real-cluster.scene.ts';
+import { HASTY_MS, type RealWorld, startRealWorld } from '../scenes/real-cluster.scene.ts';
 
 const assets = process.env['KUBEBUILDER_ASSETS'] ?? '';
 const described = assets !== '' && canPlayNodes(assets) ? describe : describe.skip;

@@ -7,7 +7,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { noteStuckPods, takeChanges, takeList } from './follow-pods.ts';
 import { stopUnstartable } from './stop-unstartable.ts';
-import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 
 let world: SchedulerWorld;
 let instance: string;

@@ -10,7 +10,7 @@ import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 import { takeChanges, takeList } from './follow-pods.ts';
 import { stopUnstartable } from './stop-unstartable.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { fc, seedsAnd } from '@paddock/testing/random-cases';
 import { waitFor } from '@paddock/testing/wait-for';
 import { type RawBuilder, sql } from 'kysely';
-import { ACCOUNTS, type AccountKey, CAPS, ENDLESS_MS, type Freedom, LABELS, startFreedom } from './freedom.scene.ts';
+import { ACCOUNTS, type AccountKey, CAPS, ENDLESS_MS, type Freedom, LABELS, startFreedom } from '../scenes/freedom.scene.ts';
 
 const RUNS = 8;
 /** A net for a history that hangs: a busy machine takes minutes for all of them. */

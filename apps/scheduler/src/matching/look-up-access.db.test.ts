@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { examplePools } from '@paddock/testing/demand-rows';
 import { sql } from 'kysely';
 import { describeAccess } from './look-up-access.ts';
-import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 
 const LIST = 'actions/list-self-hosted-runner-groups-for-org';
 

@@ -11,7 +11,7 @@ import { sql } from 'kysely';
 import { createEvents } from '../events.ts';
 import { matchOnce } from './match.ts';
 import { runMatching } from './match-loop.ts';
-import { GATE, SILENT } from '../scheduler.scene.ts';
+import { GATE, SILENT } from '../scenes/scheduler.scene.ts';
 
 let testDb: TestDatabase;
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { metricSum } from '@paddock/testing/metric-sum';
 import { startService } from '@paddock/testing/processes';
 import { untilDisconnected } from '@paddock/testing/until-disconnected';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 
 type Program = Awaited<ReturnType<typeof startService>>;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { look, type Seen } from './evidence.scene.ts';
-import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { look, type Seen } from '../scenes/evidence.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 
 let world: SchedulerWorld;
 let seen: Seen;

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { clusterBreaker, noteFailure } from '@paddock/db/matching/breakers';
 import type { Task } from '@paddock/queue/task';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
-import { look, type Seen } from './evidence.scene.ts';
-import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
-import { type StalledRuns, startStalledRuns } from '../stalled-run.scene.ts';
+import { look, type Seen } from '../scenes/evidence.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { type StalledRuns, startStalledRuns } from '../scenes/stalled-run.scene.ts';
 
 let world: SchedulerWorld;
 let seen: Seen;

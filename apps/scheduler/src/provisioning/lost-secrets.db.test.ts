@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
-import { look, type Seen } from './evidence.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { look, type Seen } from '../scenes/evidence.scene.ts';
 
 // Without a kubelet: pods stay Pending, so that what is left behind can be looked at.
 let world: SchedulerWorld;

@@ -8,9 +8,9 @@ import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
 import { TEST_SCHEMA } from '@paddock/testing/test-schema';
 import { waitFor } from '@paddock/testing/wait-for';
 import { schedulerKinds } from '../kinds.ts';
-import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
-import { look, type Seen } from './evidence.scene.ts';
-import { startHoldingProxy } from './holding-proxy.scene.ts';
+import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { look, type Seen } from '../scenes/evidence.scene.ts';
+import { startHoldingProxy } from '../scenes/holding-proxy.scene.ts';
 
 // Without a kubelet: pods stay Pending, so that what is left behind can be looked at.
 let world: SchedulerWorld;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { noteFailure, poolBreaker } from '@paddock/db/matching/breakers';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
-import { look, type Seen } from './evidence.scene.ts';
-import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { look, type Seen } from '../scenes/evidence.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 
 // Without a kubelet: pods stay Pending, so that what is left behind can be looked at.
 let world: SchedulerWorld;

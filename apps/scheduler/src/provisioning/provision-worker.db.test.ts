@@ -4,9 +4,9 @@ import type { Task } from '@paddock/queue/task';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { failWorker } from './fail-worker.ts';
 import { reprovisionForgotten } from '../matching/match-loop.ts';
-import { look, type Seen } from './evidence.scene.ts';
-import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
-import { startStalledRuns } from '../stalled-run.scene.ts';
+import { look, type Seen } from '../scenes/evidence.scene.ts';
+import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { startStalledRuns } from '../scenes/stalled-run.scene.ts';
 import { putSecret } from './put-secret.ts';
 import { startPod } from './start-pod.ts';
 

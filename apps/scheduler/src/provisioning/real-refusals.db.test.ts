@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
-import { look, type Seen } from './evidence.scene.ts';
-import { type RealWorld, startRealWorld } from '../following/real-cluster.scene.ts';
-import { NEW_PODS, startWebhook, type Webhook } from './webhook.scene.ts';
+import { look, type Seen } from '../scenes/evidence.scene.ts';
+import { type RealWorld, startRealWorld } from '../scenes/real-cluster.scene.ts';
+import { NEW_PODS, startWebhook, type Webhook } from '../scenes/webhook.scene.ts';
 
 const assets = process.env['KUBEBUILDER_ASSETS'] ?? '';
 const described = assets === '' ? describe.skip : describe;

@@ -5,9 +5,9 @@ import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { classifyKubeError, type KubeFailure } from '@paddock/kube/errors';
 import { findPod } from '@paddock/kube/pods';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type RealWorld, startRealWorld } from '../following/real-cluster.scene.ts';
-import { look, type Seen } from './evidence.scene.ts';
-import { startWebhook, type Webhook } from './webhook.scene.ts';
+import { type RealWorld, startRealWorld } from '../scenes/real-cluster.scene.ts';
+import { look, type Seen } from '../scenes/evidence.scene.ts';
+import { startWebhook, type Webhook } from '../scenes/webhook.scene.ts';
 
 const assets = process.env['KUBEBUILDER_ASSETS'] ?? '';
 const described = assets === '' ? describe.skip : describe;

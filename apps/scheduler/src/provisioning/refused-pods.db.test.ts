@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { examplePools } from '@paddock/testing/demand-rows';
-import { look, type Seen } from './evidence.scene.ts';
-import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { look, type Seen } from '../scenes/evidence.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 
 let world: SchedulerWorld;
 let seen: Seen;

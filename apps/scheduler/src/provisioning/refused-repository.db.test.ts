@@ -5,7 +5,7 @@ import { findOverdueWorkers } from '@paddock/db/workers/overdue-workers';
 import { findWorkerToStop } from '@paddock/db/workers/stopping-workers';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 
 let world: SchedulerWorld;
 beforeAll(async () => {

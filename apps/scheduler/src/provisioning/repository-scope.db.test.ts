@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { findRunnerGroupAccess } from '@paddock/github/runner-groups';
 import { examplePools } from '@paddock/testing/demand-rows';
-import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 
 let world: SchedulerWorld;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { sql } from 'kysely';
-import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 
 const LINUX = { name: 'linux', labels: ['linux'], image: 'runner:1', namespace: 'runners' };
 const DIND = { containerMode: 'dind' };

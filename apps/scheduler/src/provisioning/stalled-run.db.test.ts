@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
-import { look, type Seen } from './evidence.scene.ts';
-import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
-import { bothEnds, type StalledRuns, startStalledRuns } from '../stalled-run.scene.ts';
+import { look, type Seen } from '../scenes/evidence.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { bothEnds, type StalledRuns, startStalledRuns } from '../scenes/stalled-run.scene.ts';
 
 /** A job that runs until it is cancelled. */
 const durationMs = 600_000;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { createEvents } from '../events.ts';
 import { schedulerKinds } from '../kinds.ts';
-import { type SchedulerWorld, SILENT, startSchedulerWorld } from '../scheduler.scene.ts';
+import { type SchedulerWorld, SILENT, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 import { runDueTasks } from '@paddock/queue/drain';
 
 let world: SchedulerWorld;

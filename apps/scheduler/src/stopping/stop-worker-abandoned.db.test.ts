@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
-import { setStopScene, type StopScene } from './stop.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { setStopScene, type StopScene } from '../scenes/stop.scene.ts';
 
 let world: SchedulerWorld;
 let scene: StopScene;

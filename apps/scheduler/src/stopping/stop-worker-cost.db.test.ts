@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { putJob } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
-import { setStopScene, type StopScene } from './stop.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { setStopScene, type StopScene } from '../scenes/stop.scene.ts';
 
 let world: SchedulerWorld;
 let scene: StopScene;

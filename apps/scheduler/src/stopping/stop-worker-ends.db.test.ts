@@ -10,9 +10,9 @@ import { playRunner } from '@paddock/simulators/github/play-runner';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { schedulerKinds } from '../kinds.ts';
-import { startHoldingProxy } from '../provisioning/holding-proxy.scene.ts';
-import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
-import { setStopScene, type StopScene } from './stop.scene.ts';
+import { startHoldingProxy } from '../scenes/holding-proxy.scene.ts';
+import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { setStopScene, type StopScene } from '../scenes/stop.scene.ts';
 
 /** Runners are not played: pods run until they are ended, their logs stay empty, and GitHub never calls a runner online. */
 let world: SchedulerWorld;

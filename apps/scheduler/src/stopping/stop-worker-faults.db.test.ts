@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
-import { setStopScene, type StopScene } from './stop.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { setStopScene, type StopScene } from '../scenes/stop.scene.ts';
 
 let world: SchedulerWorld;
 let scene: StopScene;

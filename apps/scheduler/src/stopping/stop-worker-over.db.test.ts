@@ -3,8 +3,8 @@ import { findDoubtfulJobs } from '@paddock/db/jobs/stuck-jobs';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo } from '@paddock/testing/worker-rows';
-import { type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
-import { setStopScene, type StopScene } from './stop.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { setStopScene, type StopScene } from '../scenes/stop.scene.ts';
 
 let world: SchedulerWorld;
 let scene: StopScene;

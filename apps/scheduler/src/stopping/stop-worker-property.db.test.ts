@@ -3,8 +3,8 @@ import { STOP_REASONS, type StopReason } from '@paddock/domain/workers/stop-reas
 import { examplePools } from '@paddock/testing/demand-rows';
 import { fc } from '@paddock/testing/random-cases';
 import { waitFor } from '@paddock/testing/wait-for';
-import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
-import { setStopScene, type StopScene } from './stop.scene.ts';
+import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { setStopScene, type StopScene } from '../scenes/stop.scene.ts';
 
 const RUNS = 12;
 

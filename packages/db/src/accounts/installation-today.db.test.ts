@@ -5,7 +5,7 @@ import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { findJobsToLookUp } from '../jobs/jobs-to-look-up.ts';
 import { findDueRepositories, findInstallationByLogin } from '../jobs/repositories.ts';
 import { findDemand } from '../matching/demand.ts';
-import { emptyMatchingTables, GATE, matchOnce } from '../matching/matching.scene.ts';
+import { emptyMatchingTables, GATE, matchOnce } from '../scenes/matching.scene.ts';
 import { findUnservedKey } from '../matching/unserved-keys.ts';
 import { findWarmKeys } from '../matching/warm-workers.ts';
 import { findOverdueWorkers } from '../workers/overdue-workers.ts';

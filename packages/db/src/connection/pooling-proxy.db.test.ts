@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { clientConfig } from './connect.ts';
 import { whyPooled } from './pooling-proxy.ts';
-import { asksForTls, startPoolingProxy } from './pooling-proxy.scene.ts';
+import { asksForTls, startPoolingProxy } from '../scenes/pooling-proxy.scene.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -10,9 +10,9 @@ import { sql } from 'kysely';
 import { pinLogins } from '../accounts/login-pins.ts';
 import { lockInstallations } from '../accounts/installations.ts';
 import { connectDatabase, type DatabaseConnection } from '../connection/connect.ts';
-import { pools as open } from '../jobs/job-lives.scene.ts';
+import { pools as open } from '../scenes/job-lives.scene.ts';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
-import { deliveryToRecord } from './delivery.scene.ts';
+import { deliveryToRecord } from '../scenes/delivery.scene.ts';
 import { recordDeliveries } from './record-deliveries.ts';
 import { isJobDelivery } from './store-job-deliveries.ts';
 

@@ -6,11 +6,11 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { bindWorkers } from '../jobs/bind-workers.ts';
-import { pools } from '../jobs/job-lives.scene.ts';
+import { pools } from '../scenes/job-lives.scene.ts';
 import { storeJobs } from '../jobs/jobs.ts';
 import { decideOn } from '../jobs/stated-columns.ts';
 import type { Database } from '../schema/tables.ts';
-import { deliveryToRecord } from './delivery.scene.ts';
+import { deliveryToRecord } from '../scenes/delivery.scene.ts';
 import { recordDeliveries } from './record-deliveries.ts';
 import { isJobDelivery, statementOf } from './store-job-deliveries.ts';
 

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
 import { sql } from 'kysely';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
-import { deliveryToRecord } from './delivery.scene.ts';
+import { deliveryToRecord } from '../scenes/delivery.scene.ts';
 import { recordDeliveries } from './record-deliveries.ts';
 
 const POOL = { name: 'small', labels: ['linux'], image: 'runner:1', namespace: 'runners' };

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { fc } from '@paddock/testing/random-cases';
 import type { Selectable } from 'kysely';
-import { type Deliveries, deliveriesOfJobs, pools } from './job-lives.scene.ts';
+import { type Deliveries, deliveriesOfJobs, pools } from '../scenes/job-lives.scene.ts';
 import type { DeliveryToRecord } from '../deliveries/delivery-to-record.ts';
 import { recordDeliveries } from '../deliveries/record-deliveries.ts';
 import type { JobsTable } from '../schema/tables.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { NO_POOL } from '@paddock/domain/pools/place-job';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
-import { emptyMatchingTables, findReasons, matchOnce } from '../matching/matching.scene.ts';
+import { emptyMatchingTables, findReasons, matchOnce } from '../scenes/matching.scene.ts';
 import { queueEventChannel } from '../connection/schema-name.ts';
 import { clientConfig } from '../connection/connect.ts';
 import { listen } from '../connection/listen.ts';

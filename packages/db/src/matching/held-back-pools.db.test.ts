@@ -5,7 +5,7 @@ import { putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { accountBreaker, noteSuccess, passBreakers, poolBreaker } from './breakers.ts';
-import { beforeEachMatching, matchAll, matchOnce } from './matching.scene.ts';
+import { beforeEachMatching, matchAll, matchOnce } from '../scenes/matching.scene.ts';
 import { noteWorkerFailure } from './worker-failures.ts';
 
 let testDb: TestDatabase;

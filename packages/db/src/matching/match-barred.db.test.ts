@@ -5,7 +5,7 @@ import { putJob } from '@paddock/testing/demand-rows';
 import { installationBreaker, noteFailure } from './breakers.ts';
 import { storeInstallations } from '../accounts/installations.ts';
 import { findWorkerToProvision } from '../workers/workers.ts';
-import { beforeEachMatching, matchAll, matchOnce } from './matching.scene.ts';
+import { beforeEachMatching, matchAll, matchOnce } from '../scenes/matching.scene.ts';
 
 let testDb: TestDatabase;
 beforeEachMatching((given) => {

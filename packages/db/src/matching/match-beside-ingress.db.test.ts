@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { examplePayload } from '@paddock/testing/signed-delivery';
-import { findReasons, matchAll, matchOnce } from './matching.scene.ts';
-import { deliveryToRecord } from '../deliveries/delivery.scene.ts';
+import { findReasons, matchAll, matchOnce } from '../scenes/matching.scene.ts';
+import { deliveryToRecord } from '../scenes/delivery.scene.ts';
 import { recordDeliveries } from '../deliveries/record-deliveries.ts';
 
 let testDb: TestDatabase;

@@ -13,7 +13,7 @@ import {
   repositoryBreaker,
 } from './breakers.ts';
 import { createWaits } from '../accounts/waits.ts';
-import { emptyMatchingTables, matchAll, matchOnce } from './matching.scene.ts';
+import { emptyMatchingTables, matchAll, matchOnce } from '../scenes/matching.scene.ts';
 
 let testDb: TestDatabase;
 beforeAll(async () => {

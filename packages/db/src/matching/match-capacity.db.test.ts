@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { emptyMatchingTables, findReasons, matchAll, matchOnce } from './matching.scene.ts';
+import { emptyMatchingTables, findReasons, matchAll, matchOnce } from '../scenes/matching.scene.ts';
 import { type PodState, recordPodStates } from '../workers/worker-pods.ts';
 
 let testDb: TestDatabase;

@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { fc } from '@paddock/testing/random-cases';
 import { putWorker } from '@paddock/testing/worker-rows';
-import { emptyMatchingTables, matchAll, matchOnce } from './matching.scene.ts';
+import { emptyMatchingTables, matchAll, matchOnce } from '../scenes/matching.scene.ts';
 
 let testDb: TestDatabase;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { putWorker } from '@paddock/testing/worker-rows';
-import { emptyMatchingTables, matchAll, matchOnce } from './matching.scene.ts';
+import { emptyMatchingTables, matchAll, matchOnce } from '../scenes/matching.scene.ts';
 
 let testDb: TestDatabase;
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { type BreakerSubject, githubBreaker, installationBreaker, noteFailure, noteSuccess, poolBreaker } from './breakers.ts';
-import { emptyMatchingTables, findReasons, matchAll, matchOnce } from './matching.scene.ts';
+import { emptyMatchingTables, findReasons, matchAll, matchOnce } from '../scenes/matching.scene.ts';
 
 let testDb: TestDatabase;
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { sql, type Updateable } from 'kysely';
 import { matchDemand } from './match-demand.ts';
-import { emptyMatchingTables, GATE, LIMITS, matchOnce } from './matching.scene.ts';
+import { emptyMatchingTables, GATE, LIMITS, matchOnce } from '../scenes/matching.scene.ts';
 import { lockMatching } from './matching-lock.ts';
 import { giveBackWorkers } from './unregistered-workers.ts';
 import type { Database } from '../schema/tables.ts';

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { type KeptPlans, openKeptPlans } from '@paddock/testing/kept-plans';
 import { type Kysely, sql } from 'kysely';
-import { fillJobs, fillWorkers, keepStatistics } from './kept-plans.scene.ts';
-import { matchOnce } from './matching.scene.ts';
+import { fillJobs, fillWorkers, keepStatistics } from '../scenes/kept-plans.scene.ts';
+import { matchOnce } from '../scenes/matching.scene.ts';
 import type { Database } from '../schema/tables.ts';
 
 let plans: KeptPlans;

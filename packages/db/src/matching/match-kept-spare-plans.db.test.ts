@@ -3,11 +3,11 @@ import { type KeptPlans, openKeptPlans } from '@paddock/testing/kept-plans';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { fillJobs, fillWorkers, keepStatistics } from './kept-plans.scene.ts';
+import { fillJobs, fillWorkers, keepStatistics } from '../scenes/kept-plans.scene.ts';
 import { countStoppingWorkers, findSpareKeys, retireAgedWarmWorkers, retireWorkers, takeBackWorkers } from './spare-workers.ts';
 import type { Database } from '../schema/tables.ts';
 import { forgetServedKeys, noteUnservedKeys } from './unserved-keys.ts';
-import { GATE } from './matching.scene.ts';
+import { GATE } from '../scenes/matching.scene.ts';
 import { findUnknownWarmScopes, findWarmKeys, learnWarmRepositories, markWarm, reserveWarmWorkers } from './warm-workers.ts';
 
 let plans: KeptPlans;

@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { findInstallationByLogin } from '../jobs/repositories.ts';
-import { emptyMatchingTables, findReasons, GATE, matchAll } from './matching.scene.ts';
+import { emptyMatchingTables, findReasons, GATE, matchAll } from '../scenes/matching.scene.ts';
 
 const ACME = 11;
 const THIEF = 666;

@@ -4,7 +4,7 @@ import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import type { InsertObject } from 'kysely';
 import type { MatchingOptions } from './match-demand.ts';
-import { emptyMatchingTables, matchOnce } from './matching.scene.ts';
+import { emptyMatchingTables, matchOnce } from '../scenes/matching.scene.ts';
 import type { Database } from '../schema/tables.ts';
 
 let testDb: TestDatabase;

@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { emptyMatchingTables, findReasons, matchOnce } from './matching.scene.ts';
+import { emptyMatchingTables, findReasons, matchOnce } from '../scenes/matching.scene.ts';
 
 let testDb: TestDatabase;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import type { Updateable } from 'kysely';
-import { emptyMatchingTables, matchAll, matchOnce } from './matching.scene.ts';
+import { emptyMatchingTables, matchAll, matchOnce } from '../scenes/matching.scene.ts';
 import { findUnknownWarmScopes } from './warm-workers.ts';
 import type { Database } from '../schema/tables.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
-import { emptyMatchingTables, findReasons, matchAll } from './matching.scene.ts';
+import { emptyMatchingTables, findReasons, matchAll } from '../scenes/matching.scene.ts';
 import { noteRegistrationBudget, type RegistrationBudget } from './registration-budgets.ts';
 
 let testDb: TestDatabase;

@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { emptyMatchingTables, findReasons, matchOnce } from './matching.scene.ts';
+import { emptyMatchingTables, findReasons, matchOnce } from '../scenes/matching.scene.ts';
 import { findStoppedMaking, type MakingSubject, resumeMaking, stopMaking } from './stopped-making.ts';
 
 let testDb: TestDatabase;

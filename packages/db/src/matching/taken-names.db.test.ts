@@ -3,7 +3,7 @@ import type { TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { beforeEachMatching, matchOnce } from './matching.scene.ts';
+import { beforeEachMatching, matchOnce } from '../scenes/matching.scene.ts';
 
 let testDb: TestDatabase;
 beforeEachMatching((database) => {

@@ -7,7 +7,7 @@ import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { accountBreaker, noteFailure, noteSuccess, passBreakers, poolBreaker } from './breakers.ts';
 import { bindWorkers } from '../jobs/bind-workers.ts';
-import { beforeEachMatching, matchAll, matchOnce } from './matching.scene.ts';
+import { beforeEachMatching, matchAll, matchOnce } from '../scenes/matching.scene.ts';
 import { closeServedPools, forgetFailedAccounts, noteOutdatedRunner, noteWorkerFailure } from './worker-failures.ts';
 
 let testDb: TestDatabase;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { NO_POOL } from '../pools/place-job.ts';
 import { blockedBy, commonAmong, entityRuleOf } from './matching-rules.ts';
-import { rulesWith } from './matching-rules.scene.ts';
+import { rulesWith } from '../scenes/matching-rules.scene.ts';
 
 const acme = { entityId: 1, login: 'acme', pool: 'linux' };
 

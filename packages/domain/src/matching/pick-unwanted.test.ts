@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { rulesWith } from './matching-rules.scene.ts';
+import { rulesWith } from '../scenes/matching-rules.scene.ts';
 import type { MatchingRules } from './matching-rules.ts';
 import { pickUnwanted, type Unregistered } from './pick-unwanted.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { rulesWith } from './matching-rules.scene.ts';
+import { rulesWith } from '../scenes/matching-rules.scene.ts';
 import { type HeldBack, isWantedByJobs, planLeaving, type SpareKey, type SpareWorkers } from './plan-spare.ts';
 
 const key = (demandKey: number, spare: number, given: Partial<SpareKey> = {}): SpareKey => ({

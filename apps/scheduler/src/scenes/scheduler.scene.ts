@@ -21,11 +21,11 @@ import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { metricSum } from '@paddock/testing/metric-sum';
 import { waitFor } from '@paddock/testing/wait-for';
 import { type Insertable, sql } from 'kysely';
-import { createEvents } from './events.ts';
-import { followPods } from './following/follow-pods.ts';
-import { schedulerKinds } from './kinds.ts';
-import { createRunLooks } from './stopping/run-looks.ts';
-import { matchOnce } from './matching/match.ts';
+import { createEvents } from '../events.ts';
+import { followPods } from '../following/follow-pods.ts';
+import { schedulerKinds } from '../kinds.ts';
+import { createRunLooks } from '../stopping/run-looks.ts';
+import { matchOnce } from '../matching/match.ts';
 
 export const APP_ID = 1001;
 export const NAMESPACE = 'runners';

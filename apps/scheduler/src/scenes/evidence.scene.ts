@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import type { SchedulerWorld } from '../scheduler.scene.ts';
+import type { SchedulerWorld } from './scheduler.scene.ts';
 
 /** What was made in a world since `look`, for tests that share one. */
 export async function look(world: SchedulerWorld) {

@@ -13,7 +13,7 @@ import {
   removeStrayRegistrations,
   type RemoveStrayRegistrationsOptions,
   type StrayRegistrationsCounts,
-} from './remove-stray-registrations.ts';
+} from '../workers/remove-stray-registrations.ts';
 
 export const ACME: RegistrationScope = { kind: 'organization', owner: 'acme' };
 export const TOOL: RegistrationScope = { kind: 'repository', owner: 'mona', repo: 'tool' };

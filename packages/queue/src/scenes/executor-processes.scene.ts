@@ -6,7 +6,7 @@ import { bundledProgram } from '@paddock/testing/bundled-program';
 import { waitFor } from '@paddock/testing/wait-for';
 import { type Kysely, sql } from 'kysely';
 import type { ExecutorProgramOptions, Said } from './executor-program.scene.ts';
-import type { ExecutorRules } from './executor-options.ts';
+import type { ExecutorRules } from '../executor-options.ts';
 
 /** Executors in a process of their own. */
 export interface ExecutorProcess {

@@ -10,7 +10,7 @@ import { enqueue } from '@paddock/queue/enqueue';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { takeList } from '../following/follow-pods.ts';
-import { FOLLOWING, NAMESPACE, type SchedulerWorld } from '../scheduler.scene.ts';
+import { FOLLOWING, NAMESPACE, type SchedulerWorld } from './scheduler.scene.ts';
 
 export type StopScene = Awaited<ReturnType<typeof setStopScene>>;
 

@@ -1,4 +1,4 @@
-import { classifyKubeError, type KubeFailure } from './errors.ts';
+import { classifyKubeError, type KubeFailure } from '../errors.ts';
 
 /** How a call failed, or undefined if it did not. */
 export async function failureOf(call: Promise<unknown>): Promise<KubeFailure | undefined> {

@@ -4,12 +4,12 @@ import { createLogger } from '@paddock/runtime/logger';
 import { main } from '@paddock/runtime/main';
 import { run } from '@paddock/runtime/run';
 import { sql } from 'kysely';
-import { createExecutor } from './executor.ts';
-import type { ExecutorEvents, TaskIdentity } from './executor-events.ts';
-import { leasedTo } from './lease.ts';
-import type { ExecutorRules } from './executor-options.ts';
-import type { Handler } from './kind.ts';
-import { done } from './outcome.ts';
+import { createExecutor } from '../executor.ts';
+import type { ExecutorEvents, TaskIdentity } from '../executor-events.ts';
+import { leasedTo } from '../lease.ts';
+import type { ExecutorRules } from '../executor-options.ts';
+import type { Handler } from '../kind.ts';
+import { done } from '../outcome.ts';
 
 /** What the program gets, as JSON in its first argument. */
 export interface ExecutorProgramOptions {

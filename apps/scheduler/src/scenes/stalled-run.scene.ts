@@ -3,10 +3,10 @@ import { connectGitHub } from '@paddock/github/connect';
 import { createRunnerGroups } from '@paddock/github/runner-groups';
 import { connectCluster } from '@paddock/kube/connect';
 import { runDueTasks } from '@paddock/queue/drain';
-import { schedulerKinds } from './kinds.ts';
-import { type HeldCall, startHoldingProxy } from './provisioning/holding-proxy.scene.ts';
+import { schedulerKinds } from '../kinds.ts';
+import { type HeldCall, startHoldingProxy } from './holding-proxy.scene.ts';
 import { APP_ID, type SchedulerWorld } from './scheduler.scene.ts';
-import { createRunLooks } from './stopping/run-looks.ts';
+import { createRunLooks } from '../stopping/run-looks.ts';
 
 /** Far beyond any test: what ends a held call is its release. */
 const requestTimeoutMs = 300_000;

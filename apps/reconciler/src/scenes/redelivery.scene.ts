@@ -5,8 +5,8 @@ import { type Receiver, startReceiver } from '@paddock/simulators/github/start-r
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/github/start-small-world';
 import type { TestDatabase } from '@paddock/testing/database';
 import { type Kysely, sql } from 'kysely';
-import { deliveryLogAtGitHub } from './delivery-log-at-github.ts';
-import { type DeliveryLog, redeliver, type RedeliverCounts, type RedeliverOptions } from './redeliver.ts';
+import { deliveryLogAtGitHub } from '../redelivery/delivery-log-at-github.ts';
+import { type DeliveryLog, redeliver, type RedeliverCounts, type RedeliverOptions } from '../redelivery/redeliver.ts';
 
 type DeliveryFaults = Parameters<SmallWorld['github']['setDeliveryFaults']>[0];
 

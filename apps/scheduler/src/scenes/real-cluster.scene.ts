@@ -5,7 +5,7 @@ import { type AdminApi, connectAsAdmin } from '@paddock/testing/admin-api';
 import { grantRights, kubeconfigOf } from '@paddock/testing/cluster-rights';
 import { type RealCluster, type RealClusterOptions, startRealCluster } from '@paddock/testing/real-cluster';
 import { waitFor } from '@paddock/testing/wait-for';
-import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from '../scheduler.scene.ts';
+import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from './scheduler.scene.ts';
 
 export interface RealWorld extends SchedulerWorld {
   readonly real: RealCluster;

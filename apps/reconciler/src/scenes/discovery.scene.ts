@@ -1,8 +1,8 @@
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import type { TestDatabase } from '@paddock/testing/database';
 import { sql } from 'kysely';
-import { discoverJobs, type DiscoverJobsCounts, type DiscoverJobsOptions } from './discover-jobs.ts';
-import { resyncRepository } from './resync-repository.ts';
+import { discoverJobs, type DiscoverJobsCounts, type DiscoverJobsOptions } from '../jobs/discover-jobs.ts';
+import { resyncRepository } from '../jobs/resync-repository.ts';
 import { startJobsScene, type JobsScene } from './jobs.scene.ts';
 
 /** Passes of discovery over the simulated GitHub, whose deliveries all get lost; for tests. */

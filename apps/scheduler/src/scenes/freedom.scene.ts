@@ -14,8 +14,8 @@ import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { takeList } from '../following/follow-pods.ts';
-import { setStopScene } from '../stopping/stop.scene.ts';
-import { APP_ID, NAMESPACE, startSchedulerWorld } from '../scheduler.scene.ts';
+import { setStopScene } from './stop.scene.ts';
+import { APP_ID, NAMESPACE, startSchedulerWorld } from './scheduler.scene.ts';
 
 /** No cap is large, so that all of them bind now and then. A runner of `large` fits every job of `linux`. */
 export const CAPS = { entity: 4, linux: 5, large: 3, gpu: 3, gpuRepository: 1 };

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import type { Kysely } from 'kysely';
-import { matchDemand, type MatchingOptions } from './match-demand.ts';
-import { lockMatching } from './matching-lock.ts';
+import { matchDemand, type MatchingOptions } from '../matching/match-demand.ts';
+import { lockMatching } from '../matching/matching-lock.ts';
 import type { Database } from '../schema/tables.ts';
 
 /** Wide enough for a busy machine. */

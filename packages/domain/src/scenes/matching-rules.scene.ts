@@ -1,4 +1,4 @@
-import type { MatchingRules, PoolRule } from './matching-rules.ts';
+import type { MatchingRules, PoolRule } from '../matching/matching-rules.ts';
 
 const LINUX: PoolRule = {
   name: 'linux',

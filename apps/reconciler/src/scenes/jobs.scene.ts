@@ -11,7 +11,7 @@ import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
-import { lookUpJobs, type LookUpCounts, type LookUpJobsOptions } from './look-up-jobs.ts';
+import { lookUpJobs, type LookUpCounts, type LookUpJobsOptions } from '../jobs/look-up-jobs.ts';
 
 type NewJob = Parameters<SmallWorld['github']['queueJob']>[0];
 type JobRow = Partial<Insertable<Database['jobs']>>;

@@ -7,7 +7,7 @@ import { startSmallWorld } from '@paddock/simulators/github/start-small-world';
 import { createTestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { checkWorkers, type CheckWorkersOptions } from './check-workers.ts';
+import { checkWorkers, type CheckWorkersOptions } from '../workers/check-workers.ts';
 
 export const QUERY = { readingsApartMs: 60_000, leniencyMs: 21_600_000, appIds: [1_234], limit: 1_000 };
 

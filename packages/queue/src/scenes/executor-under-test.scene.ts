@@ -1,12 +1,12 @@
 import { clientConfig } from '@paddock/db/connection/connect';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
-import { enqueue } from './enqueue.ts';
-import { createExecutor, type Executor } from './executor.ts';
-import type { ExecutorEvents, Processed, TaskIdentity } from './executor-events.ts';
-import type { ExecutorOptions } from './executor-options.ts';
-import type { Kinds } from './kind.ts';
-import type { NewTask } from './new-task.ts';
+import { enqueue } from '../enqueue.ts';
+import { createExecutor, type Executor } from '../executor.ts';
+import type { ExecutorEvents, Processed, TaskIdentity } from '../executor-events.ts';
+import type { ExecutorOptions } from '../executor-options.ts';
+import type { Kinds } from '../kind.ts';
+import type { NewTask } from '../new-task.ts';
 
 /** What the events told, in order. */
 export interface Told {
