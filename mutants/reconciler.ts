@@ -280,10 +280,10 @@ export const reconciler: readonly NamedMutant[] = [
   },
   {
     mutant: 'a second refusal prolongs the pause of the first',
-    file: 'packages/db/src/accounts/refusals.ts',
+    file: 'packages/db/src/breakers/refusals.ts',
     find: `message = excluded.message, failed_at = now()
       where b.paused_until <= now()\``,
     replace: `message = excluded.message, failed_at = now()\``,
-    tests: ['packages/db/src/accounts/refusals.db.test.ts'],
+    tests: ['packages/db/src/breakers/refusals.db.test.ts'],
   },
 ];

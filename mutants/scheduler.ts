@@ -228,10 +228,10 @@ export const scheduler: readonly NamedMutant[] = [
   },
   {
     mutant: 'two trials of one breaker run at a time',
-    file: 'packages/db/src/matching/breakers.ts',
+    file: 'packages/db/src/breakers/breakers.ts',
     find: `(paused_until > now() or trial_until > now())`,
     replace: `(paused_until > now())`,
-    tests: ['packages/db/src/matching/breakers.db.test.ts'],
+    tests: ['packages/db/src/breakers/breakers.db.test.ts'],
   },
   {
     mutant: 'what the cluster says about coming back is not heeded',

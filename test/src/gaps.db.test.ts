@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Program } from '@paddock/processes/start-program';
-import { pauseSweep } from '@paddock/db/turns/paused-sweeps';
+import { pauseSweep } from '@paddock/db/schedules/paused-sweeps';
 import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';

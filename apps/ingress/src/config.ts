@@ -1,4 +1,4 @@
-import { poolsSettings } from '@paddock/db/jobs/pools-settings';
+import { poolsSettings } from '@paddock/db/pools/pools-settings';
 import { configFile, type ConfigFile } from '@paddock/domain/pools/config-file';
 import { readConfig } from '@paddock/runtime/read-config';
 import { readSecret } from '@paddock/runtime/read-secret';

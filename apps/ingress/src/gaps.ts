@@ -1,4 +1,4 @@
-import type { WantedPasses } from '@paddock/db/turns/extra-passes';
+import type { WantedPasses } from '@paddock/db/schedules/extra-passes';
 import { redeliverySchedule } from '@paddock/domain/tasks/redelivery-schedule';
 import { loop } from '@paddock/runtime/loop';
 import { pause } from '@paddock/runtime/pause';

@@ -5,7 +5,7 @@ import { limitHolding } from '@paddock/db/connection/limit-holding';
 import { watchOutages } from '@paddock/db/connection/outage';
 import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
-import { wantExtraPasses } from '@paddock/db/turns/extra-passes';
+import { wantExtraPasses } from '@paddock/db/schedules/extra-passes';
 import { createHealthApp } from '@paddock/runtime/health';
 import { listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';
 import { createLogger } from '@paddock/runtime/logger';

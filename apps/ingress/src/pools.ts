@@ -1,4 +1,4 @@
-import { type CurrentPools, currentPoolsDocument } from '@paddock/db/jobs/pools-documents';
+import { type CurrentPools, currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import type { Database } from '@paddock/db/schema/tables';
 import { pause } from '@paddock/runtime/pause';
 import type { Kysely } from 'kysely';

@@ -1,7 +1,7 @@
 import type { DeliveryToRecord } from '@paddock/db/deliveries/delivery-to-record';
 import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 import type { Database } from '@paddock/db/schema/tables';
-import { wantExtraPasses } from '@paddock/db/turns/extra-passes';
+import { wantExtraPasses } from '@paddock/db/schedules/extra-passes';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { isOldDemand } from '@paddock/domain/jobs/old-delivery';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';

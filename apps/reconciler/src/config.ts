@@ -1,4 +1,4 @@
-import { breakerSettings } from '@paddock/db/matching/breaker-settings';
+import { breakerSettings } from '@paddock/db/breakers/breaker-settings';
 import { githubSettings } from '@paddock/github/github-settings';
 import { type GitHubSection, readGitHubSection } from '@paddock/github/read-github-section';
 import { clusterSettings } from '@paddock/kube/cluster-settings';

@@ -1,8 +1,9 @@
-import type { BegunWait } from '@paddock/db/accounts/waits';
+import type { BegunWait } from '@paddock/db/breakers/waits';
 import type { GitHubFailure } from '@paddock/github/errors';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
-import { type SharedCounters, jobEvents } from './jobs/job-events.ts';
+import { jobEvents } from './jobs/job-events.ts';
+import type { SharedCounters } from './shared-counters.ts';
 import { upkeepEvents } from './upkeep/upkeep-events.ts';
 import { workerEvents } from './workers/worker-events.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { createWaits } from '@paddock/db/accounts/waits';
+import { createWaits } from '@paddock/db/breakers/waits';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { listen } from '@paddock/db/connection/listen';
 import { guardedDatabaseUrl } from '@paddock/db/connection/database-url';

@@ -1,7 +1,7 @@
 import { oldestUnresolvedSeconds } from '@paddock/db/deliveries/redelivery';
 import { countTroubledJobs } from '@paddock/db/jobs/stuck-jobs';
 import type { Database } from '@paddock/db/schema/tables';
-import { findProblemsOfApps } from '@paddock/db/turns/problems-of-apps';
+import { findProblemsOfApps } from '@paddock/db/schedules/problems-of-apps';
 import { findEndingVersions } from '@paddock/db/workers/runner-versions';
 import { findHeldStops } from '@paddock/db/workers/worker-stops';
 import type { DeclaredGauges, Metrics } from '@paddock/runtime/metrics';

@@ -1,4 +1,4 @@
-import { EVERY_SWEEP, findPausedSweeps, pauseSweep, resumeSweep } from '@paddock/db/turns/paused-sweeps';
+import { EVERY_SWEEP, findPausedSweeps, pauseSweep, resumeSweep } from '@paddock/db/schedules/paused-sweeps';
 import { runDueTasks } from '@paddock/queue/drain';
 import { enqueue } from '@paddock/queue/enqueue';
 import { done, poison } from '@paddock/queue/outcome';

@@ -1,5 +1,5 @@
-import { EVERY_SWEEP, findPause, type PausedSweep } from '@paddock/db/turns/paused-sweeps';
-import { noteSweepSuccess } from '@paddock/db/turns/sweep-states';
+import { EVERY_SWEEP, findPause, type PausedSweep } from '@paddock/db/schedules/paused-sweeps';
+import { noteSweepSuccess } from '@paddock/db/schedules/sweep-states';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kind, Kinds } from '@paddock/queue/kind';
 import { done, type Outcome, snooze } from '@paddock/queue/outcome';

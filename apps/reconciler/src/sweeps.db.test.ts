@@ -13,7 +13,7 @@ import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createWaits } from '@paddock/db/accounts/waits';
+import { createWaits } from '@paddock/db/breakers/waits';
 import { sql } from 'kysely';
 import { type ReconcilerConfig, readReconcilerConfig } from './config.ts';
 import { createEvents } from './events.ts';

@@ -1,4 +1,4 @@
-import { findPause, type PausedSweep } from '@paddock/db/turns/paused-sweeps';
+import { findPause, type PausedSweep } from '@paddock/db/schedules/paused-sweeps';
 import type { Database } from '@paddock/db/schema/tables';
 import { pause } from '@paddock/runtime/pause';
 import type { Kysely } from 'kysely';

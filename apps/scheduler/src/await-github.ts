@@ -1,5 +1,5 @@
-import { heldBy } from '@paddock/db/matching/breakers';
-import { waitBreaker } from '@paddock/db/accounts/waits';
+import { heldBy } from '@paddock/db/breakers/breaker-subjects';
+import { waitBreaker } from '@paddock/db/breakers/waits';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { type Outcome, snooze } from '@paddock/queue/outcome';
 

@@ -1,5 +1,5 @@
-import { poolsSettings } from '@paddock/db/jobs/pools-settings';
-import { breakerSettings } from '@paddock/db/matching/breaker-settings';
+import { poolsSettings } from '@paddock/db/pools/pools-settings';
+import { breakerSettings } from '@paddock/db/breakers/breaker-settings';
 import type { MatchingSettings } from '@paddock/db/matching/matching-rules';
 import { githubSettings } from '@paddock/github/github-settings';
 import { type GitHubSection, readGitHubSection } from '@paddock/github/read-github-section';

@@ -1,6 +1,6 @@
-import type { BegunWait } from '@paddock/db/accounts/waits';
+import type { BegunWait } from '@paddock/db/breakers/waits';
 import type { PodToAdopt } from '@paddock/db/workers/adopt-workers';
-import type { Probed } from '@paddock/db/matching/probes';
+import type { Probed } from '@paddock/db/breakers/probes';
 import type { WarmScope } from '@paddock/db/matching/warm-workers';
 import type { UnstartableWorker } from '@paddock/db/workers/stuck-pods';
 import type { VanishedWorker, PodTransition } from '@paddock/db/workers/worker-pods';

@@ -2,7 +2,7 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { currentPoolsDocument } from '@paddock/db/jobs/pools-documents';
+import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { createEmptyDatabase } from '@paddock/testing/database';
 import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import { startService } from '@paddock/testing/processes';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { createWaits } from '@paddock/db/accounts/waits';
-import { breakerRules } from '@paddock/db/matching/breaker-settings';
+import { createWaits } from '@paddock/db/breakers/waits';
+import { breakerRules } from '@paddock/db/breakers/breaker-settings';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { guardedDatabaseUrl } from '@paddock/db/connection/database-url';
 import { watchOutages } from '@paddock/db/connection/outage';

@@ -1,5 +1,6 @@
-import { recordRefusal } from '@paddock/db/accounts/refusals';
-import type { BreakerSubject, Noting } from '@paddock/db/matching/breakers';
+import { recordRefusal } from '@paddock/db/breakers/refusals';
+import type { BreakerSubject } from '@paddock/db/breakers/breaker-subjects';
+import type { Noting } from '@paddock/db/breakers/note-failure';
 import type { WorkerToProvision } from '@paddock/db/workers/workers';
 import type { GitHubFailure } from '@paddock/github/errors';
 

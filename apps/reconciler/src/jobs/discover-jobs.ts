@@ -1,11 +1,11 @@
-import { currentPoolsDocument } from '@paddock/db/jobs/pools-documents';
+import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { findDueRepositories, forgetRepositories, noteActiveRepositories, postponeRepository } from '@paddock/db/jobs/repositories';
-import { findUnlistedInstallations, noteListedRepositories, type UnlistedInstallation } from '@paddock/db/accounts/unlisted-installations';
-import type { BreakerRules } from '@paddock/db/matching/breakers';
+import { findUnlistedInstallations, noteListedRepositories, type UnlistedInstallation } from '@paddock/db/jobs/unlisted-installations';
+import type { BreakerRules } from '@paddock/db/breakers/note-failure';
 import type { GitHub } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { listRepositories } from '@paddock/github/repositories';
-import { type AskGitHub, createAskGitHub, isHidden, type Unanswered } from './ask-github.ts';
+import { type AskGitHub, createAskGitHub, isHidden, type Unanswered } from '../ask-github.ts';
 import { type Allowance, createAllowances } from './allowance.ts';
 import { discoverRepository, type DiscoverRepositoryOptions, type RepositoryCounts } from './discover-repository.ts';
 import type { ReconcilerEvents } from '../events.ts';

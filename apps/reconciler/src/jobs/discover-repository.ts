@@ -1,5 +1,5 @@
 import { askForLookUps } from '@paddock/db/jobs/note-look-ups';
-import type { CurrentPools } from '@paddock/db/jobs/pools-documents';
+import type { CurrentPools } from '@paddock/db/pools/pools-documents';
 import { type Finding, recordFindings } from '@paddock/db/jobs/record-findings';
 import {
   findKnownJobs,

@@ -4,13 +4,8 @@ import type { LookUpNote } from '@paddock/db/jobs/note-look-ups';
 import type { GitHubFailure } from '@paddock/github/errors';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
-import type { Unanswered } from './ask-github.ts';
-
-/** The counters that these events share with others. */
-export interface SharedCounters {
-  recovered(kind: string, count: number): void;
-  oneFailed(sweep: string): void;
-}
+import type { Unanswered } from '../ask-github.ts';
+import type { SharedCounters } from '../shared-counters.ts';
 
 /** What happens where our rows are compared with what GitHub says of jobs. */
 export function jobEvents(log: Logger, metrics: Metrics, { recovered, oneFailed }: SharedCounters) {
@@ -63,17 +58,6 @@ export function jobEvents(log: Logger, metrics: Metrics, { recovered, oneFailed 
       if (found.length === 0) return;
       recovered('job_discovered', found.length);
       log.warn('jobs were found of which no delivery has told', { count: found.length, some: found.slice(0, 10) });
-    },
-    appChecked(appId: number, found: readonly string[]) {
-      for (const problem of found) log.error('the GitHub App cannot do its work: change it at GitHub', { appId, problem });
-    },
-    appNotChecked(appId: number, failure: GitHubFailure) {
-      oneFailed('check-apps');
-      log.warn('a GitHub App could not be checked', { appId, failure });
-    },
-    tooManyUnlisted(appId: number, count: number) {
-      oneFailed('check-apps');
-      log.error('GitHub lists too few installations of an App to be believed: none is taken for gone', { appId, missing: count });
     },
     jobsMisjudged(jobIds: readonly number[]) {
       log.error('jobs that failed here were completed by GitHub', { jobIds });

@@ -1,8 +1,7 @@
-import { breakerRules } from '@paddock/db/matching/breaker-settings';
+import { breakerRules } from '@paddock/db/breakers/breaker-settings';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
 import type { NewTask } from '@paddock/queue/new-task';
 import { done, poison } from '@paddock/queue/outcome';
-import { checkApps } from '../upkeep/check-apps.ts';
 import { discoverJobs } from './discover-jobs.ts';
 import { lookUpJobs } from './look-up-jobs.ts';
 import { recoverStuckJobs } from './recover-jobs.ts';
@@ -84,14 +83,6 @@ export function jobSweeps({ db, github, config, events }: SweepContext) {
           signal,
         );
         return done({ ...counts, full }, [...(counts.doubted > 0 ? [lookUpJobsTask] : []), ...repairIf(counts.hidden > 0)]);
-      },
-    },
-    'check-apps': {
-      slots: 1,
-      pass: async ({ signal, dryRun }) => {
-        const options = { db, github, events, appIds: appIds(), goneAtMost: config.installationsGoneAtMost, dryRun };
-        const { waitMs, ...counts } = await checkApps(options, signal);
-        return done(counts, waitMs > 0 ? [{ ...sweepTask('check-apps'), dueInMs: waitMs }] : []);
       },
     },
     'resync-repository': {

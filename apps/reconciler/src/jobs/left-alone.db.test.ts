@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { recordRefusal } from '@paddock/db/accounts/refusals';
+import { recordRefusal } from '@paddock/db/breakers/refusals';
 import { runDueTasks } from '@paddock/queue/drain';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { done, poison } from '@paddock/queue/outcome';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { currentPoolsDocument } from '@paddock/db/jobs/pools-documents';
+import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { recordJobs } from '@paddock/db/jobs/record-jobs';
 import { type TestDatabase } from '@paddock/testing/database';
 import { beforeEachJobs, type JobsScene } from '../scenes/jobs.scene.ts';

@@ -1,4 +1,4 @@
-import { currentPoolsDocument } from '@paddock/db/jobs/pools-documents';
+import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { findInstallationByLogin } from '@paddock/db/jobs/repositories';
 import type { GitHub } from '@paddock/github/connect';
 import { findRepositoryByName } from '@paddock/github/repositories';

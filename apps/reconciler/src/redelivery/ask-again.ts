@@ -1,5 +1,5 @@
 import { findDueRedeliveries, findProbe, hasDueBeside, hasWaitingRedeliveries, wasAskedFor } from '@paddock/db/deliveries/redelivery';
-import { wantExtraPasses } from '@paddock/db/turns/extra-passes';
+import { wantExtraPasses } from '@paddock/db/schedules/extra-passes';
 import { redeliverySchedule } from '@paddock/domain/tasks/redelivery-schedule';
 import type { RedeliverOptions } from './redeliver.ts';
 import { requestRedeliveries, type Requests } from './request-redeliveries.ts';

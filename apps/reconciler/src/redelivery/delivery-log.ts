@@ -1,4 +1,4 @@
-import type { LoggedDelivery } from '@paddock/db/deliveries/installation-events';
+import type { LoggedDelivery } from '@paddock/db/events/installation-events';
 import type { FailedDelivery } from '@paddock/db/deliveries/redelivery';
 
 /** One attempt at a delivery, as GitHub lists it. The original and its repetitions share the GUID and have ids of their own. */

@@ -1,4 +1,4 @@
-import { findStoredDeliveries, type LoggedDelivery } from '@paddock/db/deliveries/installation-events';
+import { findStoredDeliveries, type LoggedDelivery } from '@paddock/db/events/installation-events';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 

@@ -1,4 +1,4 @@
-import { takeTick } from '@paddock/db/turns/schedules';
+import { takeTick } from '@paddock/db/schedules/schedules';
 import { redeliverySchedule } from '@paddock/domain/tasks/redelivery-schedule';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';

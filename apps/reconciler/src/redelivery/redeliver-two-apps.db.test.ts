@@ -4,7 +4,7 @@ import { startGitHubSimulator } from '@paddock/simulators/github/start-github-si
 import { startReceiver } from '@paddock/simulators/github/start-receiver';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createWaits } from '@paddock/db/accounts/waits';
+import { createWaits } from '@paddock/db/breakers/waits';
 import { deliveryLogAtGitHub } from './delivery-log-at-github.ts';
 import { redeliver } from './redeliver.ts';
 

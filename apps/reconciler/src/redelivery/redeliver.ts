@@ -9,7 +9,7 @@ import {
   resolveDeliveries,
 } from '@paddock/db/deliveries/redelivery';
 import type { Database } from '@paddock/db/schema/tables';
-import { wantExtraPasses } from '@paddock/db/turns/extra-passes';
+import { wantExtraPasses } from '@paddock/db/schedules/extra-passes';
 import { redeliverySchedule } from '@paddock/domain/tasks/redelivery-schedule';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
 import type { Kysely } from 'kysely';

@@ -1,4 +1,4 @@
-import { createWaits } from '@paddock/db/accounts/waits';
+import { createWaits } from '@paddock/db/breakers/waits';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { connectGitHub } from '@paddock/github/connect';
 import { createJitConfig } from '@paddock/github/runners';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
-import { createWaits } from '@paddock/db/accounts/waits';
+import { createWaits } from '@paddock/db/breakers/waits';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import type { Database } from '@paddock/db/schema/tables';
 import { connectGitHub, type GitHub } from '@paddock/github/connect';

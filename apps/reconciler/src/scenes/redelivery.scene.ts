@@ -1,4 +1,4 @@
-import { createWaits } from '@paddock/db/accounts/waits';
+import { createWaits } from '@paddock/db/breakers/waits';
 import type { Database } from '@paddock/db/schema/tables';
 import { connectGitHub } from '@paddock/github/connect';
 import { type Receiver, startReceiver } from '@paddock/simulators/github/start-receiver';

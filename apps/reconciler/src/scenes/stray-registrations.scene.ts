@@ -1,4 +1,4 @@
-import { createWaits } from '@paddock/db/accounts/waits';
+import { createWaits } from '@paddock/db/breakers/waits';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { connectGitHub, type GitHub } from '@paddock/github/connect';
 import { createJitConfig } from '@paddock/github/runners';

@@ -1,4 +1,4 @@
-import { wantExtraPasses } from '@paddock/db/turns/extra-passes';
+import { wantExtraPasses } from '@paddock/db/schedules/extra-passes';
 import { done } from '@paddock/queue/outcome';
 import { runDueTasks } from '@paddock/queue/drain';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';

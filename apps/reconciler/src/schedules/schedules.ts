@@ -1,5 +1,5 @@
-import { lookAtSchedules, takeExtraPasses } from '@paddock/db/turns/extra-passes';
-import { takeTick } from '@paddock/db/turns/schedules';
+import { lookAtSchedules, takeExtraPasses } from '@paddock/db/schedules/extra-passes';
+import { takeTick } from '@paddock/db/schedules/schedules';
 import type { Database } from '@paddock/db/schema/tables';
 import { bringForward } from '@paddock/queue/bring-forward';
 import { enqueue } from '@paddock/queue/enqueue';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { pauseSweep, resumeSweep } from '@paddock/db/turns/paused-sweeps';
+import { pauseSweep, resumeSweep } from '@paddock/db/schedules/paused-sweeps';
 import { runDueTasks } from '@paddock/queue/drain';
 import { enqueue } from '@paddock/queue/enqueue';
 import { createMetrics } from '@paddock/runtime/metrics';

@@ -1,5 +1,5 @@
 import type { Database } from '@paddock/db/schema/tables';
-import { findSweepStates, type SweepState } from '@paddock/db/turns/sweep-states';
+import { findSweepStates, type SweepState } from '@paddock/db/schedules/sweep-states';
 import { isOverdue, whyOverdue } from '@paddock/domain/tasks/why-overdue';
 import type { Kysely } from 'kysely';
 import type { ReconcilerEvents } from '../events.ts';

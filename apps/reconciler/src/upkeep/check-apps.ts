@@ -1,8 +1,8 @@
 import { recordAppAuthFailure } from '@paddock/db/accounts/app-auth-failures';
 import { type AppInstallation, findAppInstallations, repairInstallations } from '@paddock/db/accounts/app-installations';
 import type { InstallationToStore } from '@paddock/db/accounts/installations';
-import { currentPoolsDocument } from '@paddock/db/jobs/pools-documents';
-import { databaseTime } from '@paddock/db/turns/schedules';
+import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
+import { databaseTime } from '@paddock/db/schedules/schedules';
 import type { Database, EntityType } from '@paddock/db/schema/tables';
 import { compareInstallations } from '@paddock/domain/accounts/compare-installations';
 import { findAppProblems } from '@paddock/domain/accounts/find-app-problems';

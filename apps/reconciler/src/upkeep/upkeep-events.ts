@@ -3,9 +3,9 @@ import { levelOf } from '@paddock/kube/cluster-events';
 import type { KubeFailure } from '@paddock/kube/errors';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
-import type { SharedCounters } from '../jobs/job-events.ts';
+import type { SharedCounters } from '../shared-counters.ts';
 
-/** What happens where things are removed that nobody needs any more. */
+/** What happens where the Apps are checked and what is no longer needed is removed. */
 export function upkeepEvents(log: Logger, metrics: Metrics, { recovered, oneFailed }: SharedCounters) {
   const refusedPasses = metrics.counter(
     'paddock_sweep_over_cap_total',
@@ -14,6 +14,17 @@ export function upkeepEvents(log: Logger, metrics: Metrics, { recovered, oneFail
   );
 
   return {
+    appChecked(appId: number, found: readonly string[]) {
+      for (const problem of found) log.error('the GitHub App cannot do its work: change it at GitHub', { appId, problem });
+    },
+    appNotChecked(appId: number, failure: GitHubFailure) {
+      oneFailed('check-apps');
+      log.warn('a GitHub App could not be checked', { appId, failure });
+    },
+    tooManyUnlisted(appId: number, count: number) {
+      oneFailed('check-apps');
+      log.error('GitHub lists too few installations of an App to be believed: none is taken for gone', { appId, missing: count });
+    },
     podNotDeleted(podName: string, failure: KubeFailure) {
       oneFailed('delete-ended-pods');
       log[levelOf(failure)]('pod of an ended worker could not be deleted', { podName, failure });

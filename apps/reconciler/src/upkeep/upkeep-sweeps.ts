@@ -1,4 +1,4 @@
-import { breakerRules } from '@paddock/db/matching/breaker-settings';
+import { breakerRules } from '@paddock/db/breakers/breaker-settings';
 import type { Database } from '@paddock/db/schema/tables';
 import { done } from '@paddock/queue/outcome';
 import { countExpiredOperations, purgeOperations } from '@paddock/queue/purge-operations';
@@ -8,6 +8,7 @@ import { actOrCount } from '../count-only.ts';
 import { deleteEndedPods } from '../workers/delete-ended-pods.ts';
 import { removeRegistrations } from '../workers/remove-registrations.ts';
 import { removeStrayRegistrations } from '../workers/remove-stray-registrations.ts';
+import { checkApps } from './check-apps.ts';
 import { retireRows } from './retire-rows.ts';
 import { counting, type Sweep } from '../sweep.ts';
 import { sweepTask } from '../schedules/sweep-schedules.ts';
@@ -18,7 +19,7 @@ const OPERATIONS_AT_ONCE = 1_000;
 /** A pass of retention is over long before its task's time. */
 const BATCHES_OF_ONE_PASS = 100;
 
-/** The sweeps that remove what nobody needs any more. */
+/** The sweeps that check the Apps and remove what is no longer needed. */
 export function upkeepSweeps({ db, github, cluster, config, events }: SweepContext) {
   return {
     'delete-ended-pods': counting(1, ({ signal, dryRun }) =>
@@ -67,6 +68,21 @@ export function upkeepSweeps({ db, github, cluster, config, events }: SweepConte
         signal,
       ),
     ),
+    'check-apps': {
+      slots: 1,
+      pass: async ({ signal, dryRun }) => {
+        const options = {
+          db,
+          github,
+          events,
+          appIds: config.github.apps.map(({ appId }) => appId),
+          goneAtMost: config.installationsGoneAtMost,
+          dryRun,
+        };
+        const { waitMs, ...counts } = await checkApps(options, signal);
+        return done(counts, waitMs > 0 ? [{ ...sweepTask('check-apps'), dueInMs: waitMs }] : []);
+      },
+    },
     'retire-rows': {
       slots: 1,
       pass: async ({ signal, dryRun }) => {

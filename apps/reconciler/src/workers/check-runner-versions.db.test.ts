@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createWaits } from '@paddock/db/accounts/waits';
+import { createWaits } from '@paddock/db/breakers/waits';
 import { connectGitHub, type GitHub } from '@paddock/github/connect';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { createPod } from '@paddock/kube/pods';

@@ -1,5 +1,5 @@
-import { endRefusals, recordRefusal } from '@paddock/db/accounts/refusals';
-import type { Noting } from '@paddock/db/matching/breakers';
+import { endRefusals, recordRefusal } from '@paddock/db/breakers/refusals';
+import type { Noting } from '@paddock/db/breakers/note-failure';
 import type { OverdueWorker } from '@paddock/db/workers/overdue-workers';
 import type { RunnerReading } from '@paddock/db/workers/runner-readings';
 import { countListable } from '@paddock/db/workers/worker-stops';

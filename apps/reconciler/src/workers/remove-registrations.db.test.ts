@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createWaits } from '@paddock/db/accounts/waits';
+import { createWaits } from '@paddock/db/breakers/waits';
 import { removeRegistrations, type RemovedRegistrationsCounts, type RemoveRegistrationsOptions } from './remove-registrations.ts';
 
 let database: TestDatabase;

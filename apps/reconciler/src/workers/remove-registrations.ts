@@ -1,5 +1,5 @@
-import { endRefusals, recordRefusal } from '@paddock/db/accounts/refusals';
-import type { Noting } from '@paddock/db/matching/breakers';
+import { endRefusals, recordRefusal } from '@paddock/db/breakers/refusals';
+import type { Noting } from '@paddock/db/breakers/note-failure';
 import { findLeftRegistrations, type LeftRegistration, markRegistrationsGone } from '@paddock/db/workers/registrations';
 import type { Database } from '@paddock/db/schema/tables';
 import { countListable } from '@paddock/db/workers/worker-stops';

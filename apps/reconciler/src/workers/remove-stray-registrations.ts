@@ -7,7 +7,7 @@ import {
   noteStrayRegistrations,
   type SeenRegistration,
 } from '@paddock/db/workers/stray-registrations';
-import type { Noting } from '@paddock/db/matching/breakers';
+import type { Noting } from '@paddock/db/breakers/note-failure';
 import { countListable } from '@paddock/db/workers/worker-stops';
 import { findNamespaces } from '@paddock/db/workers/worker-pods';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
@@ -18,7 +18,7 @@ import type { Cluster } from '@paddock/kube/connect';
 import { KubeError } from '@paddock/kube/errors';
 import { findPod } from '@paddock/kube/pods';
 import { deleteSecret } from '@paddock/kube/secrets';
-import { createAskGitHub } from '../jobs/ask-github.ts';
+import { createAskGitHub } from '../ask-github.ts';
 import { actOrCount } from '../count-only.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import { scopeToday } from '../scope-today.ts';

@@ -6,7 +6,7 @@ import { levelOf } from '@paddock/kube/cluster-events';
 import type { KubeFailure } from '@paddock/kube/errors';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
-import type { SharedCounters } from '../jobs/job-events.ts';
+import type { SharedCounters } from '../shared-counters.ts';
 
 /** In one line of the log. */
 const MOST_NAMES = 10;

@@ -1,4 +1,4 @@
-import { breakerRules } from '@paddock/db/matching/breaker-settings';
+import { breakerRules } from '@paddock/db/breakers/breaker-settings';
 import { checkRunnerVersions } from './check-runner-versions.ts';
 import { checkWorkers } from './check-workers.ts';
 import { counting, type Sweep } from '../sweep.ts';

@@ -1,7 +1,7 @@
 import { markPodsDeleted } from '@paddock/db/workers/ended-pods';
-import { holdLease } from '@paddock/db/turns/hold-lease';
-import { ownCluster } from '@paddock/db/matching/breakers';
-import { noteAnswer } from '@paddock/db/matching/probes';
+import { holdLease } from '@paddock/db/leases/hold-lease';
+import { ownCluster } from '@paddock/db/breakers/breaker-subjects';
+import { noteAnswer } from '@paddock/db/breakers/probes';
 import { findInstance } from '@paddock/db/instance';
 import { markStuckPods } from '@paddock/db/workers/stuck-pods';
 import { findKnownPods, findNamespaces, stopVanishedWorkers } from '@paddock/db/workers/worker-pods';

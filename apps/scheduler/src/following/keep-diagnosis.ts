@@ -1,4 +1,4 @@
-import { currentPoolsDocument } from '@paddock/db/jobs/pools-documents';
+import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import type { Database } from '@paddock/db/schema/tables';
 import { saveDiagnosis } from '@paddock/db/workers/workers';
 import type { Kysely } from 'kysely';

@@ -1,6 +1,9 @@
-import { accountBreaker, noteFailure, noteSuccess, type Noting, POD_REFUSED, poolBreaker } from '@paddock/db/matching/breakers';
+import { accountBreaker, poolBreaker } from '@paddock/db/breakers/breaker-subjects';
+import { noteFailure, type Noting } from '@paddock/db/breakers/note-failure';
+import { noteSuccess } from '@paddock/db/breakers/breakers';
+import { POD_REFUSED } from '@paddock/db/breakers/failure-classes';
 import { closeStartedPool } from '@paddock/db/matching/started-pools';
-import { noteOutdatedRunner, noteWorkerFailure } from '@paddock/db/matching/worker-failures';
+import { noteOutdatedRunner, noteWorkerFailure } from '@paddock/db/workers/worker-failures';
 import { OUTDATED_RUNNER } from '@paddock/db/workers/outdated-runners';
 import type { PodTransition } from '@paddock/db/workers/worker-pods';
 import { START_FAILURES } from '@paddock/domain/workers/stop-reasons';

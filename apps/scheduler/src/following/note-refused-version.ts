@@ -1,5 +1,5 @@
-import type { Noting } from '@paddock/db/matching/breakers';
-import { noteOutdatedRunner } from '@paddock/db/matching/worker-failures';
+import type { Noting } from '@paddock/db/breakers/note-failure';
+import { noteOutdatedRunner } from '@paddock/db/workers/worker-failures';
 import { findEndWithoutJob, markOutdatedRunner } from '@paddock/db/workers/outdated-runners';
 import type { Cluster } from '@paddock/kube/connect';
 import { isPassing, KubeError, type KubeFailure } from '@paddock/kube/errors';

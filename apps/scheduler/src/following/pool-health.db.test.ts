@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { noteFailure, poolBreaker } from '@paddock/db/matching/breakers';
+import { noteFailure } from '@paddock/db/breakers/note-failure';
+import { poolBreaker } from '@paddock/db/breakers/breaker-subjects';
 import { listPods } from '@paddock/kube/pods';
 import { findInstance } from '@paddock/db/instance';
 import { waitFor } from '@paddock/testing/wait-for';

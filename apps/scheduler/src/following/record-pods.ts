@@ -1,6 +1,6 @@
 import { adoptWorkers } from '@paddock/db/workers/adopt-workers';
 import { isBadData } from '@paddock/db/connection/errors';
-import type { Noting } from '@paddock/db/matching/breakers';
+import type { Noting } from '@paddock/db/breakers/note-failure';
 import type { Database } from '@paddock/db/schema/tables';
 import { type PodTransition, type RecordedPods, recordPodStates } from '@paddock/db/workers/worker-pods';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';

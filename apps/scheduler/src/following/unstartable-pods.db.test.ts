@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { findInstance } from '@paddock/db/instance';
-import { noteFailure, poolBreaker } from '@paddock/db/matching/breakers';
+import { noteFailure } from '@paddock/db/breakers/note-failure';
+import { poolBreaker } from '@paddock/db/breakers/breaker-subjects';
 import { findUnstartableWorkers } from '@paddock/db/workers/stuck-pods';
 import { callJson, objectPath } from '@paddock/kube/call';
 import type { ObservedPod } from '@paddock/kube/observed-pod';

@@ -1,4 +1,7 @@
-import { AWAY, noteFailure, noteSuccess, type Noting, ownCluster } from '@paddock/db/matching/breakers';
+import { AWAY } from '@paddock/db/breakers/failure-classes';
+import { noteFailure, type Noting } from '@paddock/db/breakers/note-failure';
+import { noteSuccess } from '@paddock/db/breakers/breakers';
+import { ownCluster } from '@paddock/db/breakers/breaker-subjects';
 import type { Cluster } from '@paddock/kube/connect';
 import { isAway, KubeError } from '@paddock/kube/errors';
 import type { Handler } from '@paddock/queue/kind';

@@ -1,4 +1,4 @@
-import { endRefusals, recordRefusal } from '@paddock/db/accounts/refusals';
+import { endRefusals, recordRefusal } from '@paddock/db/breakers/refusals';
 import { findUnservedKey, saveUnservedAccess } from '@paddock/db/matching/unserved-keys';
 import { refusedSubject } from '@paddock/domain/accounts/refused-subject';
 import { classifyGitHubError } from '@paddock/github/errors';

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectDatabase } from '@paddock/db/connection/connect';
-import { type CurrentPools, currentPoolsDocument } from '@paddock/db/jobs/pools-documents';
+import { type CurrentPools, currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';

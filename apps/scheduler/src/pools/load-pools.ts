@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { currentPoolsDocument, storePoolsDocument } from '@paddock/db/jobs/pools-documents';
+import { currentPoolsDocument, storePoolsDocument } from '@paddock/db/pools/pools-documents';
 import { reconsiderJobs } from '@paddock/db/jobs/reconsider-jobs';
 import type { Database } from '@paddock/db/schema/tables';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createWaits } from '@paddock/db/accounts/waits';
+import { createWaits } from '@paddock/db/breakers/waits';
 import { metricSum } from '@paddock/testing/metric-sum';
 import { startService } from '@paddock/testing/processes';
 import { untilDisconnected } from '@paddock/testing/until-disconnected';

@@ -1,6 +1,6 @@
-import type { Noting } from '@paddock/db/matching/breakers';
-import { findProbed, findProbePlace, noteAnswer, noteSilence, type Probed } from '@paddock/db/matching/probes';
-import { takeLease } from '@paddock/db/turns/leases';
+import type { Noting } from '@paddock/db/breakers/note-failure';
+import { findProbed, findProbePlace, noteAnswer, noteSilence, type Probed } from '@paddock/db/breakers/probes';
+import { takeLease } from '@paddock/db/leases/leases';
 import type { GitHub } from '@paddock/github/connect';
 import { answersProbe as gitHubAnswers } from '@paddock/github/probe';
 import type { Cluster } from '@paddock/kube/connect';

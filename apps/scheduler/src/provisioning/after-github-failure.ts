@@ -3,9 +3,9 @@ import {
   type BreakerSubject,
   githubBreaker,
   installationBreaker,
-  noteFailure,
   repositoryBreaker,
-} from '@paddock/db/matching/breakers';
+} from '@paddock/db/breakers/breaker-subjects';
+import { noteFailure } from '@paddock/db/breakers/note-failure';
 import type { Database } from '@paddock/db/schema/tables';
 import { clearRegistrationStarted, type WorkerToProvision } from '@paddock/db/workers/workers';
 import { refusedSubject } from '@paddock/domain/accounts/refused-subject';
@@ -17,7 +17,7 @@ import type { Kysely } from 'kysely';
 import { awaitGitHub } from '../await-github.ts';
 import { noteRefusal } from '../note-refusal.ts';
 import { failWorker } from './fail-worker.ts';
-import { requireLease } from './lease.ts';
+import { requireLease } from '../require-lease.ts';
 import type { Registering } from './registering.ts';
 import { repairInstallation, type Standing } from './repair-installation.ts';
 import { aloneMs, LONGEST_ALONE_MS, waitForReturn } from './wait-for-return.ts';

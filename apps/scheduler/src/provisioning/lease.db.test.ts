@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { clusterBreaker, noteFailure } from '@paddock/db/matching/breakers';
+import { clusterBreaker } from '@paddock/db/breakers/breaker-subjects';
+import { noteFailure } from '@paddock/db/breakers/note-failure';
 import type { Task } from '@paddock/queue/task';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { look, type Seen } from '../scenes/evidence.scene.ts';

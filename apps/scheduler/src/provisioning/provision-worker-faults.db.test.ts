@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { noteFailure, poolBreaker } from '@paddock/db/matching/breakers';
+import { noteFailure } from '@paddock/db/breakers/note-failure';
+import { poolBreaker } from '@paddock/db/breakers/breaker-subjects';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { look, type Seen } from '../scenes/evidence.scene.ts';
 import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';

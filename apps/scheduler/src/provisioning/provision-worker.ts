@@ -1,12 +1,5 @@
-import {
-  accountBreaker,
-  clusterBreaker,
-  giveBackTrial,
-  passBreakers,
-  poolBreaker,
-  registrationBreakers,
-  UNWATCHED,
-} from '@paddock/db/matching/breakers';
+import { accountBreaker, clusterBreaker, poolBreaker, registrationBreakers } from '@paddock/db/breakers/breaker-subjects';
+import { giveBackTrial, passBreakers, UNWATCHED } from '@paddock/db/breakers/breakers';
 import { findWorkerToProvision, type WorkerToProvision } from '@paddock/db/workers/workers';
 import { servesBearer } from '@paddock/domain/pools/gate';
 import { KubeError, type KubeFailure } from '@paddock/kube/errors';
@@ -17,7 +10,7 @@ import type { Handler } from '@paddock/queue/kind';
 import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
 import { type FailReason, failWorker } from './fail-worker.ts';
-import { requireLease } from './lease.ts';
+import { requireLease } from '../require-lease.ts';
 import { registerRunner } from './register-runner.ts';
 import type { Registering } from './registering.ts';
 import { putSecret } from './put-secret.ts';

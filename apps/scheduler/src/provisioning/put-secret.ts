@@ -2,7 +2,7 @@ import type { WorkerToProvision } from '@paddock/db/workers/workers';
 import { isPassing, KubeError, type KubeFailure } from '@paddock/kube/errors';
 import { createSecret } from '@paddock/kube/secrets';
 import { pause } from '@paddock/runtime/pause';
-import { requireLease } from './lease.ts';
+import { requireLease } from '../require-lease.ts';
 import { secretOf } from './manifests.ts';
 import type { Starting } from './start-pod.ts';
 import type { Run } from './while-away.ts';

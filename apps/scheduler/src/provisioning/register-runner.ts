@@ -1,4 +1,6 @@
-import { holdBack, noteSuccess, registrationBreakers, repositoryBreaker } from '@paddock/db/matching/breakers';
+import { holdBack } from '@paddock/db/breakers/note-failure';
+import { noteSuccess } from '@paddock/db/breakers/breakers';
+import { registrationBreakers, repositoryBreaker } from '@paddock/db/breakers/breaker-subjects';
 import { noteRegistrationBudget } from '@paddock/db/matching/registration-budgets';
 import { clearRegistrationStarted, markRegistrationStarted, saveRegistration, type WorkerToProvision } from '@paddock/db/workers/workers';
 import { servesRepository } from '@paddock/domain/pools/gate';
@@ -12,7 +14,7 @@ import type { Task } from '@paddock/queue/task';
 import { afterGitHubFailure } from './after-github-failure.ts';
 import { type FailReason, failWorker } from './fail-worker.ts';
 import { holdToGroup } from './hold-to-group.ts';
-import { hasLease, requireLease } from './lease.ts';
+import { hasLease, requireLease } from '../require-lease.ts';
 import type { Registering } from './registering.ts';
 import { scopeOf } from '../scope-of.ts';
 import { tryWhileAway } from './while-away.ts';

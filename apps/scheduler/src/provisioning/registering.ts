@@ -1,4 +1,4 @@
-import type { Noting } from '@paddock/db/matching/breakers';
+import type { Noting } from '@paddock/db/breakers/note-failure';
 import type { GitHub } from '@paddock/github/connect';
 import type { RunnerGroups } from '@paddock/github/runner-groups';
 import type { SchedulerEvents } from '../events.ts';

@@ -1,14 +1,7 @@
-import {
-  AWAY,
-  type BreakerSubject,
-  clusterBreaker,
-  type Hold,
-  noteFailure,
-  type Noting,
-  noteSuccess,
-  POD_REFUSED,
-  poolBreaker,
-} from '@paddock/db/matching/breakers';
+import { AWAY, POD_REFUSED } from '@paddock/db/breakers/failure-classes';
+import { type BreakerSubject, clusterBreaker, poolBreaker } from '@paddock/db/breakers/breaker-subjects';
+import { type Hold, noteFailure, type Noting } from '@paddock/db/breakers/note-failure';
+import { noteSuccess } from '@paddock/db/breakers/breakers';
 import { isPending, savePod, type WorkerToProvision } from '@paddock/db/workers/workers';
 import type { Pool } from '@paddock/domain/pools/pools-document';
 import type { Cluster } from '@paddock/kube/connect';
@@ -19,7 +12,7 @@ import { done, type Outcome, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
 import { isClusterAway } from '../cluster-away.ts';
 import type { SchedulerEvents } from '../events.ts';
-import { requireLease } from './lease.ts';
+import { requireLease } from '../require-lease.ts';
 import { podOf, secretOf } from './manifests.ts';
 import { waitForReturn } from './wait-for-return.ts';
 import { type Run, tryWhileAway } from './while-away.ts';

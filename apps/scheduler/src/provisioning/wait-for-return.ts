@@ -1,4 +1,4 @@
-import type { Hold } from '@paddock/db/matching/breakers';
+import type { Hold } from '@paddock/db/breakers/note-failure';
 import type { WorkerToProvision } from '@paddock/db/workers/workers';
 import { type Outcome, snooze } from '@paddock/queue/outcome';
 

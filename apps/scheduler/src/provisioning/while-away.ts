@@ -1,7 +1,7 @@
 import { saysAway } from '@paddock/db/connection/errors';
 import type { Task } from '@paddock/queue/task';
 import { pause } from '@paddock/runtime/pause';
-import { hasLease } from './lease.ts';
+import { hasLease } from '../require-lease.ts';
 
 const TRY_AGAIN_MS = 250;
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { currentPoolsDocument } from '@paddock/db/jobs/pools-documents';
+import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { reconsiderJobs } from '@paddock/db/jobs/reconsider-jobs';
 import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 import { findInstance } from '@paddock/db/instance';

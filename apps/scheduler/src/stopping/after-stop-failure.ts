@@ -1,4 +1,5 @@
-import { type BreakerSubject, heldBy, type Noting } from '@paddock/db/matching/breakers';
+import { type BreakerSubject, heldBy } from '@paddock/db/breakers/breaker-subjects';
+import type { Noting } from '@paddock/db/breakers/note-failure';
 import { noteStopHeldUp, type WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { StopRules } from '@paddock/domain/workers/stop-steps';
 import { refusedSubject } from '@paddock/domain/accounts/refused-subject';

@@ -1,4 +1,4 @@
-import { endRefusals } from '@paddock/db/accounts/refusals';
+import { endRefusals } from '@paddock/db/breakers/refusals';
 import { findFittingRuns } from '@paddock/db/jobs/fitting-runs';
 import { saveRunnerReadings } from '@paddock/db/workers/runner-readings';
 import type { WorkerToStop } from '@paddock/db/workers/stopping-workers';

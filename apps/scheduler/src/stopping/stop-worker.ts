@@ -1,5 +1,5 @@
-import type { Noting } from '@paddock/db/matching/breakers';
-import { noteWorkerFailure } from '@paddock/db/matching/worker-failures';
+import type { Noting } from '@paddock/db/breakers/note-failure';
+import { noteWorkerFailure } from '@paddock/db/workers/worker-failures';
 import { markRegistrationsGone } from '@paddock/db/workers/registrations';
 import {
   endStoppedWorker,
@@ -25,7 +25,7 @@ import type { SchedulerEvents } from '../events.ts';
 import { isToldByPod } from '../following/diagnosis.ts';
 import { examinePod } from '../following/examine-pod.ts';
 import { keepDiagnosis } from '../following/keep-diagnosis.ts';
-import { requireLease } from '../provisioning/lease.ts';
+import { requireLease } from '../require-lease.ts';
 import { type Looking, lookAt, placeOf, type Seen } from './stop-looks.ts';
 
 export interface Stopping extends Looking, Noting {

@@ -1,6 +1,6 @@
 import type { KnownInstallation } from '@paddock/domain/accounts/compare-installations';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { appendEvents } from '../deliveries/installation-events.ts';
+import { appendEvents } from '../events/installation-events.ts';
 import { pinLogins } from './login-pins.ts';
 import { type InstallationToStore, storeInstallations } from './installations.ts';
 import type { Database, EntityType } from '../schema/tables.ts';

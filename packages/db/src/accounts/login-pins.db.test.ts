@@ -4,7 +4,7 @@ import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { repairInstallations } from './app-installations.ts';
 import { pinLogins } from './login-pins.ts';
-import { storePoolsDocument } from '../jobs/pools-documents.ts';
+import { storePoolsDocument } from '../pools/pools-documents.ts';
 
 /** As GitHub lists an account named acme. */
 const listed = (id: number) => ({

@@ -5,7 +5,7 @@ import { examplePayload } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
-import { bindWorkers } from '../jobs/bind-workers.ts';
+import { bindWorkers } from '../workers/bind-workers.ts';
 import { pools } from '../scenes/job-lives.scene.ts';
 import { storeJobs } from '../jobs/jobs.ts';
 import { decideOn } from '../jobs/stated-columns.ts';

@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely';
 import type { NamedAccount } from '@paddock/domain/pools/entities';
 import { pinLogins } from '../accounts/login-pins.ts';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
-import type { CurrentPools } from '../jobs/pools-documents.ts';
+import type { CurrentPools } from '../pools/pools-documents.ts';
 import { addStored, bindRunners, type StoredJobs } from '../jobs/record-jobs.ts';
 import { isJobDelivery, statementOf, storeJobDeliveries } from './store-job-deliveries.ts';
 import { storeNewJob } from './store-new-job.ts';

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { isArrivalOf, type LoggedDelivery } from './installation-events.ts';
+import { isArrivalOf, type LoggedDelivery } from '../events/installation-events.ts';
 import type { Database } from '../schema/tables.ts';
 
 /** A delivery of which no attempt got through, as the log shows it. */

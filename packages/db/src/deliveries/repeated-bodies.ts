@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { payloadOf } from './installation-events.ts';
+import { payloadOf } from '../events/installation-events.ts';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
 import type { Database } from '../schema/tables.ts';
 

@@ -1,10 +1,10 @@
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { NOT_SERVED, placeJob } from '@paddock/domain/pools/place-job';
 import type { Transaction } from 'kysely';
-import { appendEvents } from './installation-events.ts';
+import { appendEvents } from '../events/installation-events.ts';
 import { compareBodies, type KnownBody } from './repeated-bodies.ts';
 import { type InstallationMention, noteInstallations, noteOtherRepositories, storeInstallations } from '../accounts/installations.ts';
-import type { CurrentPools } from '../jobs/pools-documents.ts';
+import type { CurrentPools } from '../pools/pools-documents.ts';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
 import type { Database } from '../schema/tables.ts';
 

@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { installationToday, loginToday } from '../accounts/installation-today.ts';
-import { isLeftAlone } from '../accounts/refusals.ts';
+import { isLeftAlone } from '../breakers/refusals.ts';
 import { hasLiveRunner } from './live-runner.ts';
 import type { Database, EntityType, Status } from '../schema/tables.ts';
 import { WORD_OF_GITHUB } from '../workers/request-stops.ts';

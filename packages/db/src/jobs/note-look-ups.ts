@@ -1,7 +1,7 @@
 import type { JobVerdict } from '@paddock/domain/jobs/judge-job';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { JobToLookUp } from './jobs-to-look-up.ts';
-import { isWaiting } from '../accounts/waits.ts';
+import { isWaiting } from '../breakers/waits.ts';
 import { hasLiveRunner } from './live-runner.ts';
 import type { Database, Status } from '../schema/tables.ts';
 

@@ -2,7 +2,7 @@ import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { NOT_SERVED, placeJob } from '@paddock/domain/pools/place-job';
 import type { JobStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import { type Kysely, sql } from 'kysely';
-import type { CurrentPools } from './pools-documents.ts';
+import type { CurrentPools } from '../pools/pools-documents.ts';
 import { recordFindings } from './record-findings.ts';
 import { replaceWaitingJobs } from './replace-waiting-jobs.ts';
 import type { Database } from '../schema/tables.ts';

@@ -1,8 +1,8 @@
 import type { DeliveredStatement } from '@paddock/domain/deliveries/fold-job-statements';
 import { jobOutcomes, type JobResult } from '@paddock/domain/deliveries/job-outcomes';
 import type { Transaction } from 'kysely';
-import { appendEvents } from '../deliveries/installation-events.ts';
-import type { CurrentPools } from './pools-documents.ts';
+import { appendEvents } from '../events/installation-events.ts';
+import type { CurrentPools } from '../pools/pools-documents.ts';
 import { recordJobs } from './record-jobs.ts';
 import type { Database } from '../schema/tables.ts';
 

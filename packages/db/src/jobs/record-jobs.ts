@@ -2,10 +2,10 @@ import { type DeliveredStatement, foldJobStatements, roundsByRunner } from '@pad
 import type { JobResult } from '@paddock/domain/deliveries/job-outcomes';
 import { REFUSED_ACCOUNT } from '@paddock/domain/pools/place-job';
 import type { Transaction } from 'kysely';
-import { bindWorkers } from './bind-workers.ts';
+import { bindWorkers } from '../workers/bind-workers.ts';
 import { findEarlierStatements } from './earlier-statements.ts';
 import { type StoredJob, storeJobs } from './jobs.ts';
-import type { CurrentPools } from './pools-documents.ts';
+import type { CurrentPools } from '../pools/pools-documents.ts';
 import { decideOn } from './stated-columns.ts';
 import type { Database } from '../schema/tables.ts';
 

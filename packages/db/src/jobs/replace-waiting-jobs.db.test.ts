@@ -6,7 +6,7 @@ import { emptyMatchingTables, findReasons, matchOnce } from '../scenes/matching.
 import { queueEventChannel } from '../connection/schema-name.ts';
 import { clientConfig } from '../connection/connect.ts';
 import { listen } from '../connection/listen.ts';
-import { currentPoolsDocument } from './pools-documents.ts';
+import { currentPoolsDocument } from '../pools/pools-documents.ts';
 import { replaceWaitingJobs } from './replace-waiting-jobs.ts';
 
 let testDb: TestDatabase;

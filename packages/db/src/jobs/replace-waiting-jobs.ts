@@ -1,10 +1,10 @@
 import { type PlacedJob, replaceJob } from '@paddock/domain/pools/place-job';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { loginToday } from '../accounts/installation-today.ts';
-import { appendEvents, type EventToAppend } from '../deliveries/installation-events.ts';
+import { appendEvents, type EventToAppend } from '../events/installation-events.ts';
 import { storeJobs } from './jobs.ts';
 import { type JobToStore, jobToStore } from './stated-columns.ts';
-import type { CurrentPools } from './pools-documents.ts';
+import type { CurrentPools } from '../pools/pools-documents.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
 const PAGE = 500;

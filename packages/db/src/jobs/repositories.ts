@@ -2,8 +2,8 @@ import type { KnownJob } from '@paddock/domain/jobs/judge-discovered-job';
 import { type Kysely, sql } from 'kysely';
 import { installationToday, isUsable } from '../accounts/installation-today.ts';
 import { isPinned } from '../accounts/login-pins.ts';
-import { isLeftAlone } from '../accounts/refusals.ts';
-import { isWaiting } from '../accounts/waits.ts';
+import { isLeftAlone } from '../breakers/refusals.ts';
+import { isWaiting } from '../breakers/waits.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
 /** A repository and who may ask GitHub about it now. */

@@ -1,9 +1,10 @@
 import { type Kysely, sql } from 'kysely';
-import { type BreakerSubject, RATE_LIMITED, REFUSED } from './breakers.ts';
+import type { BreakerSubject } from '../breakers/breaker-subjects.ts';
+import { RATE_LIMITED, REFUSED } from '../breakers/failure-classes.ts';
 import { deficits } from './deficits.ts';
 import { installationToday, loginToday } from '../accounts/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
-import { IS_PROBED } from './probes.ts';
+import { IS_PROBED } from '../breakers/probes.ts';
 import { isReturnable } from './spare-workers.ts';
 import type { Database } from '../schema/tables.ts';
 import { GUARDS_WORKER } from '../workers/workers.ts';

@@ -7,12 +7,12 @@ import {
   clusterBreaker,
   githubBreaker,
   installationBreaker,
-  noteFailure,
-  noteSuccess,
   poolBreaker,
   repositoryBreaker,
-} from './breakers.ts';
-import { createWaits } from '../accounts/waits.ts';
+} from '../breakers/breaker-subjects.ts';
+import { noteFailure } from '../breakers/note-failure.ts';
+import { noteSuccess } from '../breakers/breakers.ts';
+import { createWaits } from '../breakers/waits.ts';
 import { emptyMatchingTables, matchAll, matchOnce } from '../scenes/matching.scene.ts';
 
 let testDb: TestDatabase;

@@ -2,7 +2,8 @@ import type { AccountBreaker, Breakers, MatchingRules, OpenBreaker, PoolRule } f
 import type { WaitReason } from '@paddock/domain/matching/wait-reasons';
 import { USUAL_MAX_WORKERS } from '@paddock/domain/pools/entities';
 import { type Kysely, sql } from 'kysely';
-import { type BreakerSubject, RATE_LIMITED } from './breakers.ts';
+import type { BreakerSubject } from '../breakers/breaker-subjects.ts';
+import { RATE_LIMITED } from '../breakers/failure-classes.ts';
 import { isUsable } from '../accounts/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';

@@ -6,9 +6,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import pg from 'pg';
 import { connectDatabase } from '../connection/connect.ts';
 import { queueEventChannel, sweepEventChannel, taskEventChannel } from '../connection/schema-name.ts';
-import { noteFailure, noteSuccess, poolBreaker } from '../matching/breakers.ts';
+import { noteFailure } from '../breakers/note-failure.ts';
+import { noteSuccess } from '../breakers/breakers.ts';
+import { poolBreaker } from '../breakers/breaker-subjects.ts';
 import { migrate } from '../migrate.ts';
-import { wantExtraPasses } from '../turns/extra-passes.ts';
+import { wantExtraPasses } from '../schedules/extra-passes.ts';
 
 let database: TestDatabase;
 let listener: pg.Client;

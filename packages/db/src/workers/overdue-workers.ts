@@ -1,10 +1,10 @@
 import { DEFAULT_DEADLINES } from '@paddock/domain/pools/deadlines';
 import { DEADLINE_REASONS } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, sql } from 'kysely';
-import { currentPoolsDocument } from '../jobs/pools-documents.ts';
+import { currentPoolsDocument } from '../pools/pools-documents.ts';
 import { RUNS_BOUND_JOB } from './assigned-workers.ts';
 import { installationToday, loginToday } from '../accounts/installation-today.ts';
-import { isLeftAlone } from '../accounts/refusals.ts';
+import { isLeftAlone } from '../breakers/refusals.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
 /** A worker past a deadline that does no work, as far as we know. Times in milliseconds, by the database's clock. */

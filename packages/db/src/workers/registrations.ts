@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { installationToday, loginToday } from '../accounts/installation-today.ts';
-import { isLeftAlone } from '../accounts/refusals.ts';
+import { isLeftAlone } from '../breakers/refusals.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
 /** A failed worker whose registration may still be known to GitHub, with what is known of its account and repository now. */

@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { installationToday, loginToday } from '../accounts/installation-today.ts';
-import { type StandingRefusal, standingRefusal } from '../accounts/refusals.ts';
-import { type Binding, bindWorkers } from '../jobs/bind-workers.ts';
+import { type StandingRefusal, standingRefusal } from '../breakers/refusals.ts';
+import { type Binding, bindWorkers } from './bind-workers.ts';
 import { IS_ASSIGNED } from './assigned-workers.ts';
 import type { Database, EntityType, Status } from '../schema/tables.ts';
 import { IS_EXAMINED } from './workers.ts';

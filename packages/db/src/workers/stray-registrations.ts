@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { installationToday, loginToday } from '../accounts/installation-today.ts';
-import { isLeftAlone } from '../accounts/refusals.ts';
+import { isLeftAlone } from '../breakers/refusals.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
 /** Where workers of ours have registered lately, by today's names (A12). */

@@ -3,7 +3,7 @@ import { jsonText } from '@paddock/domain/text/storable';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { installationToday, loginToday } from '../accounts/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
-import { RATE_LIMITED } from '../matching/breakers.ts';
+import { RATE_LIMITED } from '../breakers/failure-classes.ts';
 import type { Database, EntityType, FailureInfo, Status } from '../schema/tables.ts';
 
 //   pending ──► running ──► completed | failed      forward only: each statement names the states that it may leave

@@ -1,7 +1,7 @@
+import type { NamedAccount } from './entities.ts';
 import { loginThrough, serves } from './gate.ts';
 import { entityRule, poolsFor, type PoolsDocument } from './pools-document.ts';
 import { type ScopeRepoId, scopeRepoId } from './scope.ts';
-import type { JobStatement } from '../deliveries/workflow-job-event.ts';
 
 /** The pool that serves a job, and where its worker has to register. */
 export interface PlacedJob {
@@ -24,7 +24,15 @@ export const REFUSED_ACCOUNT: IgnoredJob = { ignored: 'refused_account' };
 
 export type IgnoredJob = { readonly ignored: (typeof NOT_SERVED)[number] };
 
-type JobToPlace = Pick<JobStatement, 'account' | 'labels' | 'isPublic' | 'repoId' | 'repoFullName'>;
+interface JobToPlace {
+  readonly account: NamedAccount & { readonly type: 'Organization' | 'User' };
+  /** Normalised. */
+  readonly labels: readonly string[];
+  /** Null: not known; then it is served where public repositories are. */
+  readonly isPublic: boolean | null;
+  readonly repoId: number;
+  readonly repoFullName: string;
+}
 
 /** Finds the pool of a job, the first with its labels that serves its account and repository, or why it has none (B4). */
 export function placeJob(document: PoolsDocument, job: JobToPlace): PlacedJob | IgnoredJob {

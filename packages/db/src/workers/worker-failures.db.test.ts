@@ -5,8 +5,10 @@ import { putJob } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { accountBreaker, noteFailure, noteSuccess, passBreakers, poolBreaker } from './breakers.ts';
-import { bindWorkers } from '../jobs/bind-workers.ts';
+import { accountBreaker, poolBreaker } from '../breakers/breaker-subjects.ts';
+import { noteFailure } from '../breakers/note-failure.ts';
+import { noteSuccess, passBreakers } from '../breakers/breakers.ts';
+import { bindWorkers } from './bind-workers.ts';
 import { beforeEachMatching, matchAll, matchOnce } from '../scenes/matching.scene.ts';
 import { closeServedPools, forgetFailedAccounts, noteOutdatedRunner, noteWorkerFailure } from './worker-failures.ts';
 

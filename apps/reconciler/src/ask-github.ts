@@ -1,9 +1,9 @@
-import { endRefusals, recordRefusal } from '@paddock/db/accounts/refusals';
+import { endRefusals, recordRefusal } from '@paddock/db/breakers/refusals';
 import type { InstallationToAsk } from '@paddock/db/jobs/repositories';
-import type { Noting } from '@paddock/db/matching/breakers';
+import type { Noting } from '@paddock/db/breakers/note-failure';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
-import { createGitHubTrouble } from '../github-trouble.ts';
+import { createGitHubTrouble } from './github-trouble.ts';
 
 /** Something that GitHub was asked about, and through which installation. */
 export interface Unanswered {

@@ -4,15 +4,9 @@ import { type RefusedSubject, refusedSubject } from '@paddock/domain/accounts/re
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
-import {
-  appBreaker,
-  type BreakerSubject,
-  installationBreaker,
-  type Noting,
-  RATE_LIMITED,
-  REFUSED,
-  repositoryBreaker,
-} from '../matching/breakers.ts';
+import { appBreaker, type BreakerSubject, installationBreaker, repositoryBreaker } from './breaker-subjects.ts';
+import type { Noting } from './note-failure.ts';
+import { RATE_LIMITED, REFUSED } from './failure-classes.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
 /** What a call depends on. */

@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely';
-import { takeBackFailures } from '../matching/worker-failures.ts';
+import { takeBackFailures } from './worker-failures.ts';
 import type { Database } from '../schema/tables.ts';
 
 export interface Binding {

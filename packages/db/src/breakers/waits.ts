@@ -1,7 +1,8 @@
 import { isAppCall } from '@paddock/domain/accounts/refused-subject';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
-import { appBreaker, type BreakerSubject, installationBreaker, RATE_LIMITED } from '../matching/breakers.ts';
+import { appBreaker, type BreakerSubject, installationBreaker } from './breaker-subjects.ts';
+import { RATE_LIMITED } from './failure-classes.ts';
 import type { Database } from '../schema/tables.ts';
 
 // What GitHub has asked to wait for stands in `breakers`, under a class of its own: of an App or an account where it binds all calls, of

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 import { installationToday } from '../accounts/installation-today.ts';
-import { isWaiting } from '../accounts/waits.ts';
+import { isWaiting } from './waits.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
-import type { BreakerSubject } from './breakers.ts';
+import type { BreakerSubject } from './breaker-subjects.ts';
 
 // GitHub and the cluster come back by themselves. They are probed while their breaker is open, so that jobs wait no longer than that:
 //

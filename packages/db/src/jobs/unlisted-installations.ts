@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
-import type { InstallationToAsk } from '../jobs/repositories.ts';
-import { isUsable } from './installation-today.ts';
-import { isLeftAlone } from './refusals.ts';
+import type { InstallationToAsk } from './repositories.ts';
+import { isUsable } from '../accounts/installation-today.ts';
+import { isLeftAlone } from '../breakers/refusals.ts';
 import type { Database } from '../schema/tables.ts';
 
 /** An installation whose repositories are to be listed. */

@@ -1,5 +1,5 @@
 import { integer, type SettingsOf } from '@paddock/runtime/settings';
-import type { BreakerRules } from './breakers.ts';
+import type { BreakerRules } from './note-failure.ts';
 
 /** What every service that counts failures reads. */
 export const breakerSettings = {

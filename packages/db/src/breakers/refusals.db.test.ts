@@ -3,7 +3,9 @@ import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { installationBreaker, noteFailure, noteSuccess, passBreakers, registrationBreakers } from '../matching/breakers.ts';
+import { installationBreaker, registrationBreakers } from './breaker-subjects.ts';
+import { noteFailure } from './note-failure.ts';
+import { noteSuccess, passBreakers } from './breakers.ts';
 import { findWorkerToStop } from '../workers/stopping-workers.ts';
 import { endRefusals, recordRefusal } from './refusals.ts';
 

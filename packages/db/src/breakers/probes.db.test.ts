@@ -3,8 +3,10 @@ import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { type Kysely, sql } from 'kysely';
-import { createWaits } from '../accounts/waits.ts';
-import { appBreaker, githubBreaker, installationBreaker, noteFailure, noteSuccess, passBreakers, poolBreaker } from './breakers.ts';
+import { createWaits } from './waits.ts';
+import { appBreaker, githubBreaker, installationBreaker, poolBreaker } from './breaker-subjects.ts';
+import { noteFailure } from './note-failure.ts';
+import { noteSuccess, passBreakers } from './breakers.ts';
 import type { Database } from '../schema/tables.ts';
 import { findProbed, findProbePlace, noteAnswer, noteSilence, type Probed } from './probes.ts';
 

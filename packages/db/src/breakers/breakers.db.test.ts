@@ -3,16 +3,9 @@ import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import {
-  giveBackTrial,
-  githubBreaker,
-  holdBack,
-  installationBreaker,
-  noteFailure,
-  noteSuccess,
-  passBreakers,
-  poolBreaker,
-} from './breakers.ts';
+import { giveBackTrial, noteSuccess, passBreakers } from './breakers.ts';
+import { githubBreaker, installationBreaker, poolBreaker } from './breaker-subjects.ts';
+import { holdBack, noteFailure } from './note-failure.ts';
 import { findWorkerToProvision, markRegistrationStarted } from '../workers/workers.ts';
 
 let database: TestDatabase;

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { type Kysely, sql } from 'kysely';
-import { installationBreaker, noteSuccess, passBreakers, registrationBreakers } from '../matching/breakers.ts';
+import { installationBreaker, registrationBreakers } from './breaker-subjects.ts';
+import { noteSuccess, passBreakers } from './breakers.ts';
 import type { Database } from '../schema/tables.ts';
 import { type BegunWait, createWaits, type Waits } from './waits.ts';
 

@@ -1,0 +1,36 @@
+import { accountInPool } from '@paddock/domain/matching/matching-rules';
+
+/** What is at fault, so that what is not goes on: a pool's template, an App, an account's installation, a repository, GitHub itself, the cluster. */
+export interface BreakerSubject {
+  readonly type: 'pool' | 'app' | 'installation' | 'repository' | 'github' | 'cluster';
+  /** The pool's name, or POOL@ACCOUNT for one account in it; the App's, the account's or the repository's id; the cluster's name; empty for GitHub. */
+  readonly id: string;
+}
+
+export const poolBreaker = (name: string): BreakerSubject => ({ type: 'pool', id: name });
+/** Of one account in a pool. */
+export const accountBreaker = (place: { pool: string; entityId: number }): BreakerSubject => ({ type: 'pool', id: accountInPool(place) });
+export const appBreaker = (appId: number): BreakerSubject => ({ type: 'app', id: String(appId) });
+export const installationBreaker = (entityId: number): BreakerSubject => ({ type: 'installation', id: String(entityId) });
+export const repositoryBreaker = (repoId: number): BreakerSubject => ({ type: 'repository', id: String(repoId) });
+export const githubBreaker: BreakerSubject = { type: 'github', id: '' };
+export const clusterBreaker = (name: string): BreakerSubject => ({ type: 'cluster', id: name });
+/** Of the one cluster there is, as the column `workers.cluster` names it. */
+export const ownCluster = { type: 'cluster', id: 'default' } as const;
+
+/** What a task that waits for a breaker of this subject is held by. */
+export const heldBy = ({ type, id }: BreakerSubject): string => `${type}:${id}`;
+
+interface RegistrationPlace {
+  readonly appId: number;
+  readonly entityId: number;
+  readonly scopeRepoId: number;
+}
+
+/** What a registration at GitHub can fail for; where it succeeds, all of it works. */
+export const registrationBreakers = ({ appId, entityId, scopeRepoId }: RegistrationPlace): BreakerSubject[] => [
+  appBreaker(appId),
+  installationBreaker(entityId),
+  ...(scopeRepoId === 0 ? [] : [repositoryBreaker(scopeRepoId)]),
+  githubBreaker,
+];
