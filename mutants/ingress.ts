@@ -12,8 +12,8 @@ export const ingress: readonly NamedMutant[] = [
   {
     mutant: 'ignored jobs are stored whole unless told otherwise',
     file: 'apps/ingress/src/config.ts',
-    find: "of: ['reduced', 'full'],\n    default: 'reduced',",
-    replace: "of: ['reduced', 'full'],\n    default: 'full',",
+    find: "default: 'reduced',",
+    replace: "default: 'full',",
     tests: ['apps/ingress/src/service.db.test.ts'],
   },
   {

@@ -15,4 +15,25 @@ export const runtime: readonly NamedMutant[] = [
     replace: '',
     tests: ['packages/runtime/src/run.test.ts'],
   },
+  {
+    mutant: 'a setting that went is passed over in silence',
+    file: 'packages/runtime/src/settings.ts',
+    find: "else if (environment[name] !== '') problems.push(",
+    replace: 'else if (false) problems.push(',
+    tests: ['packages/runtime/src/settings.test.ts'],
+  },
+  {
+    mutant: 'settings for tuning stand among those for operators',
+    file: 'packages/runtime/src/settings.ts',
+    find: '{ ...setting, tuning: true }',
+    replace: 'setting',
+    tests: ['test/src/settings-table.test.ts'],
+  },
+  {
+    mutant: 'the port of health means one thing in the scheduler, another in the reconciler',
+    file: 'apps/scheduler/src/config.ts',
+    find: "'PADDOCK_SCHEDULER_HTTP_PORT'",
+    replace: "'PADDOCK_RECONCILER_HTTP_PORT'",
+    tests: ['test/src/settings-table.test.ts'],
+  },
 ];

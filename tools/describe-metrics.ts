@@ -49,7 +49,7 @@ function declareAll(): Record<'ingress' | 'scheduler' | 'reconciler', Metrics> {
     reconciler: declare((metrics) => {
       createReconcilerEvents(log, metrics);
       queueAndCluster(metrics);
-      declareReconcilerGauges(metrics, db, { recoveryLimit: 0, stopAlertMs: 0, schedules: [] });
+      declareReconcilerGauges(metrics, db, { stopAlertMs: 0, schedules: [] });
     }),
   };
 }

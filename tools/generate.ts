@@ -19,7 +19,7 @@ import { describeSettings } from './describe-settings.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
-const programs: Record<string, Declarations> = { ingress, scheduler, reconciler, 'pnpm db:migrate': migrateSettings };
+const programs: Record<string, Declarations> = { ingress, scheduler, reconciler, 'db:migrate': migrateSettings };
 
 const files = {
   'db/schema.sql': await schemaText(),

@@ -21,8 +21,11 @@ export interface Claim {
 export interface BodyLimits {
   readonly maxBodyBytes: number;
   readonly maxHeldBytes: number;
-  readonly maxRequests: number;
+  readonly maxRequests?: number;
 }
+
+/** Most deliveries that arrive or wait to be stored at one time. */
+const MOST_REQUESTS = 10_000;
 
 /** GitHub's bodies have 7 to 30 KB, and few have more than this. */
 const ORDINARY_BYTES = 262_144;
@@ -60,7 +63,7 @@ interface Body {
 export function createBodyBudget(limits: BodyLimits, now: () => number = () => performance.now()): BodyBudget {
   const places = largePlaces(limits);
   const large = createShare(places * limits.maxBodyBytes, places);
-  const ordinary = createShare(limits.maxHeldBytes - large.maxBytes, limits.maxRequests);
+  const ordinary = createShare(limits.maxHeldBytes - large.maxBytes, limits.maxRequests ?? MOST_REQUESTS);
 
   /** Cuts off bodies that trickle in until there is room; each gives its own back at once. */
   function makeRoom(share: Share, bodies: number, bytes: number): boolean {

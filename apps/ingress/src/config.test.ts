@@ -68,8 +68,8 @@ describe('the ingress settings', () => {
     expect(stderr.split('\n')).toEqual([
       'The configuration has 5 problems:',
       '  - DATABASE_URL must be a URL that begins with postgresql://',
-      expect.stringContaining('PADDOCK_LOG_LEVEL must be one of error, warn, info, debug'),
       expect.stringContaining('PADDOCK_CONFIG is not set'),
+      expect.stringContaining('PADDOCK_LOG_LEVEL must be one of error, warn, info, debug'),
       expect.stringContaining('PADDOCK_MAX_BATCH must be between 1 and 2000'),
       '  - PADDOCK_INGRES_HTTP_PORT is not a setting: did you mean PADDOCK_INGRESS_HTTP_PORT?',
       '',

@@ -4,84 +4,72 @@ import { readConfig } from '@paddock/runtime/read-config';
 import { readSecret } from '@paddock/runtime/read-secret';
 import type { Secret } from '@paddock/runtime/secret';
 import { serviceSettings } from '@paddock/runtime/service-settings';
-import { choice, type Environment, integer, type SettingsOf, text } from '@paddock/runtime/settings';
+import { choice, duration, type Environment, integer, port, type SettingsOf, tuning } from '@paddock/runtime/settings';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
 
 export const settings = {
   ...serviceSettings,
-  configPath: text({ env: 'PADDOCK_CONFIG', doc: 'The configuration file (YAML): GitHub Apps, pools, entities' }),
-  httpPort: integer({
-    env: 'PADDOCK_INGRESS_HTTP_PORT',
-    doc: 'Port of the webhook; 0 takes a free one',
-    default: 8080,
-    min: 0,
-    max: 65_535,
-  }),
-  healthPort: integer({
-    env: 'PADDOCK_INGRESS_HEALTH_PORT',
-    doc: 'Port of health and metrics; 0 takes a free one',
-    default: 8083,
-    min: 0,
-    max: 65_535,
-  }),
-  poolSize: integer({ env: 'PADDOCK_INGRESS_POOL_SIZE', doc: 'Connections to PostgreSQL', default: 10, min: 3, max: 100 }),
-  maxBodyBytes: integer({
-    env: 'PADDOCK_MAX_BODY_BYTES',
-    doc: 'Largest body of a delivery; GitHub sends at most 25 MB',
-    default: 26_214_400,
-    min: 1_024,
-    max: 104_857_600,
+  httpPort: port({ env: 'PADDOCK_INGRESS_HTTP_PORT', default: 8080, doc: 'Port of the webhook' }),
+  healthPort: port({ env: 'PADDOCK_INGRESS_HEALTH_PORT', default: 8083, doc: 'Port of health and metrics' }),
+  poolSize: integer({
+    env: 'PADDOCK_INGRESS_POOL_SIZE',
+    default: 10,
+    min: 3,
+    max: 100,
+    doc: 'Connections to PostgreSQL: one for each of PADDOCK_INGRESS_WRITERS, at least two more',
   }),
   maxHeldBytes: integer({
     env: 'PADDOCK_MAX_HELD_BYTES',
-    doc: 'Bodies that are held in memory at one time, together; those above 256 KB take at most half of it, or as much as one may have. What would exceed it is refused with 503',
     default: 268_435_456,
     min: 1_048_576,
     max: 17_179_869_184,
+    doc: 'Memory for the bodies of deliveries; what would exceed it gets a 503. Raise the pod’s memory limit with it',
   }),
-  maxRequests: integer({
-    env: 'PADDOCK_MAX_REQUESTS_IN_FLIGHT',
-    doc: 'Deliveries that are received or wait to be stored at one time; any further one is refused with 503',
-    default: 10_000,
-    min: 1,
-    max: 1_000_000,
-  }),
-  bodyTimeoutMs: integer({
-    env: 'PADDOCK_BODY_TIMEOUT_MS',
-    doc: 'Longest time for a request to arrive whole',
-    default: 10_000,
-    min: 100,
-    max: 300_000,
-  }),
-  answerTimeoutMs: integer({
-    env: 'PADDOCK_ANSWER_TIMEOUT_MS',
-    doc: 'A delivery that is not stored after this time is answered with 503; GitHub itself waits for 10 s',
-    default: 3_000,
-    min: 100,
-    max: 9_000,
-  }),
-  writeTimeoutMs: integer({
-    env: 'PADDOCK_WRITE_TIMEOUT_MS',
-    doc: 'Longest time for connecting to PostgreSQL, and for one transaction of deliveries; a statement may take four fifths of it',
-    default: 2_500,
-    min: 50,
-    max: 9_000,
-  }),
-  maxBatch: integer({ env: 'PADDOCK_MAX_BATCH', doc: 'Most deliveries in one transaction', default: 64, min: 1, max: 2_000 }),
-  writers: integer({
-    env: 'PADDOCK_INGRESS_WRITERS',
-    doc: 'Transactions of deliveries at one time, each on a connection of its own',
-    default: 4,
-    min: 1,
-    max: 50,
-  }),
-  ...poolsSettings,
   ignoredJobPayload: choice({
     env: 'PADDOCK_IGNORED_JOB_PAYLOAD',
-    doc: 'What is stored of the payload of a job that no pool serves',
-    of: ['reduced', 'full'],
     default: 'reduced',
+    doc: 'How much to store of the payload of a job that no pool serves',
+    of: ['reduced', 'full'],
   }),
+  ...tuning({
+    maxBodyBytes: integer({
+      env: 'PADDOCK_MAX_BODY_BYTES',
+      default: 26_214_400,
+      min: 1_024,
+      max: 104_857_600,
+      doc: 'Largest body of a delivery; GitHub sends at most 25 MB',
+    }),
+    bodyTimeoutMs: duration({
+      env: 'PADDOCK_BODY_TIMEOUT_MS',
+      default: 10_000,
+      min: 100,
+      max: 300_000,
+      doc: 'Longest time for a request to arrive whole',
+    }),
+    answerTimeoutMs: duration({
+      env: 'PADDOCK_ANSWER_TIMEOUT_MS',
+      default: 3_000,
+      min: 100,
+      max: 9_000,
+      doc: 'A delivery that is not stored after this time gets a 503; GitHub itself waits for 10 s',
+    }),
+    writeTimeoutMs: duration({
+      env: 'PADDOCK_WRITE_TIMEOUT_MS',
+      default: 2_500,
+      min: 50,
+      max: 9_000,
+      doc: 'Longest time to connect to PostgreSQL, and for one transaction of deliveries. A statement gets four fifths of it',
+    }),
+    maxBatch: integer({ env: 'PADDOCK_MAX_BATCH', default: 64, min: 1, max: 2_000, doc: 'Most deliveries in one transaction' }),
+    writers: integer({
+      env: 'PADDOCK_INGRESS_WRITERS',
+      default: 4,
+      min: 1,
+      max: 50,
+      doc: 'Most transactions of deliveries at one time, each on a connection of its own',
+    }),
+  }),
+  ...poolsSettings,
 };
 
 /** Beside the writers' connections: one to learn whether PostgreSQL answers, one to read with. */

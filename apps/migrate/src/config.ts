@@ -9,7 +9,7 @@ export const settings = {
   serviceRole: optional(
     text({
       env: 'PADDOCK_SERVICE_ROLE',
-      doc: 'One role for all services, which is granted reading and writing of all rows, beside the roles of db/roles.sql. Absent: it is granted to none',
+      doc: 'A role that may read and write all rows, beside the roles of db/roles.sql. Set it if all services share one login',
     }),
   ),
 };

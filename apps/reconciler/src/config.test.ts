@@ -19,11 +19,8 @@ describe('the reconciler’s configuration (H1, H6)', () => {
   test('has the defaults of the requirements', () => {
     expect(readReconcilerConfig(environment)).toMatchObject({
       redeliveryEverySeconds: 300,
-      redeliveryWindowMs: 900_000,
       redeliverySpacingMs: 300_000,
       redeliveryRequestsPerMinute: 150,
-      redeliveryGiveUpHours: 72,
-      recoverBatch: 250,
       podGraceSucceededMs: 6 * 3_600_000,
       podGraceFailedMs: 6 * 3_600_000,
       registrationGraceMs: 600_000,
@@ -38,7 +35,8 @@ describe('the reconciler’s configuration (H1, H6)', () => {
       APP_KEY: '',
       PADDOCK_REDELIVERY_EVERY_SECONDS: '7',
       PADDOCK_REDELIVERY_REQUESTS_PER_MINUTE: '181',
-      PADDOCK_RECOVER_BATHC: '1',
+      PADDOCK_KEEP_JOB_DAYS: '1',
+      PADDOCK_RECOVER_BATCH: '1',
       PADDOCK_GITHUB_TIMEOUT_MS: '0',
       PADDOCK_KUBE_TIMEOUT_MS: '0',
     };
@@ -48,7 +46,8 @@ describe('the reconciler’s configuration (H1, H6)', () => {
     expect(problems).toContain('PADDOCK_GITHUB_TIMEOUT_MS must be between 100 and 600000');
     expect(problems).toContain('PADDOCK_KUBE_TIMEOUT_MS must be between 100 and 600000');
     expect(problems).toContain('The private key of App 7 is read from the variable APP_KEY, which is not set');
-    expect(problems).toContain('PADDOCK_RECOVER_BATHC is not a setting: did you mean PADDOCK_RECOVER_BATCH?');
+    expect(problems).toContain('PADDOCK_KEEP_JOB_DAYS is not a setting: did you mean PADDOCK_KEEP_JOBS_DAYS?');
+    expect(problems).toContain('PADDOCK_RECOVER_BATCH is no longer a setting: its value is fixed now');
   });
 
   test('is printed without its secrets', () => {

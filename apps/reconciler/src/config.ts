@@ -5,106 +5,55 @@ import { clusterSettings } from '@paddock/kube/cluster-settings';
 import { executorSettings } from '@paddock/queue/executor-settings';
 import { readConfig } from '@paddock/runtime/read-config';
 import { serviceSettings } from '@paddock/runtime/service-settings';
-import { type Environment, integer, type SettingsOf } from '@paddock/runtime/settings';
+import { duration, type Environment, integer, port, type SettingsOf, tuning } from '@paddock/runtime/settings';
 import { cronExpression } from './schedules/cron-expression.ts';
-import { cadence, DAY_MS, duration } from './duration-settings.ts';
+import { cadence } from './schedules/cadence.ts';
 import { jobCadences, jobSettings } from './jobs/job-settings.ts';
 import { upkeepCadences, upkeepSettings } from './upkeep/upkeep-settings.ts';
 import { workerCadences, workerSettings } from './workers/worker-settings.ts';
 
 /** The schedules' cadences, by the name of the setting. */
 const cadences = {
-  redeliveryEverySeconds: cadence('PADDOCK_REDELIVERY_EVERY_SECONDS', 'How often each App’s delivery log is looked through', 300),
+  ...tuning({
+    redeliveryEverySeconds: cadence('PADDOCK_REDELIVERY_EVERY_SECONDS', 300, 'How often to look through each App’s delivery log'),
+    recoverTasksEverySeconds: cadence('PADDOCK_RECOVER_TASKS_EVERY_SECONDS', 60, 'How often to look for stuck tasks'),
+  }),
   ...jobCadences,
   ...workerCadences,
   ...upkeepCadences,
-  recoverTasksEverySeconds: cadence('PADDOCK_RECOVER_TASKS_EVERY_SECONDS', 'How often stuck tasks are looked for', 60),
 };
 
 export const settings = {
   ...serviceSettings,
-  httpPort: integer({
-    env: 'PADDOCK_RECONCILER_HTTP_PORT',
-    doc: 'Port of health and metrics; 0 picks a free one',
-    default: 8082,
-    min: 0,
-    max: 65_535,
-  }),
+  httpPort: port({ env: 'PADDOCK_RECONCILER_HTTP_PORT', default: 8082, doc: 'Port of health and metrics' }),
   poolSize: integer({
     env: 'PADDOCK_RECONCILER_POOL_SIZE',
-    doc: 'Pooled connections to PostgreSQL: one for each task that may run at once, and a few more; beside them there are two of their own',
     default: 24,
     min: 2,
-    max: 1000,
+    max: 1_000,
+    doc: 'Pooled connections to PostgreSQL: one for each task that may run at once, and a few more. Two others are not pooled',
   }),
   ...githubSettings,
   ...clusterSettings,
   ...executorSettings,
   ...breakerSettings,
   ...cadences,
-  pauseCheckMs: integer({
-    env: 'PADDOCK_PAUSE_CHECK_MS',
-    doc: 'How often a running sweep checks whether somebody has paused it',
-    default: 2_000,
-    min: 10,
-    max: 600_000,
-  }),
-  redeliveryWindowMs: duration(
-    'PADDOCK_REDELIVERY_WINDOW_MS',
-    'How far back every look at the delivery log goes; at least three cadences are taken',
-    900_000,
-    3 * DAY_MS,
-  ),
-  redeliverySpacingMs: duration(
-    'PADDOCK_REDELIVERY_SPACING_MS',
-    'Wait after the first request for one delivery; later ones are 1, 1, 2, 4, 8 and then 12 times as long',
-    300_000,
-    DAY_MS,
-  ),
-  redeliveryRequestsPerMinute: integer({
-    env: 'PADDOCK_REDELIVERY_REQUESTS_PER_MINUTE',
-    doc: 'Most requests of one App in a minute; GitHub allows 180',
-    default: 150,
-    min: 1,
-    max: 180,
-  }),
-  redeliveryPages: integer({
-    env: 'PADDOCK_REDELIVERY_PAGES',
-    doc: 'Most pages of 100 deliveries that one cycle reads; the rest is read by the next ones',
-    default: 100,
-    min: 1,
-    max: 10_000,
-  }),
-  redeliveryGiveUpHours: integer({
-    env: 'PADDOCK_REDELIVERY_GIVE_UP_HOURS',
-    doc: 'Age at which a failed delivery is given up, for GitHub keeps none for longer',
-    default: 72,
-    min: 1,
-    max: 720,
-  }),
-  redeliveryHandOverAbove: integer({
-    env: 'PADDOCK_REDELIVERY_HAND_OVER_ABOVE',
-    doc: 'With more unresolved deliveries of an App, their repositories are looked at by discovery first',
-    default: 500,
-    min: 0,
-    max: 1_000_000,
+  ...tuning({
+    redeliverySpacingMs: duration({
+      env: 'PADDOCK_REDELIVERY_SPACING_MS',
+      default: 300_000,
+      doc: 'Wait after the first request for a delivery. Later waits are 1, 1, 2, 4, 8 and then 12 times as long',
+    }),
+    redeliveryRequestsPerMinute: integer({
+      env: 'PADDOCK_REDELIVERY_REQUESTS_PER_MINUTE',
+      default: 150,
+      min: 1,
+      max: 180,
+      doc: 'Most requests of one App in a minute; GitHub allows 180',
+    }),
   }),
   ...jobSettings,
   ...workerSettings,
-  recoverBatch: integer({
-    env: 'PADDOCK_RECOVER_BATCH',
-    doc: 'Most rows that one recovery pass takes on',
-    default: 250,
-    min: 1,
-    max: 10_000,
-  }),
-  taskCountsKeepMonths: integer({
-    env: 'PADDOCK_TASK_COUNTS_KEEP_MONTHS',
-    doc: 'How long the counts of ended tasks are kept',
-    default: 13,
-    min: 1,
-    max: 1200,
-  }),
   ...upkeepSettings,
 };
 

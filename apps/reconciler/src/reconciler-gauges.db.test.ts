@@ -17,7 +17,7 @@ afterAll(() => database.drop());
 /** What one replica shows of these gauges, by name. */
 function startReplica() {
   const metrics = createMetrics();
-  declareReconcilerGauges(metrics, database.dbOf('reconciler'), { recoveryLimit: 3, stopAlertMs: 60_000, schedules: [] });
+  declareReconcilerGauges(metrics, database.dbOf('reconciler'), { stopAlertMs: 60_000, schedules: [] });
   return async () => {
     const lines = (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith('paddock_'));
     return Object.fromEntries(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]));

@@ -7,6 +7,7 @@ import { findHeldStops } from '@paddock/db/workers/worker-stops';
 import type { DeclaredGauges, Metrics } from '@paddock/runtime/metrics';
 import type { Kysely } from 'kysely';
 import type { ReconcilerConfig } from './config.ts';
+import { RECOVERY_LIMIT } from './jobs/job-sweeps.ts';
 import type { Schedule } from './schedules/schedules.ts';
 import { readSweeps } from './schedules/watch-sweeps.ts';
 
@@ -36,7 +37,7 @@ const SWEEPS = {
 export function declareReconcilerGauges(
   metrics: Metrics,
   db: Kysely<Database>,
-  { recoveryLimit, stopAlertMs, schedules }: Pick<ReconcilerConfig, 'recoveryLimit' | 'stopAlertMs'> & { schedules: readonly Schedule[] },
+  { stopAlertMs, schedules }: Pick<ReconcilerConfig, 'stopAlertMs'> & { schedules: readonly Schedule[] },
 ): void {
   metrics.readings(SWEEPS, async () =>
     (await readSweeps(db, schedules)).flatMap(({ name, secondsSinceSuccess, overdueFor }) => [
@@ -45,7 +46,7 @@ export function declareReconcilerGauges(
     ]),
   );
   metrics.readings(GAUGES, async () => {
-    const { stuck, misjudged } = await countTroubledJobs(db, recoveryLimit);
+    const { stuck, misjudged } = await countTroubledJobs(db, RECOVERY_LIMIT);
     const held = await findHeldStops(db, stopAlertMs);
     const problems = await findProblemsOfApps(db);
     const versions = await findEndingVersions(db);

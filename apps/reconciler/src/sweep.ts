@@ -32,7 +32,7 @@ export const counting = (slots: number, once: (pass: Pass) => Promise<object>): 
  * The sweeps as kinds of tasks. Right before a pass, and every `pauseCheckMs` during it, the database says whether the sweep is paused; then
  * the task ends well with what was done until then, and says so. A pass that ended well is noted with its schedule. A dry run, asked for by the payload `{ "dryRun": true }`, runs all the same.
  */
-export function kindsOf(db: Kysely<Database>, sweeps: Readonly<Record<string, Sweep>>, pauseCheckMs: number): Kinds {
+export function kindsOf(db: Kysely<Database>, sweeps: Readonly<Record<string, Sweep>>, pauseCheckMs = 2_000): Kinds {
   return Object.fromEntries(
     Object.entries(sweeps).map(([name, { pass, ...kind }]) => [
       name,

@@ -11,15 +11,24 @@ import { readSince, redeliverSince } from './redelivery/redeliver-since.ts';
 import { kindsOf, type Sweep } from './sweep.ts';
 import type { SweepContext } from './sweep-context.ts';
 import { redeliverSinceTask, redeliverTask, sweepTask } from './schedules/sweep-schedules.ts';
-import { jobSweeps } from './jobs/job-sweeps.ts';
+import { jobSweeps, ROWS_OF_RECOVERY } from './jobs/job-sweeps.ts';
 import { upkeepSweeps } from './upkeep/upkeep-sweeps.ts';
 import { workerSweeps } from './workers/worker-sweeps.ts';
 
 /** What this process runs, by kind of task; none of it while it is paused. */
-export const sweepKinds = (context: SweepContext): Kinds => kindsOf(context.db, sweeps(context), context.config.pauseCheckMs);
+export const sweepKinds = (context: SweepContext): Kinds => kindsOf(context.db, sweeps(context));
 
 /** Pods that the database has lost are adopted by then: a job that came back before its worker would get a second one. People may say no. */
 const BRING_BACK_AFTER_MS = 600_000;
+
+/** How far back each look at the delivery log goes. */
+export const LOG_WINDOW_MS = 900_000;
+/** Of 100 deliveries. A look that reads so many leaves the rest to the next one. */
+export const MOST_PAGES = 100;
+/** GitHub keeps deliveries for three days. */
+export const GIVE_UP_AFTER_MS = 72 * 3_600_000;
+/** With more unresolved deliveries of an App, discovery looks at their repositories first. */
+export const HAND_OVER_ABOVE = 500;
 
 const GITHUB_ASKS_TO_WAIT = 'GitHub asks us to wait before its log of deliveries is read or repeated';
 
@@ -51,12 +60,12 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
             log: deliveryLogAtGitHub(github, appId, signal),
             events,
             everySeconds,
-            windowMs: config.redeliveryWindowMs,
-            maxPages: config.redeliveryPages,
+            windowMs: LOG_WINDOW_MS,
+            maxPages: MOST_PAGES,
             perMinute: config.redeliveryRequestsPerMinute,
             firstStepMs: config.redeliverySpacingMs,
-            giveUpMs: config.redeliveryGiveUpHours * 3_600_000,
-            handOverAbove: config.redeliveryHandOverAbove,
+            giveUpMs: GIVE_UP_AFTER_MS,
+            handOverAbove: HAND_OVER_ABOVE,
             dryRun,
           },
           signal,
@@ -77,8 +86,7 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
         if (!config.github.apps.some((app) => app.appId === appId)) return poison(`App ${subject.id} is not configured here any more`);
         if (wanted === undefined) return poison('the payload must name an instant: { "since": "2026-01-01T12:00:00Z" }');
         const log = deliveryLogAtGitHub(github, appId, signal);
-        const maxPages = config.redeliveryPages;
-        const passed = await redeliverSince({ db, appId, log, events, ...wanted, maxPages, dryRun }, signal).catch(waitOf);
+        const passed = await redeliverSince({ db, appId, log, events, ...wanted, maxPages: MOST_PAGES, dryRun }, signal).catch(waitOf);
         if ('outcome' in passed) return passed;
         const { cursor, ...counts } = passed;
         const rest = cursor === undefined ? [] : [redeliverSinceTask(appId, wanted.since, cursor)];
@@ -88,7 +96,7 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
     'recover-tasks': {
       slots: 1,
       pass: async ({ dryRun }) => {
-        const options = { batch: config.recoverBatch, keep: executorRules(config).keep };
+        const options = { batch: ROWS_OF_RECOVERY, keep: executorRules(config).keep };
         const { found, requeued, ended, full } = await actOrCount(db, dryRun, (using) => recoverTasks(using, options));
         if (!dryRun) {
           events.tasksRecovered(requeued + ended.length);

@@ -71,7 +71,7 @@ await main(async () => {
     requestTimeoutMs: config.githubTimeoutMs,
     waits: createWaits(db, events.githubAsksToWait),
   });
-  const runnerGroups = createRunnerGroups({ lifetimeMs: config.runnerGroupLifetimeMs, onRefused: events.runnerGroupRefused });
+  const runnerGroups = createRunnerGroups({ onRefused: events.runnerGroupRefused });
   const cluster = connectConfiguredCluster(config, clusterEvents(metrics, log));
 
   const poolsFile = createPoolsFile({
@@ -101,7 +101,7 @@ await main(async () => {
   const { stopIdleApartMs: idleApartMs, stopLastLookMs: lastLookMs, stopOfflineMs: offlineMs, stopRetryMs: retryMs } = config;
   const stopRules = { idleApartMs, lastLookMs, offlineMs, retryMs };
   const rules = breakerRules(config);
-  const stopping = { stopRules, breakerRules: rules, maxRuns: config.stopMaxRuns, runLooks: createRunLooks() };
+  const stopping = { stopRules, breakerRules: rules, runLooks: createRunLooks() };
   const executor = createExecutor({
     connection,
     config: ownConfig,
@@ -125,8 +125,8 @@ await main(async () => {
     events,
     onProbed: probe.ring,
   };
-  const { unexplainedGraceMs, leaseMs, leaseRenewMs: renewMs, namespacesRefreshMs: namespacesMs, stuckAfterMs, watchSeconds } = config;
-  const pace = { unexplainedGraceMs, leaseMs, renewMs, namespacesMs, stuckAfterMs, watchSeconds };
+  const { unexplainedGraceMs, leaseMs, leaseRenewMs: renewMs, stuckAfterMs } = config;
+  const pace = { unexplainedGraceMs, leaseMs, renewMs, stuckAfterMs };
   const following = { db, cluster, events, breakerRules: rules, holder, ...pace };
   const probing = { db, github, cluster, events, breakerRules: rules, holder };
   const onceFit = (part: (signal: AbortSignal) => Promise<void>) => async (signal: AbortSignal) => {

@@ -144,7 +144,7 @@ export const periodicStatements = {
 
   // The queue's own upkeep
   purgeOperations: (trx) => purgeOperations(trx, BATCH),
-  rollUpTaskCounts: (trx) => rollUpTaskCounts(trx, 13),
+  rollUpTaskCounts: (trx) => rollUpTaskCounts(trx),
 
   // The reconciler's schedules and sweeps
   databaseTime,

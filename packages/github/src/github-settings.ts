@@ -1,13 +1,12 @@
-import { integer, text } from '@paddock/runtime/settings';
+import { duration } from '@paddock/runtime/settings';
 
 /** What every service that asks GitHub reads from its environment; the Apps are in the file (`readGitHubSection`). */
 export const githubSettings = {
-  configPath: text({ env: 'PADDOCK_CONFIG', doc: 'The configuration file (YAML): GitHub Apps, pools, entities' }),
-  githubTimeoutMs: integer({
+  githubTimeoutMs: duration({
     env: 'PADDOCK_GITHUB_TIMEOUT_MS',
-    doc: 'Longest wait for one answer of GitHub',
     default: 30_000,
     min: 100,
     max: 600_000,
+    doc: 'Longest wait for an answer of GitHub. Raise it for a slow GitHub Enterprise Server',
   }),
 };

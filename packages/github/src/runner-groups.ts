@@ -131,12 +131,15 @@ export type RunnerGroups = {
 
 type Remembered = { readonly group: Promise<RunnerGroup>; readonly until: number };
 
+/** A group rarely changes, and a wrong id is forgotten at once. */
+export const GROUP_LIFETIME_MS = 3_600_000;
+
 export function createRunnerGroups({
-  lifetimeMs,
+  lifetimeMs = GROUP_LIFETIME_MS,
   now = Date.now,
   onRefused,
 }: {
-  readonly lifetimeMs: number;
+  readonly lifetimeMs?: number;
   readonly now?: () => number;
   /** Told once in a lifetime. */
   readonly onRefused?: OnGroupRefused;

@@ -20,7 +20,7 @@ export interface PodWatch extends PodSelection {
   readonly onChanges: (changes: readonly PodEvent[]) => Promise<void>;
   /** Told of each failed list or watch, and when the next attempt follows. */
   readonly onInterrupted?: ((failure: KubeFailure, retryInMs: number) => void) | undefined;
-  /** How long one watch lasts before it is resumed: a server that hangs without closing is noticed after this time. Default 120 s. */
+  /** How long one watch lasts before it is resumed. Default `WATCH_SECONDS`. */
   readonly watchSeconds?: number | undefined;
   /** How long to go on from changes alone before all is listed again, in case a change was missed. Default 10 min. */
   readonly relistMs?: number | undefined;
@@ -29,6 +29,9 @@ export interface PodWatch extends PodSelection {
   /** From 0 to below 1: spreads the attempts of several followers. */
   readonly random?: (() => number) | undefined;
 }
+
+/** A connection that breaks without a word is noticed after that. */
+export const WATCH_SECONDS = 120;
 
 /**
  * After this many failed attempts in a row to go on from a version, all is listed again: the server may never learn of that version, as
@@ -49,7 +52,7 @@ const SHORTEST_WATCH_MS = 1000;
  * Failures of the cluster are waited out with growing, jittered pauses; whatever a callback throws ends the watch and is thrown.
  */
 export async function watchPods(cluster: Cluster, watch: PodWatch, signal: AbortSignal): Promise<void> {
-  const { now = () => new Date(), random = Math.random, relistMs = 600_000, watchSeconds = 120, onInterrupted } = watch;
+  const { now = () => new Date(), random = Math.random, relistMs = 600_000, watchSeconds = WATCH_SECONDS, onInterrupted } = watch;
   const backoff = createBackoff(watch.backoffMs ?? { first: 250, most: 30_000 }, random);
   const interrupted = async (failure: KubeFailure): Promise<void> => {
     const ms = backoff.next(failure.retryAfterMs);

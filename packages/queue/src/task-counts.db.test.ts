@@ -49,13 +49,13 @@ describe('the counts of ended tasks (F3)', () => {
     }
     const before = await readTaskCounts(db, all);
     expect(before.map(({ ended }) => ended)).toEqual([15, 15, 15, 15]);
-    const passes = await Promise.all(Array.from({ length: 4 }, () => rollUpTaskCounts(db, 13)));
+    const passes = await Promise.all(Array.from({ length: 4 }, () => rollUpTaskCounts(db)));
     expect(passes.reduce((sum, { merged }) => sum + merged, 0)).toBe(15);
     expect(await readTaskCounts(db, all)).toEqual(before);
     // The present hour is still being written; each of the others has one row now.
     expect(await rowsLeft()).toBe(5 + 3);
     await append(1, 'a', 'OK', 100);
-    expect(await rollUpTaskCounts(db, 13)).toEqual({ merged: 2, removed: 0 });
+    expect(await rollUpTaskCounts(db)).toEqual({ merged: 2, removed: 0 });
     expect(await readTaskCounts(db, { ...all, kind: 'a' })).toMatchObject([{ ended: 15 }, { ended: 115 }, { ended: 15 }]);
   });
 
@@ -65,7 +65,7 @@ describe('the counts of ended tasks (F3)', () => {
     await append(24 * 200 + 24, 'a', 'OK', 2);
     await append(24 * 420, 'a', 'OK', 4);
     expect((await readTaskCounts(db, { ...all, step: 'day' })).map(({ ended }) => ended)).toEqual([4, 2, 1]);
-    expect(await rollUpTaskCounts(db, 13)).toEqual({ merged: 0, removed: 1 });
+    expect(await rollUpTaskCounts(db)).toEqual({ merged: 0, removed: 1 });
     expect((await readTaskCounts(db, { ...all, step: 'day' })).map(({ ended }) => ended)).toEqual([2, 1]);
   });
 });

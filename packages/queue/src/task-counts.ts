@@ -31,23 +31,26 @@ export async function readTaskCounts(db: Kysely<Database>, { from, to, step, kin
   return rows;
 }
 
+/** A year can be compared with the one before. */
+export const KEEP_MONTHS = 13;
+
 /** Rows of older hours are one each by now. If no sweep ran for as long, they stay many, and their sums are as right. */
 const SCATTERED_DAYS = 7;
 
 /**
- * Makes one row of the many that settling appended to each hour that is over, and removes what is older than `keepMonths`. At any instant
+ * Makes one row of the many that settling appended to each hour that is over, and removes what is older than `KEEP_MONTHS`. At any instant
  * the sums are the same, whoever settles or does this meanwhile: a row is taken by whoever deletes it, and a late one is added to the next
  * time.
  */
-export async function rollUpTaskCounts(db: Kysely<Database>, keepMonths: number): Promise<{ merged: number; removed: number }> {
+export async function rollUpTaskCounts(db: Kysely<Database>): Promise<{ merged: number; removed: number }> {
   const { rows } = await sql<{ merged: number; removed: number }>`
     with old as (
-      delete from task_counts where hour < now() - make_interval(months => ${keepMonths}::integer) returning 1 as one
+      delete from task_counts where hour < now() - make_interval(months => ${KEEP_MONTHS}::integer) returning 1 as one
     ),
     scattered as (
       select hour, kind, outcome, failure_reason from task_counts
       where hour < date_trunc('hour', now(), 'UTC')
-        and hour >= greatest(now() - make_interval(months => ${keepMonths}::integer), now() - make_interval(days => ${SCATTERED_DAYS}))
+        and hour >= greatest(now() - make_interval(months => ${KEEP_MONTHS}::integer), now() - make_interval(days => ${SCATTERED_DAYS}))
       group by hour, kind, outcome, failure_reason having count(*) > 1
     ),
     taken as (

@@ -1,36 +1,36 @@
 import { LOG_LEVELS } from './logger.ts';
-import { choice, integer, optional, secret, text } from './settings.ts';
+import { choice, duration, optional, secret, text } from './settings.ts';
 
-/** What every service reads. Times carry their unit in the name; numbers are the defaults of the documentation. */
+/** What every service reads. */
 export const serviceSettings = {
   databaseUrl: secret({
     env: 'DATABASE_URL',
     aliases: ['POSTGRES_URL'],
-    doc: 'DSN of PostgreSQL, postgresql://user:password@host:5432/database?sslmode=verify-full&sslrootcert=…',
+    doc: 'DSN of PostgreSQL: postgresql://user:password@host:5432/database?sslmode=verify-full&sslrootcert=…',
     check: whatIsWrongWithDsn,
   }),
   sslMode: optional(
     choice({
       env: 'PGSSLMODE',
-      doc: 'sslmode of the connections to PostgreSQL where DATABASE_URL names none, as for libpq',
+      doc: 'The sslmode for PostgreSQL where DATABASE_URL names none, as in libpq',
       of: ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'],
     }),
   ),
   schema: text({
     env: 'PADDOCK_SCHEMA',
-    doc: 'Schema of this environment; several environments can share one database',
     default: 'paddock',
+    doc: 'Schema of this environment. Several environments can share one database',
     pattern: /^(?!pg_)[a-z_][a-z0-9_]{0,50}$/,
     hint: 'must be a plain lower-case identifier of at most 51 bytes that does not begin with pg_',
   }),
-  httpHost: text({ env: 'PADDOCK_HTTP_HOST', doc: 'Address to listen on', default: '0.0.0.0' }),
-  logLevel: choice({ env: 'PADDOCK_LOG_LEVEL', doc: 'Least important level that is logged', of: LOG_LEVELS, default: 'info' }),
-  drainMs: integer({
+  configPath: text({ env: 'PADDOCK_CONFIG', doc: 'Path of the configuration file (YAML): GitHub Apps, pools, entities' }),
+  httpHost: text({ env: 'PADDOCK_HTTP_HOST', default: '0.0.0.0', doc: 'Address to listen on' }),
+  logLevel: choice({ env: 'PADDOCK_LOG_LEVEL', default: 'info', doc: 'Least important level to log', of: LOG_LEVELS }),
+  drainMs: duration({
     env: 'PADDOCK_DRAIN_MS',
-    doc: 'Longest time for finishing work after SIGTERM or SIGINT',
     default: 30_000,
-    min: 0,
     max: 3_600_000,
+    doc: 'How long a service may finish its work after SIGTERM or SIGINT. Raise the pod’s termination grace period with it',
   }),
 };
 

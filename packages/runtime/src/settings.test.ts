@@ -71,19 +71,11 @@ describe('reading settings (H1, H6)', () => {
     expect(problems).toEqual(['PADDOCK_TICKMS is not a setting: did you mean PADDOCK_TICK_MS?']);
   });
 
-  test('a name that had two meanings is refused, with the name that took its place', () => {
-    const wait = integer({
-      env: 'PADDOCK_JOB_WAIT_MS',
-      formerly: 'PADDOCK_WAIT_MS',
-      doc: 'how long a job waits',
-      default: 1,
-      min: 0,
-      max: 9,
-    });
-    expect(readSettings({ wait }, { PADDOCK_WAIT_MS: '5' }).problems).toEqual([
-      'PADDOCK_WAIT_MS is not a setting any more: here it is PADDOCK_JOB_WAIT_MS (how long a job waits)',
+  test('a name that is no longer a setting is refused, with what to do, unless it is empty', () => {
+    expect(readSettings({}, { PADDOCK_STUCK_AFTER_MS: '5', PADDOCK_WATCH_SECONDS: '60', PADDOCK_STOP_CAP: '' }).problems).toEqual([
+      'PADDOCK_STUCK_AFTER_MS is no longer a setting: it is PADDOCK_POD_STUCK_AFTER_MS for pods and PADDOCK_STUCK_JOB_AFTER_MS for jobs',
+      'PADDOCK_WATCH_SECONDS is no longer a setting: its value is fixed now, docs/upgrading.md says to what; remove it',
     ]);
-    expect(readSettings({ wait }, { PADDOCK_WAIT_MS: '', PADDOCK_JOB_WAIT_MS: '5' })).toEqual({ values: { wait: 5 }, problems: [] });
   });
 
   test('printing shows the values in force and no secret', () => {
@@ -98,7 +90,7 @@ describe('reading settings (H1, H6)', () => {
   test.each(['p@ss#word', 'p/word', 'p?word'])(
     'a DSN with the password %s, unescaped, is refused without being shown (A11)',
     (password) => {
-      const { problems } = readSettings(serviceSettings, { DATABASE_URL: `postgresql://u:${password}@db.example/x` });
+      const { problems } = readSettings(serviceSettings, { DATABASE_URL: `postgresql://u:${password}@db.example/x`, PADDOCK_CONFIG: 'x' });
       expect(problems).toEqual([expect.stringMatching(/^DATABASE_URL is no URL: write special characters .* in percent-encoding/)]);
       expect(problems.join('\n')).not.toContain('word@');
     },
@@ -106,7 +98,11 @@ describe('reading settings (H1, H6)', () => {
 
   test('POSTGRES_URL stands in for DATABASE_URL, and a DSN is never shown (A11)', () => {
     expect(readSettings(serviceSettings, { POSTGRES_URL: 'postgres://u:hunter2@db/x' }).values.databaseUrl.reveal()).toContain('hunter2');
-    const { problems } = readSettings(serviceSettings, { DATABASE_URL: 'mysql://u:hunter2@db/x', PADDOCK_SCHEMA: 'Prod' });
+    const { problems } = readSettings(serviceSettings, {
+      DATABASE_URL: 'mysql://u:hunter2@db/x',
+      PADDOCK_SCHEMA: 'Prod',
+      PADDOCK_CONFIG: 'x',
+    });
     expect(problems.join('\n')).not.toContain('hunter2');
     expect(problems).toHaveLength(2);
   });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { closestName } from './closest-name.ts';
+import { FORMER_SETTINGS } from './former-settings.ts';
 import { Secret } from './secret.ts';
 
 /** One setting: where it is read from, what it means, what it may be. Declared once per service; the type follows from it. */
@@ -7,8 +8,6 @@ export interface Setting<T> {
   readonly env: string;
   /** Other names that are understood, in order, when `env` is not set. */
   readonly aliases?: readonly string[];
-  /** A name that it no longer has, and that is refused: its meaning is not this one alone. */
-  readonly formerly?: string;
   readonly doc: string;
   readonly schema: z.ZodType<T, string>;
   /** Absent: the setting is required. */
@@ -17,6 +16,8 @@ export interface Setting<T> {
   readonly range?: string;
   /** Its value is never shown, not even a wrong one. */
   readonly secret?: true;
+  /** Tests shorten it, and people change it who look for a fault. Operators leave it alone. */
+  readonly tuning?: true;
 }
 
 export type Declarations = Readonly<Record<string, Setting<unknown>>>;
@@ -28,7 +29,6 @@ interface Common<T> {
   doc: string;
   default?: T;
   aliases?: readonly string[];
-  formerly?: string;
 }
 
 /** A whole number with its bounds; the name ends in its unit (`_MS`, `_SECONDS`, `_BYTES`) unless it is a plain count. */
@@ -41,6 +41,16 @@ export function integer(options: Common<number> & { min: number; max: number }):
     .refine((value) => value >= min && value <= max, `must be between ${min} and ${max}`);
   return { ...rest, schema, range: `${min} to ${max}` };
 }
+
+export const DAY_MS = 86_400_000;
+
+/** A time in milliseconds, of a day at most unless `max` says otherwise. */
+export const duration = ({ min = 0, max = DAY_MS, ...rest }: Common<number> & { min?: number; max?: number }): Setting<number> =>
+  integer({ ...rest, min, max });
+
+/** A port to listen on. */
+export const port = ({ doc, ...rest }: Common<number>): Setting<number> =>
+  integer({ ...rest, doc: `${doc}; 0 picks a free one`, min: 0, max: 65_535 });
 
 export function text(options: Common<string> & { pattern?: RegExp; hint?: string }): Setting<string> {
   const { pattern, hint, ...rest } = options;
@@ -73,9 +83,14 @@ export function optional<T>(setting: Setting<T>): Setting<T | undefined> {
   return { ...setting, default: undefined, schema: setting.schema };
 }
 
+/** Marks settings that docs/settings.md lists apart from those for operators. */
+export const tuning = <D extends Declarations>(declared: D): D =>
+  Object.fromEntries(Object.entries(declared).map(([key, setting]) => [key, { ...setting, tuning: true }])) as D;
+
 /**
- * Reads all settings from an environment. Values of problems are left out of `values`; whoever calls must stop when there are problems.
- * An empty variable counts as not set. A name that is nearly one of ours is a problem too: a typing error must not pass in silence.
+ * Reads all settings from an environment. `values` lacks those with a problem, so the caller must stop if there are problems.
+ * An empty variable counts as not set. A name that a setting no longer has is a problem, and so is one that is nearly a setting's:
+ * neither may pass in silence.
  */
 export function readSettings<D extends Declarations>(declared: D, environment: Environment): { values: SettingsOf<D>; problems: string[] } {
   const problems: string[] = [];
@@ -83,8 +98,6 @@ export function readSettings<D extends Declarations>(declared: D, environment: E
   const names = new Set<string>();
   for (const [key, setting] of Object.entries(declared)) {
     for (const name of [setting.env, ...(setting.aliases ?? [])]) names.add(name);
-    if (setting.formerly !== undefined && (environment[setting.formerly] ?? '') !== '')
-      problems.push(`${setting.formerly} is not a setting any more: here it is ${setting.env} (${setting.doc})`);
     const given = [setting.env, ...(setting.aliases ?? [])].find((name) => (environment[name] ?? '') !== '');
     if (given === undefined) {
       if ('default' in setting) values[key] = setting.default;
@@ -100,8 +113,11 @@ export function readSettings<D extends Declarations>(declared: D, environment: E
   }
   for (const name of Object.keys(environment)) {
     if (!name.startsWith('PADDOCK_') || names.has(name)) continue;
-    const meant = closestName(name, names);
-    if (meant !== undefined) problems.push(`${name} is not a setting: did you mean ${meant}?`);
+    const advice = FORMER_SETTINGS.get(name);
+    if (advice === undefined) {
+      const meant = closestName(name, names);
+      if (meant !== undefined) problems.push(`${name} is not a setting: did you mean ${meant}?`);
+    } else if (environment[name] !== '') problems.push(`${name} is no longer a setting: ${advice}`);
   }
   return { values: Object.freeze(values) as SettingsOf<D>, problems };
 }

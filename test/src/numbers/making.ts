@@ -1,8 +1,11 @@
 import { USUAL_MAX_WORKERS } from '@paddock/domain/pools/entities';
 import { judgeAbsence, NO_DOUBT } from '@paddock/domain/workers/judge-absence';
+import { GROUP_LIFETIME_MS } from '@paddock/github/runner-groups';
 import { runnerPod } from '@paddock/kube/runner-pod';
+import { WATCH_SECONDS } from '@paddock/kube/watch-pods';
 import { LARGEST_DIAGNOSIS_BYTES } from '@paddock/scheduler/following/diagnosis';
 import { TAIL_LINES } from '@paddock/scheduler/following/examine-pod';
+import { NAMESPACES_MS } from '@paddock/scheduler/following/follow-pods';
 import { schedulerKinds } from '@paddock/scheduler/kinds';
 import { code, type NumberRow, row, setting } from './number-row.ts';
 
@@ -46,7 +49,12 @@ export const making: readonly NumberRow[] = [
   row('C11', '2 h', 'Longest such pause', setting('PADDOCK_UNSERVED_LONGEST_PAUSE_MS')),
   row('C6', '16', 'Workers that one scheduler provisions at a time', slots('provision-worker')),
   row('C6', '2 min', 'Age at which a worker without a pod and without a task is provisioned again', setting('PADDOCK_FORGOTTEN_WORKER_MS')),
-  row('C7', '1 h', 'Time for which the id of a runner group is remembered', setting('PADDOCK_RUNNER_GROUP_LIFETIME_MS')),
+  row(
+    'C7',
+    '1 h',
+    'Time for which the id of a runner group is remembered',
+    code('GROUP_LIFETIME_MS in packages/github/src/runner-groups.ts', () => GROUP_LIFETIME_MS),
+  ),
   row(
     'P2',
     '7 d',
@@ -62,8 +70,18 @@ export const making: readonly NumberRow[] = [
   row('A12', '8 s', 'Longest time for which a dead replica keeps others from following the pods', setting('PADDOCK_LEASE_MS')),
   row('A12', '2 s', 'Sign of life of the replica that follows them: every', setting('PADDOCK_LEASE_RENEW_MS')),
   row('A11', '32', 'Connections in the pool of the scheduler: one for each task, and two more', setting('PADDOCK_SCHEDULER_POOL_SIZE')),
-  row('C8', '2 min', 'Longest time until a watch that broke without a word is taken up anew', setting('PADDOCK_WATCH_SECONDS')),
-  row('C8', '5 s', 'Longest time until a first pod in another namespace is followed', setting('PADDOCK_NAMESPACES_REFRESH_MS')),
+  row(
+    'C8',
+    '2 min',
+    'Longest time until a watch that broke without a word is taken up anew',
+    code('WATCH_SECONDS in packages/kube/src/watch-pods.ts', () => WATCH_SECONDS * 1_000),
+  ),
+  row(
+    'C8',
+    '5 s',
+    'Longest time until a first pod in another namespace is followed',
+    code('NAMESPACES_MS in apps/scheduler/src/following/follow-pods.ts', () => NAMESPACES_MS),
+  ),
   row('C8', '5 min', 'Time after which a pod that has not started is diagnosed', setting('PADDOCK_POD_STUCK_AFTER_MS')),
   row(
     'C8',

@@ -1,4 +1,6 @@
 import { DEFAULT_DEADLINES } from '@paddock/domain/pools/deadlines';
+import { MOST_STOPS } from '@paddock/reconciler/workers/worker-sweeps';
+import { MOST_RUNS } from '@paddock/scheduler/stopping/stop-looks';
 import { code, type NumberRow, row, setting, testOf } from './number-row.ts';
 
 const deadline = (name: keyof typeof DEFAULT_DEADLINES) =>
@@ -27,9 +29,19 @@ export const stopping: readonly NumberRow[] = [
     'Time that GitHub calls the runner of a running pod offline before it is stopped',
     setting('PADDOCK_RUNNER_OFFLINE_MS'),
   ),
-  row('E5', '100', 'Most stops that one pass asks for', setting('PADDOCK_STOP_CAP')),
+  row(
+    'E5',
+    '100',
+    'Most stops that one pass asks for',
+    code('MOST_STOPS in apps/reconciler/src/workers/worker-sweeps.ts', () => MOST_STOPS),
+  ),
   row('P2', '60 s', 'Time between the two readings that call a runner idle', setting('PADDOCK_STOP_IDLE_APART_MS')),
-  row('P2', '100', 'Most runs that are asked for before a stop; with more a worker is left alone', setting('PADDOCK_STOP_MAX_RUNS')),
+  row(
+    'P2',
+    '100',
+    'Most runs that are asked for before a stop; with more a worker is left alone',
+    code('MOST_RUNS in apps/scheduler/src/stopping/stop-looks.ts', () => MOST_RUNS),
+  ),
   row('P2', '30 s', 'Time from a runner’s removal at GitHub to the last look at its log', setting('PADDOCK_STOP_LAST_LOOK_MS')),
   row('E5', '30 s', 'Wait before a stop that something prevented is tried again', setting('PADDOCK_STOP_RETRY_MS')),
   row('A3', '10 min', 'Time that GitHub calls a runner without a pod offline before its row ends', setting('PADDOCK_STOP_OFFLINE_MS')),

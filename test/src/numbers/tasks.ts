@@ -1,7 +1,9 @@
 import { backoffMs } from '@paddock/queue/backoff';
 import { executorRules, executorSettings } from '@paddock/queue/executor-settings';
 import { beatMs, ENOUGH, shareLeft } from '@paddock/queue/lease';
+import { KEEP_MONTHS } from '@paddock/queue/task-counts';
 import { DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_CRASHES, type NewTask } from '@paddock/queue/new-task';
+import { ROWS_OF_RECOVERY } from '@paddock/reconciler/jobs/job-sweeps';
 import { redeliverSinceTask, redeliverTask, sweepTask } from '@paddock/reconciler/schedules/sweep-schedules';
 import { serviceSettings } from '@paddock/runtime/service-settings';
 import { readSettings } from '@paddock/runtime/settings';
@@ -87,10 +89,20 @@ export const tasks: readonly NumberRow[] = [
     code('executorRules in packages/queue/src/executor-settings.ts', () => rules.drainMs),
   ),
   row('E8', '1 min', 'Look for stuck tasks: every', setting('PADDOCK_RECOVER_TASKS_EVERY_SECONDS')),
-  row('E8', '250', 'Most rows that one pass of recovery takes on', setting('PADDOCK_RECOVER_BATCH')),
+  row(
+    'E8',
+    '250',
+    'Most rows that one pass of recovery takes on',
+    code('ROWS_OF_RECOVERY in apps/reconciler/src/jobs/job-sweeps.ts', () => ROWS_OF_RECOVERY),
+  ),
   row('F2', '24 h', 'Time for which an operation that ended well is kept', setting('PADDOCK_OPERATIONS_KEEP_OK_MS')),
   row('F2', '14 d', 'Time for which a failed one is kept', setting('PADDOCK_OPERATIONS_KEEP_FAILED_MS')),
-  row('F3', '13 months', 'Time for which the counts of ended tasks are kept', setting('PADDOCK_TASK_COUNTS_KEEP_MONTHS')),
+  row(
+    'F3',
+    '13 months',
+    'Time for which the counts of ended tasks are kept',
+    code('KEEP_MONTHS in packages/queue/src/task-counts.ts', () => KEEP_MONTHS),
+  ),
   row('A11', '24', 'Connections in the pool of the reconciler: one for each task, and a few more', setting('PADDOCK_RECONCILER_POOL_SIZE')),
 ];
 

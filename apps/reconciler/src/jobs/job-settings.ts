@@ -1,124 +1,81 @@
-import { integer } from '@paddock/runtime/settings';
-import { cadence, DAY_MS, duration } from '../duration-settings.ts';
+import { DAY_MS, duration, integer, tuning } from '@paddock/runtime/settings';
+import { cadence } from '../schedules/cadence.ts';
 
-/** How often GitHub's truth is looked for. */
-export const jobCadences = {
-  recoverJobsEverySeconds: cadence('PADDOCK_RECOVER_JOBS_EVERY_SECONDS', 'How often stuck jobs are looked for', 60),
-  lookUpJobsEverySeconds: cadence('PADDOCK_LOOK_UP_JOBS_EVERY_SECONDS', 'How often GitHub is asked about jobs in doubt', 60),
-  discoverJobsEverySeconds: cadence(
-    'PADDOCK_DISCOVER_JOBS_EVERY_SECONDS',
-    'How often repositories are picked in which jobs are looked for',
-    60,
-  ),
-  checkAppsEverySeconds: cadence('PADDOCK_CHECK_APPS_EVERY_SECONDS', 'How often the Apps’ rights and installations are checked', 3_600),
-};
+/** How often our rows are compared with what GitHub says. */
+export const jobCadences = tuning({
+  recoverJobsEverySeconds: cadence('PADDOCK_RECOVER_JOBS_EVERY_SECONDS', 60, 'How often to look for stuck jobs'),
+  lookUpJobsEverySeconds: cadence('PADDOCK_LOOK_UP_JOBS_EVERY_SECONDS', 60, 'How often to ask GitHub about jobs in doubt'),
+  discoverJobsEverySeconds: cadence('PADDOCK_DISCOVER_JOBS_EVERY_SECONDS', 60, 'How often to pick repositories and look for jobs in them'),
+});
 
 /** When a job is in doubt, and what is done about it. */
 export const jobSettings = {
-  stuckAfterMs: {
-    ...duration(
-      'PADDOCK_STUCK_JOB_AFTER_MS',
-      'How long a job may wait without a reason, or run after its worker’s end, before it is stuck; also between two recoveries',
-      600_000,
-      DAY_MS,
-    ),
-    formerly: 'PADDOCK_STUCK_AFTER_MS',
-  },
-  recoveryLimit: integer({
-    env: 'PADDOCK_RECOVERY_LIMIT',
-    doc: 'Recoveries of a stuck job after which it is reported, and may fail if GitHub cannot be asked',
-    default: 3,
-    min: 1,
-    max: 1000,
-  }),
-  recoverySilenceMinutes: integer({
-    env: 'PADDOCK_RECOVERY_SILENCE_MINUTES',
-    doc: 'How long GitHub must have been silent about a stuck job before it fails without GitHub’s word',
-    default: 1440,
-    min: 1,
-    max: 43_200,
-  }),
-  queuedAtMostHours: integer({
-    env: 'PADDOCK_QUEUED_AT_MOST_HOURS',
-    doc: 'How long GitHub keeps a job in its queue: no older one fails without GitHub’s word for waiting alone',
-    default: 48,
-    min: 1,
-    max: 720,
-  }),
-  heldLookUpFirstMs: duration(
-    'PADDOCK_HELD_LOOK_UP_FIRST_MS',
-    'Age at which GitHub is first asked about a job that is held back',
-    3_600_000,
-  ),
-  heldLookUpLongestMs: duration(
-    'PADDOCK_HELD_LOOK_UP_LONGEST_MS',
-    'Longest time between two such questions; until then it doubles',
-    21_600_000,
-  ),
-  lookUpBatch: integer({
-    env: 'PADDOCK_LOOK_UP_BATCH',
-    doc: 'Most jobs in doubt about which one pass asks GitHub',
-    default: 250,
-    min: 1,
-    max: 10_000,
-  }),
-  lookUpPerKey: integer({
-    env: 'PADDOCK_LOOK_UP_PER_KEY',
-    doc: 'How many of the oldest waiting jobs of an account and pool are looked up after a runner ended whose job is unknown',
-    default: 10,
-    min: 1,
-    max: 1000,
-  }),
   lookUpBudgetPercent: integer({
     env: 'PADDOCK_LOOK_UP_BUDGET_PERCENT',
-    doc: 'Share of an installation’s remaining budget at GitHub that one pass of looking up may use',
     default: 25,
     min: 1,
     max: 100,
-  }),
-  secondLookMs: duration(
-    'PADDOCK_SECOND_LOOK_MS',
-    'How much later GitHub has to repeat an answer before a job fails or is demand again',
-    60_000,
-    DAY_MS,
-  ),
-  lookUpRetryMs: duration(
-    'PADDOCK_LOOK_UP_RETRY_MS',
-    'Wait before GitHub is asked again about a job for which it did not answer',
-    300_000,
-    DAY_MS,
-  ),
-  discoverRepositoryEveryMs: duration(
-    'PADDOCK_DISCOVER_REPOSITORY_EVERY_MS',
-    'Time between two looks at one active repository; one that rests is looked at after 72 times as long',
-    300_000,
-    DAY_MS,
-  ),
-  discoverRepositories: integer({
-    env: 'PADDOCK_DISCOVER_REPOSITORIES',
-    doc: 'Most active repositories that one pass looks at, and most of those that rest',
-    default: 20,
-    min: 1,
-    max: 10_000,
+    doc: 'Share of an installation’s remaining calls that one pass may use to ask GitHub about jobs in doubt',
   }),
   discoverBudgetPercent: integer({
     env: 'PADDOCK_DISCOVER_BUDGET_PERCENT',
-    doc: 'Share of an installation’s remaining budget at GitHub that one pass may use',
     default: 2,
     min: 1,
     max: 100,
+    doc: 'Share of an installation’s remaining calls that one pass may use to look for jobs in repositories',
   }),
-  discoverActiveMs: duration('PADDOCK_DISCOVER_ACTIVE_MS', 'How long after its last run or push a repository counts as active', DAY_MS),
-  discoverListEveryMs: duration(
-    'PADDOCK_DISCOVER_LIST_EVERY_MS',
-    'How often an installation’s repositories are listed: a new one, or a push, is seen so late at most',
-    3_600_000,
-  ),
+  discoverRepositories: integer({
+    env: 'PADDOCK_DISCOVER_REPOSITORIES',
+    default: 20,
+    min: 1,
+    max: 10_000,
+    doc: 'Most active repositories that one pass looks at, and most resting ones. Raise it for more than 100 active ones or 7 200 resting ones',
+  }),
   installationsGoneAtMost: integer({
     env: 'PADDOCK_INSTALLATIONS_GONE_AT_MOST',
-    doc: 'If more installations than that are missing from an App’s list, the list is not believed',
     default: 20,
     min: 0,
     max: 10_000,
+    doc: 'If more installations are missing from an App’s list, the list is not believed. Raise it after you removed more at once',
+  }),
+  ...tuning({
+    stuckAfterMs: duration({
+      env: 'PADDOCK_STUCK_JOB_AFTER_MS',
+      default: 600_000,
+      doc: 'How long a job may wait without a reason, or run after its worker’s end, before it is stuck. Also the time between two recoveries',
+    }),
+    heldLookUpFirstMs: duration({
+      env: 'PADDOCK_HELD_LOOK_UP_FIRST_MS',
+      default: 3_600_000,
+      max: 90 * DAY_MS,
+      doc: 'Age at which GitHub is first asked about a job that is held back',
+    }),
+    heldLookUpLongestMs: duration({
+      env: 'PADDOCK_HELD_LOOK_UP_LONGEST_MS',
+      default: 21_600_000,
+      max: 90 * DAY_MS,
+      doc: 'Longest time between two such questions; until then it doubles',
+    }),
+    secondLookMs: duration({
+      env: 'PADDOCK_SECOND_LOOK_MS',
+      default: 60_000,
+      doc: 'GitHub must repeat an answer after this time before a job fails or is demand again',
+    }),
+    lookUpRetryMs: duration({
+      env: 'PADDOCK_LOOK_UP_RETRY_MS',
+      default: 300_000,
+      doc: 'Wait before GitHub is asked again about a job for which it did not answer',
+    }),
+    discoverRepositoryEveryMs: duration({
+      env: 'PADDOCK_DISCOVER_REPOSITORY_EVERY_MS',
+      default: 300_000,
+      doc: 'Time between two looks at an active repository. A resting one waits 72 times as long',
+    }),
+    discoverListEveryMs: duration({
+      env: 'PADDOCK_DISCOVER_LIST_EVERY_MS',
+      default: 3_600_000,
+      max: 90 * DAY_MS,
+      doc: 'How often to list an installation’s repositories. A new one, or a push, is seen that late at most',
+    }),
   }),
 };

@@ -12,6 +12,21 @@ import type { SweepContext } from '../sweep-context.ts';
 
 const HOUR_MS = 3_600_000;
 
+/** A repository is active for so long after its last run or push. */
+export const ACTIVE_MS = 24 * HOUR_MS;
+/** A stuck job is recovered so often. Then it is reported, and may fail if GitHub cannot be asked. */
+export const RECOVERY_LIMIT = 3;
+/** GitHub must be silent about a stuck job for so long before it fails without GitHub's word. */
+export const SILENCE_MS = 24 * HOUR_MS;
+/** GitHub has ended a queued job by then. A younger one does not fail for waiting alone without GitHub's word. */
+export const QUEUED_AT_MOST_MS = 48 * HOUR_MS;
+/** Most rows that one pass of recovery takes on. */
+export const ROWS_OF_RECOVERY = 250;
+/** Most jobs that one pass asks GitHub about. */
+export const LOOK_UPS_OF_A_PASS = 250;
+/** Of the oldest jobs of a key that wait, after a runner ended whose job is unknown. */
+export const LOOK_UPS_PER_KEY = 10;
+
 /** Where GitHub hides something from us, our rows of installations may be out of date: they are compared soon, and not at every pass (A12). */
 const REPAIR_WAIT_MS = 600_000;
 const repairIf = (isHidden: boolean): NewTask[] => (isHidden ? [{ ...sweepTask('check-apps'), dueInMs: REPAIR_WAIT_MS }] : []);
@@ -19,7 +34,7 @@ const repairIf = (isHidden: boolean): NewTask[] => (isHidden ? [{ ...sweepTask('
 /** The sweeps that compare our rows with what GitHub says of jobs. */
 export function jobSweeps({ db, github, config, events }: SweepContext) {
   const appIds = () => config.github.apps.map(({ appId }) => appId);
-  const repositoryTurns = { everyMs: config.discoverRepositoryEveryMs, activeMs: config.discoverActiveMs };
+  const repositoryTurns = { everyMs: config.discoverRepositoryEveryMs, activeMs: ACTIVE_MS };
   return {
     'recover-jobs': {
       slots: 1,
@@ -32,10 +47,10 @@ export function jobSweeps({ db, github, config, events }: SweepContext) {
             stuckAfterMs: config.stuckAfterMs,
             firstLookMs: config.heldLookUpFirstMs,
             longestLookMs: config.heldLookUpLongestMs,
-            limit: config.recoveryLimit,
-            silenceMs: config.recoverySilenceMinutes * 60_000,
-            queuedAtMostMs: config.queuedAtMostHours * HOUR_MS,
-            batch: config.recoverBatch,
+            limit: RECOVERY_LIMIT,
+            silenceMs: SILENCE_MS,
+            queuedAtMostMs: QUEUED_AT_MOST_MS,
+            batch: ROWS_OF_RECOVERY,
           },
         });
         const lookUp = counts.recovered + counts.suspected > 0 ? [lookUpJobsTask] : [];
@@ -50,8 +65,8 @@ export function jobSweeps({ db, github, config, events }: SweepContext) {
             db,
             github,
             events,
-            batch: config.lookUpBatch,
-            perKey: config.lookUpPerKey,
+            batch: LOOK_UPS_OF_A_PASS,
+            perKey: LOOK_UPS_PER_KEY,
             breakerRules: breakerRules(config),
             budgetPercent: config.lookUpBudgetPercent,
             secondLookMs: config.secondLookMs,

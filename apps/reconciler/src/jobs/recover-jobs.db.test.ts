@@ -9,6 +9,7 @@ import type { Setting } from '@paddock/runtime/settings';
 import type { Insertable, Kysely } from 'kysely';
 import { recoverStuckJobs } from './recover-jobs.ts';
 import { jobSettings } from './job-settings.ts';
+import { QUEUED_AT_MOST_MS, RECOVERY_LIMIT, ROWS_OF_RECOVERY, SILENCE_MS } from './job-sweeps.ts';
 
 let database: TestDatabase;
 let failedUnasked: number[];
@@ -32,10 +33,10 @@ const RULES: DoubtRules = {
   stuckAfterMs: byDefault(jobSettings.stuckAfterMs),
   firstLookMs: byDefault(jobSettings.heldLookUpFirstMs),
   longestLookMs: byDefault(jobSettings.heldLookUpLongestMs),
-  limit: byDefault(jobSettings.recoveryLimit),
-  silenceMs: byDefault(jobSettings.recoverySilenceMinutes) * 60_000,
-  queuedAtMostMs: byDefault(jobSettings.queuedAtMostHours) * 3_600_000,
-  batch: 250,
+  limit: RECOVERY_LIMIT,
+  silenceMs: SILENCE_MS,
+  queuedAtMostMs: QUEUED_AT_MOST_MS,
+  batch: ROWS_OF_RECOVERY,
 };
 
 const recover = ({ db = database.db, dryRun = false, ...rules }: Partial<DoubtRules> & { db?: Kysely<Database>; dryRun?: boolean } = {}) =>
@@ -131,7 +132,7 @@ describe('stuck jobs (E3)', () => {
   });
 
   test('default timeout one day and limit 3', () => {
-    expect([byDefault(jobSettings.recoverySilenceMinutes), byDefault(jobSettings.recoveryLimit)]).toEqual([1440, 3]);
+    expect([SILENCE_MS, RECOVERY_LIMIT]).toEqual([86_400_000, 3]);
   });
 
   const silent = { recovery_attempts: 3, recovered_at: ago(11), unanswered_since: ago(1441) };

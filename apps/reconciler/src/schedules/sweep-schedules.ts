@@ -3,6 +3,8 @@ import type { NewTask } from '@paddock/queue/new-task';
 import type { ReconcilerConfig } from '../config.ts';
 import type { Schedule } from './schedules.ts';
 
+const HOUR_SECONDS = 3_600;
+
 /** When each sweep runs (E9). */
 export function sweepSchedules(config: ReconcilerConfig): Schedule[] {
   return [
@@ -14,16 +16,16 @@ export function sweepSchedules(config: ReconcilerConfig): Schedule[] {
     scheduleFor('recover-jobs', config.recoverJobsEverySeconds),
     scheduleFor('look-up-jobs', config.lookUpJobsEverySeconds),
     scheduleFor('discover-jobs', config.discoverJobsEverySeconds),
-    scheduleFor('check-apps', config.checkAppsEverySeconds),
+    scheduleFor('check-apps', HOUR_SECONDS),
     scheduleFor('check-workers', config.checkWorkersEverySeconds),
-    scheduleFor('check-runner-versions', config.checkRunnerVersionsEverySeconds),
+    scheduleFor('check-runner-versions', HOUR_SECONDS),
     scheduleFor('recover-tasks', config.recoverTasksEverySeconds),
     scheduleFor('delete-ended-pods', config.endedPodsEverySeconds),
     scheduleFor('remove-registrations', config.registrationsEverySeconds),
     scheduleFor('remove-stray-registrations', config.strayRegistrationsEverySeconds),
-    scheduleFor('retire-rows', config.retireRowsEverySeconds),
-    scheduleFor('purge-operations', config.purgeEverySeconds),
-    scheduleFor('roll-up-counts', config.rollUpEverySeconds),
+    scheduleFor('retire-rows', HOUR_SECONDS),
+    scheduleFor('purge-operations', 600),
+    scheduleFor('roll-up-counts', HOUR_SECONDS),
   ];
 }
 

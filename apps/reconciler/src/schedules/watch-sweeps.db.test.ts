@@ -53,7 +53,7 @@ const startWatch = () =>
 /** Seconds down to a whole minute: since the sweeps succeeded a moment has gone by. */
 const gauges = async () => {
   const metrics = createMetrics();
-  declareReconcilerGauges(metrics, database.dbOf('reconciler'), { recoveryLimit: 3, stopAlertMs: 60_000, schedules: SCHEDULES });
+  declareReconcilerGauges(metrics, database.dbOf('reconciler'), { stopAlertMs: 60_000, schedules: SCHEDULES });
   const lines = await waitFor('the gauges', async () => {
     const shown = (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith('paddock_sweep_'));
     return shown.length > 0 && shown;

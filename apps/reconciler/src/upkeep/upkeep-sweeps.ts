@@ -15,6 +15,13 @@ import { sweepTask } from '../schedules/sweep-schedules.ts';
 import type { SweepContext } from '../sweep-context.ts';
 
 const PODS_AT_ONCE = 100;
+/** Most pods that one pass deletes. */
+export const MOST_PODS = 10_000;
+/** Most registrations that one pass removes: each is a call of GitHub. */
+export const MOST_REGISTRATIONS = 50;
+/** Runners are listed where a worker was made within a day: then GitHub forgets a registration that no runner used. */
+const SCOPES_WITHIN_MS = 86_400_000;
+const ROWS_AT_ONCE = 1_000;
 const OPERATIONS_AT_ONCE = 1_000;
 /** A pass of retention is over long before its task's time. */
 const BATCHES_OF_ONE_PASS = 100;
@@ -31,7 +38,7 @@ export function upkeepSweeps({ db, github, cluster, config, events }: SweepConte
           succeededGraceMs: config.podGraceSucceededMs,
           failedGraceMs: config.podGraceFailedMs,
           keptPerNamespace: config.endedPodsPerNamespace,
-          cap: config.podDeletionCap,
+          cap: MOST_PODS,
           batch: PODS_AT_ONCE,
           dryRun,
         },
@@ -46,7 +53,7 @@ export function upkeepSweeps({ db, github, cluster, config, events }: SweepConte
           events,
           graceMs: config.registrationGraceMs,
           breakerRules: breakerRules(config),
-          cap: config.registrationCap,
+          cap: MOST_REGISTRATIONS,
           dryRun,
         },
         signal,
@@ -59,7 +66,7 @@ export function upkeepSweeps({ db, github, cluster, config, events }: SweepConte
           github,
           cluster,
           events,
-          madeWithinMs: config.strayScopesHours * 3_600_000,
+          madeWithinMs: SCOPES_WITHIN_MS,
           graceMs: config.strayRegistrationGraceMs,
           breakerRules: breakerRules(config),
           cap: config.strayRegistrationCap,
@@ -86,18 +93,16 @@ export function upkeepSweeps({ db, github, cluster, config, events }: SweepConte
     'retire-rows': {
       slots: 1,
       pass: async ({ signal, dryRun }) => {
-        const { keepEventsDays, keepJobsDays, retireBatch: batch } = config;
-        const { more, ...counts } = await retireRows(
-          { db, keepEventsDays, keepJobsDays, batch, maxBatches: BATCHES_OF_ONE_PASS, dryRun },
-          signal,
-        );
+        const { keepEventsDays, keepJobsDays } = config;
+        const bound = { batch: ROWS_AT_ONCE, maxBatches: BATCHES_OF_ONE_PASS };
+        const { more, ...counts } = await retireRows({ db, keepEventsDays, keepJobsDays, ...bound, dryRun }, signal);
         return done(counts, more ? [sweepTask('retire-rows')] : []);
       },
     },
     'purge-operations': counting(1, async ({ signal, dryRun }) => ({
       purged: await (dryRun ? countExpiredOperations(db) : purgeExpired(db, signal)),
     })),
-    'roll-up-counts': counting(1, ({ dryRun }) => actOrCount(db, dryRun, (using) => rollUpTaskCounts(using, config.taskCountsKeepMonths))),
+    'roll-up-counts': counting(1, ({ dryRun }) => actOrCount(db, dryRun, (using) => rollUpTaskCounts(using))),
   } satisfies Readonly<Record<string, Sweep>>;
 }
 

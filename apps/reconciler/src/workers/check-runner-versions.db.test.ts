@@ -208,7 +208,7 @@ describe('the version that the pods of a pool run', () => {
     ];
     await database.db.insertInto('pool_runner_versions').values(rows).execute();
     const metrics = createMetrics();
-    declareReconcilerGauges(metrics, database.dbOf('reconciler'), { recoveryLimit: 3, stopAlertMs: 60_000, schedules: [] });
+    declareReconcilerGauges(metrics, database.dbOf('reconciler'), { stopAlertMs: 60_000, schedules: [] });
     const shown = async () =>
       Array.from((await metrics.registry.metrics()).matchAll(/^paddock_runner_version_days_left\{(.+)\} (.+)$/gm), ([, labels, days]) => [
         labels,

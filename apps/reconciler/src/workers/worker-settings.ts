@@ -1,43 +1,39 @@
-import { integer } from '@paddock/runtime/settings';
-import { cadence, DAY_MS, duration } from '../duration-settings.ts';
+import { DAY_MS, duration, tuning } from '@paddock/runtime/settings';
+import { cadence } from '../schedules/cadence.ts';
 
 /** How often workers are looked after. */
-export const workerCadences = {
-  checkWorkersEverySeconds: cadence('PADDOCK_CHECK_WORKERS_EVERY_SECONDS', 'How often workers past a deadline are looked for', 60),
-  checkRunnerVersionsEverySeconds: cadence(
-    'PADDOCK_CHECK_RUNNER_VERSIONS_EVERY_SECONDS',
-    'How often the version of each pool’s newest runner is read from its log',
-    3_600,
-  ),
-};
+export const workerCadences = tuning({
+  checkWorkersEverySeconds: cadence('PADDOCK_CHECK_WORKERS_EVERY_SECONDS', 60, 'How often to look for workers past a deadline'),
+});
 
 /** When a worker is past a deadline, beside what each pool says, and what is done about it. */
 export const workerSettings = {
-  stopCap: integer({
-    env: 'PADDOCK_STOP_CAP',
-    doc: 'Most workers whose stop one pass asks for',
-    default: 100,
-    min: 0,
-    max: 10_000,
+  stopAlertMs: duration({
+    env: 'PADDOCK_STOP_ALERT_MS',
+    default: 3_600_000,
+    doc: 'How long a worker that cannot be stopped waits before it is reported',
   }),
-  runnerReadingsApartMs: duration(
-    'PADDOCK_RUNNER_READINGS_APART_MS',
-    'How long after GitHub was asked about a runner past a deadline it is asked again',
-    60_000,
-    DAY_MS,
-  ),
-  runnerOfflineMs: duration(
-    'PADDOCK_RUNNER_OFFLINE_MS',
-    'How long GitHub has to call the runner of a running pod offline before it is stopped',
-    600_000,
-    DAY_MS,
-  ),
-  deadlineLeniencyMs: duration(
-    'PADDOCK_DEADLINE_LENIENCY_MS',
-    'How long after a worker’s end at a deadline the pool’s next ones get twice the time, after two such ends four times',
-    21_600_000,
-    7 * DAY_MS,
-  ),
-  forgottenStopMs: duration('PADDOCK_FORGOTTEN_STOP_MS', 'Age at which a stop without a task is taken up again', 120_000, DAY_MS),
-  stopAlertMs: duration('PADDOCK_STOP_ALERT_MS', 'How long a worker that cannot be stopped waits before it is reported', 3_600_000, DAY_MS),
+  ...tuning({
+    runnerReadingsApartMs: duration({
+      env: 'PADDOCK_RUNNER_READINGS_APART_MS',
+      default: 60_000,
+      doc: 'Time between two questions to GitHub about a runner past a deadline',
+    }),
+    runnerOfflineMs: duration({
+      env: 'PADDOCK_RUNNER_OFFLINE_MS',
+      default: 600_000,
+      doc: 'How long GitHub must call the runner of a running pod offline before it is stopped',
+    }),
+    deadlineLeniencyMs: duration({
+      env: 'PADDOCK_DEADLINE_LENIENCY_MS',
+      default: 21_600_000,
+      max: 7 * DAY_MS,
+      doc: 'After a worker’s end at a deadline, for how long the next ones of its pool get twice the time; after two such ends four times',
+    }),
+    forgottenStopMs: duration({
+      env: 'PADDOCK_FORGOTTEN_STOP_MS',
+      default: 120_000,
+      doc: 'Age at which a stop without a task is taken up again',
+    }),
+  }),
 };

@@ -4,6 +4,9 @@ import { checkWorkers } from './check-workers.ts';
 import { counting, type Sweep } from '../sweep.ts';
 import type { SweepContext } from '../sweep-context.ts';
 
+/** Most workers whose stop one pass asks for: should all readings be wrong, few are stopped before somebody sees it. */
+export const MOST_STOPS = 100;
+
 /** Most workers past a deadline that one pass looks at. */
 const MOST_OVERDUE = 1_000;
 
@@ -23,7 +26,7 @@ export function workerSweeps({ db, github, cluster, config, events }: SweepConte
             limit: MOST_OVERDUE,
           },
           breakerRules: breakerRules(config),
-          cap: config.stopCap,
+          cap: MOST_STOPS,
           offlineMs: config.runnerOfflineMs,
           forgottenAfterMs: config.forgottenStopMs,
           alertAfterMs: config.stopAlertMs,

@@ -22,15 +22,18 @@ export interface Following extends Recording {
   /** How long the lease on following lasts, and how often it is renewed. */
   readonly leaseMs: number;
   readonly renewMs: number;
-  /** How often it is looked whether pods are to be followed in other namespaces. */
-  readonly namespacesMs: number;
+  /** How often to check for new namespaces. */
+  readonly namespacesMs?: number;
   /** How long after its creation a pod may take to start, and after its term to go, before it counts as stuck. */
   readonly stuckAfterMs: number;
-  /** How long one watch lasts: a connection that has gone silent is noticed after that. */
-  readonly watchSeconds: number;
+  /** How long one watch lasts, if not as `watchPods` says. */
+  readonly watchSeconds?: number;
   /** How long after a list that lacks most pods a second one is read. */
   readonly doubtMs?: number;
 }
+
+/** A statement on a small table. A pool's first pod waits for its follower no longer than for its node. */
+export const NAMESPACES_MS = 5_000;
 
 /** An API server that has just started, or a cache that is being filled, is whole by then; a lost pod's job waits for no longer. */
 const DOUBT_MS = 30_000;
@@ -60,7 +63,7 @@ async function followNamespaces(parts: Following, signal: AbortSignal): Promise<
       }
       await noteStuckPods(parts);
       await stopUnstartable(parts, stop);
-      await pause(parts.namespacesMs, stop);
+      await pause(parts.namespacesMs ?? NAMESPACES_MS, stop);
     }
   } finally {
     failure.abort();

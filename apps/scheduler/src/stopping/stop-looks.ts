@@ -17,12 +17,15 @@ import type { Kysely } from 'kysely';
 import { scopeOf } from '../scope-of.ts';
 import type { RunLooks } from './run-looks.ts';
 
+/** One call each. With more, GitHub's budget of the account would go into one stop. */
+export const MOST_RUNS = 100;
+
 export interface Looking {
   readonly db: Kysely<Database>;
   readonly github: GitHub;
   readonly cluster: Cluster;
   /** Runs with waiting jobs that one attempt asks GitHub for. */
-  readonly maxRuns: number;
+  readonly maxRuns?: number;
   readonly runLooks: RunLooks;
   readonly stopRules: Pick<StopRules, 'lastLookMs'>;
 }
@@ -130,7 +133,7 @@ const sinceDeregistration = ({ worker: { deregisteredForMs } }: StopEvidence, { 
 
 /** One call per run, for all stops at a time. A run that GitHub does not show us says nothing of our runner; the log has to. */
 async function lookAtJobs(
-  { db, maxRuns, runLooks }: Looking,
+  { db, maxRuns = MOST_RUNS, runLooks }: Looking,
   { podName, runnerId }: WorkerToStop,
   seen: Seen,
   sinceMs: number,
