@@ -41,14 +41,14 @@ export const redelivery: readonly NamedMutant[] = [
   },
   {
     mutant: 'a delivery is given up a while after its last failure, not its first',
-    file: 'packages/db/src/deliveries/redelivery.ts',
+    file: 'packages/db/src/deliveries/give-up-redeliveries.ts',
     find: `resolved_at is null and first_failed_at < now()`,
     replace: `resolved_at is null and last_failed_at < now()`,
     tests: ['apps/reconciler/src/redelivery/redeliver.db.test.ts'],
   },
   {
     mutant: 'the repositories of deliveries that are given up are not looked at',
-    file: 'packages/db/src/deliveries/redelivery.ts',
+    file: 'packages/db/src/deliveries/give-up-redeliveries.ts',
     find: `handed_over as (\${handingOver('given_up')})`,
     replace: `handed_over as (select)`,
     tests: ['apps/reconciler/src/redelivery/redeliver-since.db.test.ts'],

@@ -1,5 +1,6 @@
 import { configFileToLoad } from '@paddock/domain/pools/config-file';
-import { type Pool, poolFor, sharedLabels } from '@paddock/domain/pools/pools-document';
+import type { Pool } from '@paddock/domain/pools/pool';
+import { poolFor, sharedLabels } from '@paddock/domain/pools/pools-document';
 import { runnerPod } from '@paddock/kube/runner-pod';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
 import { remarksOn } from './remarks.ts';

@@ -1,6 +1,7 @@
 import { overlap } from '@paddock/domain/pools/gate';
 import { templateRunner } from '@paddock/domain/pools/pod-template';
-import { type Pool, sharedLabels } from '@paddock/domain/pools/pools-document';
+import type { Pool } from '@paddock/domain/pools/pool';
+import { sharedLabels } from '@paddock/domain/pools/pools-document';
 import { devicesIn } from '@paddock/domain/pools/resources';
 
 /** Label sets that fit several pools and go to one that nothing but the order of rules has chosen: a pool with devices, or the first name. */

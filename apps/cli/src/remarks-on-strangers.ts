@@ -1,6 +1,6 @@
 import { asList, asRecord } from '@paddock/domain/pools/as-record';
 import { nodePowersOf } from '@paddock/domain/pools/node-powers';
-import type { Pool } from '@paddock/domain/pools/pools-document';
+import type { Pool } from '@paddock/domain/pools/pool';
 import { strangersOf } from '@paddock/domain/pools/trust';
 
 /** What a pool's template hands to strangers. */

@@ -1,5 +1,5 @@
 import { DAEMON_CONTAINER, RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
-import type { Pool } from '@paddock/domain/pools/pools-document';
+import type { Pool } from '@paddock/domain/pools/pool';
 import { templateRules } from '@paddock/domain/pools/template-rules';
 import { SHORTEST_DEADLINE_SECONDS } from '@paddock/kube/runner-pod';
 import { unknownPodFields } from '@paddock/kube/unknown-fields';

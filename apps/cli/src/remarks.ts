@@ -2,7 +2,7 @@ import { asList, asRecord } from '@paddock/domain/pools/as-record';
 import type { ConfigFile } from '@paddock/domain/pools/config-file';
 import { type GroupToMake, groupToMake } from '@paddock/domain/pools/group-to-make';
 import { templateImage } from '@paddock/domain/pools/pod-template';
-import type { Pool } from '@paddock/domain/pools/pools-document';
+import type { Pool } from '@paddock/domain/pools/pool';
 import { remarkOnChoice } from './remark-on-choice.ts';
 import { remarksOnSharing } from './remarks-on-sharing.ts';
 import { remarksOnStrangers } from './remarks-on-strangers.ts';

@@ -2,6 +2,7 @@ import { findAppInstallations } from '@paddock/db/accounts/app-installations';
 import { findUnlistedInstallations } from '@paddock/db/jobs/unlisted-installations';
 import { findStoredDeliveries } from '@paddock/db/events/installation-events';
 import { listedStretches, listingTimes, replaceListedStretches } from '@paddock/db/deliveries/delivery-listings';
+import { giveUpRedeliveries, handOverUnresolved } from '@paddock/db/deliveries/give-up-redeliveries';
 import * as redelivery from '@paddock/db/deliveries/redelivery';
 import * as retire from '@paddock/db/deliveries/retire-rows';
 import { findInstance } from '@paddock/db/instance';
@@ -210,7 +211,7 @@ export const periodicStatements = {
   wasAskedFor: (trx) => redelivery.wasAskedFor(trx, APP, 270_000),
   findProbe: (trx) => redelivery.findProbe(trx, APP),
   hasWaitingRedeliveries: (trx) => redelivery.hasWaitingRedeliveries(trx, APP),
-  handOverUnresolved: (trx) => redelivery.handOverUnresolved(trx, APP, 100),
-  giveUpRedeliveries: (trx) => redelivery.giveUpRedeliveries(trx, APP, 72 * HOUR),
+  handOverUnresolved: (trx) => handOverUnresolved(trx, APP, 100),
+  giveUpRedeliveries: (trx) => giveUpRedeliveries(trx, APP, 72 * HOUR),
   oldestUnresolvedSeconds: redelivery.oldestUnresolvedSeconds,
 } satisfies Readonly<Record<string, PeriodicStatement>>;

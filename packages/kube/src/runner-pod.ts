@@ -9,7 +9,7 @@ import {
   RUNNER_CONTAINER,
   templateRunner,
 } from '@paddock/domain/pools/pod-template';
-import type { Pool } from '@paddock/domain/pools/pools-document';
+import type { Pool } from '@paddock/domain/pools/pool';
 import { type Additions, beside, type Container, layOver, mergeContainers, sameName, type Volume, withoutNulls } from './additions.ts';
 import type { AsSent } from './as-sent.ts';
 import { dindAdditions } from './dind.ts';

@@ -1,5 +1,6 @@
 import type { Database } from '@paddock/db/schema/tables';
-import { type Pool, poolsDocument, type PoolsDocument, type PoolsDocumentInput } from '@paddock/domain/pools/pools-document';
+import type { Pool } from '@paddock/domain/pools/pool';
+import { poolsDocument, type PoolsDocument, type PoolsDocumentInput } from '@paddock/domain/pools/pools-document';
 import { scopeRepoId } from '@paddock/domain/pools/scope';
 import type { Insertable, Kysely, Selectable } from 'kysely';
 

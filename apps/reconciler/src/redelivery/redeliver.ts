@@ -1,13 +1,7 @@
 import { recordAppAuthFailure } from '@paddock/db/accounts/app-auth-failures';
 import { type ListedStretch, listedStretches, listingTimes, replaceListedStretches } from '@paddock/db/deliveries/delivery-listings';
-import {
-  bringForwardRequests,
-  findGivenUp,
-  giveUpRedeliveries,
-  handOverUnresolved,
-  rememberFailedDeliveries,
-  resolveDeliveries,
-} from '@paddock/db/deliveries/redelivery';
+import { bringForwardRequests, rememberFailedDeliveries, resolveDeliveries } from '@paddock/db/deliveries/redelivery';
+import { findGivenUp, giveUpRedeliveries, handOverUnresolved } from '@paddock/db/deliveries/give-up-redeliveries';
 import type { Database } from '@paddock/db/schema/tables';
 import { wantExtraPasses } from '@paddock/db/schedules/extra-passes';
 import { redeliverySchedule } from '@paddock/domain/tasks/redelivery-schedule';

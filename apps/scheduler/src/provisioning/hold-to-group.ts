@@ -1,7 +1,7 @@
 import { saveRunnerGroup } from '@paddock/db/matching/runner-groups';
 import type { WorkerToProvision } from '@paddock/db/workers/workers';
 import { groupExcess, isHeldToItsGroup } from '@paddock/domain/pools/group-excess';
-import type { Pool } from '@paddock/domain/pools/pools-document';
+import type { Pool } from '@paddock/domain/pools/pool';
 import type { RunnerGroup } from '@paddock/github/runner-groups';
 import type { Registering } from './registering.ts';
 

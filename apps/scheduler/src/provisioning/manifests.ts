@@ -1,5 +1,5 @@
 import type { WorkerToProvision } from '@paddock/db/workers/workers';
-import type { Pool } from '@paddock/domain/pools/pools-document';
+import type { Pool } from '@paddock/domain/pools/pool';
 import type { WorkerIdentity } from '@paddock/kube/labels';
 import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
 

@@ -5,7 +5,7 @@ import { noteRegistrationBudget } from '@paddock/db/matching/registration-budget
 import { clearRegistrationStarted, markRegistrationStarted, saveRegistration, type WorkerToProvision } from '@paddock/db/workers/workers';
 import { servesRepository } from '@paddock/domain/pools/gate';
 import { groupToMake } from '@paddock/domain/pools/group-to-make';
-import type { Pool } from '@paddock/domain/pools/pools-document';
+import type { Pool } from '@paddock/domain/pools/pool';
 import { classifyGitHubError, UnaskedError } from '@paddock/github/errors';
 import { DEFAULT_RUNNER_GROUP_ID } from '@paddock/github/runner-groups';
 import { createJitConfig } from '@paddock/github/runners';

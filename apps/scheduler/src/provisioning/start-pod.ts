@@ -3,7 +3,7 @@ import { type BreakerSubject, clusterBreaker, poolBreaker } from '@paddock/db/br
 import { type Hold, noteFailure, type Noting } from '@paddock/db/breakers/note-failure';
 import { noteSuccess } from '@paddock/db/breakers/breakers';
 import { isPending, savePod, type WorkerToProvision } from '@paddock/db/workers/workers';
-import type { Pool } from '@paddock/domain/pools/pools-document';
+import type { Pool } from '@paddock/domain/pools/pool';
 import type { Cluster } from '@paddock/kube/connect';
 import { isAway, KubeError, type KubeFailure } from '@paddock/kube/errors';
 import { createPod } from '@paddock/kube/pods';

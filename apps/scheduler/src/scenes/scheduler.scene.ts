@@ -20,12 +20,13 @@ import { createTestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { metricSum } from '@paddock/testing/metric-sum';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type Insertable, sql } from 'kysely';
+import type { Insertable } from 'kysely';
 import { createEvents } from '../events.ts';
 import { followPods } from '../following/follow-pods.ts';
 import { schedulerKinds } from '../kinds.ts';
 import { createRunLooks } from '../stopping/run-looks.ts';
 import { matchOnce } from '../matching/match.ts';
+import { waitsOf } from './waits.scene.ts';
 
 export const APP_ID = 1001;
 export const NAMESPACE = 'runners';
@@ -130,6 +131,7 @@ export async function startSchedulerWorld({
     maxRuns: 100,
   };
   const kinds = schedulerKinds(parts);
+  const waits = waitsOf(db);
 
   const acme = await gitHub.addOrganization({ login: 'acme' });
   const api = await gitHub.addRepository({ owner: 'acme', name: 'api' });
@@ -190,41 +192,13 @@ export async function startSchedulerWorld({
     match: () => matchOnce(own, GATE),
     /** Runs every task that is due, as one executor would. */
     runTasks: (holder = 'test', leaseMs = 300_000) => runDueTasks({ db: own, kinds, holder, leaseMs, random: () => 0.5 }),
-    /** As if the wait of every queued task were over. */
-    makeDue: () =>
-      db
-        .updateTable('tasks')
-        .set({ due_at: new Date(0) })
-        .where('status', '=', 'queued')
-        .execute(),
-    /** As if all that GitHub has asked to wait for were over. */
-    endWaits: () =>
-      db
-        .updateTable('breakers')
-        .set({ paused_until: new Date(0) })
-        .where('failure_class', '=', 'rate_limited')
-        .execute(),
-    /** As if all pauses of breakers had just begun: on a busy machine one is over sooner than what a test does in it. */
-    holdPauses: () =>
-      db
-        .updateTable('breakers')
-        .set({ paused_until: sql<Date>`now() + interval '1 hour'` })
-        .where('pauses', '>', 0)
-        .execute(),
+    ...waits,
     /** Matches and runs tasks, time and again as if all waits were over, until there is nothing left to do. */
     async settle(passes = 12): Promise<void> {
       for (let pass = 0; pass < passes; pass += 1) {
         await matchOnce(own, GATE);
-        await db
-          .updateTable('tasks')
-          .set({ due_at: new Date(0) })
-          .where('status', '=', 'queued')
-          .execute();
-        await db
-          .updateTable('breakers')
-          .set({ paused_until: new Date(0) })
-          .where(sql<boolean>`pauses > 0 or failure_class = 'rate_limited'`)
-          .execute();
+        await waits.makeDue();
+        await waits.endPauses();
         if ((await runDueTasks({ db: own, kinds, random: () => 0.5 })) === 0) return;
       }
     },

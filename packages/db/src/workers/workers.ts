@@ -1,4 +1,4 @@
-import { type Pool, pool as storedPool } from '@paddock/domain/pools/pools-document';
+import { type Pool, pool as storedPool } from '@paddock/domain/pools/pool';
 import { jsonText } from '@paddock/domain/text/storable';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { installationToday, loginToday } from '../accounts/installation-today.ts';

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { foreignToFile, withoutRefused } from './foreign-keys.ts';
-import { checkedTogether, keysOfPools, poolsSections } from './pools-document.ts';
+import { checkedTogether } from './check-together.ts';
+import { keysOfPools } from './pool.ts';
+import { poolsSections } from './pools-document.ts';
 import { refuseUntrusted } from './trust.ts';
 
 /** Where a secret is found; the secret itself never stands in the file. */

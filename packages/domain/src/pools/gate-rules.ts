@@ -1,5 +1,5 @@
 import { type Gate, servesAccount, servesRepository } from './gate.ts';
-import type { Pool } from './pools-document.ts';
+import type { Pool } from './pool.ts';
 
 /** What a pool says of whose jobs it serves, and what keeps GitHub from honouring it. */
 interface Misplaced {

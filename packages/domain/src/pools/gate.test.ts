@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { loginThrough, namesAccounts, overlap, serves, servesBearer } from './gate.ts';
-import { type Pool, poolsDocument } from './pools-document.ts';
+import type { Pool } from './pool.ts';
+import { poolsDocument } from './pools-document.ts';
 
 const POOL = { name: 'a', labels: ['x'], image: 'runner:1', namespace: 'runners' };
 

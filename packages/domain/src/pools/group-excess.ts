@@ -1,6 +1,6 @@
 import { servesRepository } from './gate.ts';
 import { nodePowersOf } from './node-powers.ts';
-import type { Pool } from './pools-document.ts';
+import type { Pool } from './pool.ts';
 
 /** Whose jobs GitHub gives the runners of a group. */
 export interface GroupAccess {

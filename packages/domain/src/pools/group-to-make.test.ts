@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { groupToMake } from './group-to-make.ts';
-import { type Pool, poolsDocument } from './pools-document.ts';
+import type { Pool } from './pool.ts';
+import { poolsDocument } from './pools-document.ts';
 
 const poolOf = (more: Partial<Pool>): Pool => {
   const [pool] = poolsDocument.parse({

@@ -1,5 +1,5 @@
 import type { GroupAccess } from './group-excess.ts';
-import type { Pool } from './pools-document.ts';
+import type { Pool } from './pool.ts';
 
 /** A runner group as it is made where the organisation has none of that name. */
 export interface GroupToMake extends Pick<GroupAccess, 'visibility' | 'allowsPublicRepositories'> {

@@ -1,5 +1,5 @@
 import { asList, asRecord } from './as-record.ts';
-import type { Pool } from './pools-document.ts';
+import type { Pool } from './pool.ts';
 
 /** What Pod Security's level `baseline` lets a container add; the others reach beyond it, or may. */
 const HARMLESS = new Set(

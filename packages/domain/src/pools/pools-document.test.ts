@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { fc } from '@paddock/testing/random-cases';
 import { normaliseLabels } from './labels.ts';
-import { admittingLogin, entityRule, type Pool, poolFor, poolsDocument, sharedLabels } from './pools-document.ts';
+import { admittingLogin, entityRule, poolFor, poolsDocument, sharedLabels } from './pools-document.ts';
+import type { Pool } from './pool.ts';
 
 const pool = (name: string, labels: string[], more: Partial<Pool> = {}) => ({
   name,

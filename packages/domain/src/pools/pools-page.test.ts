@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { keysOfPools } from './pools-document.ts';
+import { keysOfPools } from './pool.ts';
 
 test('docs/pools.md names every key of a pool once, and no other (H6)', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../../docs/pools.md'), 'utf8');

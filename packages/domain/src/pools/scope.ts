@@ -1,4 +1,4 @@
-import type { Pool } from './pools-document.ts';
+import type { Pool } from './pool.ts';
 
 /** Where runners register: 0 is the organisation itself, anything else the id of one repository. */
 export type ScopeRepoId = number;

@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import { namesAccounts } from './gate.ts';
 import { nodePowersOf } from './node-powers.ts';
-import { type Pool, usablePartsOf } from './pools-document.ts';
+import type { Pool } from './pool.ts';
+import { usablePartsOf } from './check-together.ts';
 
 /** Strangers, and what keeps them out of a pool. */
 interface Strangers {

@@ -1,0 +1,45 @@
+import type { WorkerToStop } from '@paddock/db/workers/stopping-workers';
+import type { GitHubFailure } from '@paddock/github/errors';
+import { levelOf } from '@paddock/kube/cluster-events';
+import type { KubeFailure } from '@paddock/kube/errors';
+import type { Logger } from '@paddock/runtime/logger';
+import type { Metrics } from '@paddock/runtime/metrics';
+import type { SharedCounters } from '../shared-counters.ts';
+
+/** What happens where workers are stopped. */
+export function stoppingEvents(log: Logger, metrics: Metrics, { ended, githubFailed, clusterFailed }: SharedCounters) {
+  const kept = metrics.counter(
+    'paddock_workers_kept_total',
+    'Workers that were to be stopped until something showed that they work, by pool',
+    ['pool'],
+  );
+
+  return {
+    /** It was to be stopped, and is not any more. */
+    workerKept({ podName, pool, stopReason, deliveryGuid }: WorkerToStop, why: string) {
+      kept.inc({ pool });
+      log.info('worker is not stopped', { podName, pool, reason: stopReason, why, deliveryGuid });
+    },
+    runnerDeregistered({ podName, pool, stopReason, deliveryGuid }: WorkerToStop) {
+      log.info('idle runner removed from GitHub', { podName, pool, reason: stopReason, deliveryGuid });
+    },
+    /** Why GitHub does not see it, as far as its pod tells. */
+    runnerUnseen({ podName, pool, stopReason, deliveryGuid }: WorkerToStop, why: string) {
+      log.warn('GitHub does not see the runner of a pod', { podName, pool, reason: stopReason, why, deliveryGuid });
+    },
+    stoppedPodDeleted({ podName, pool, stopReason, deliveryGuid }: WorkerToStop) {
+      log.info('pod of a stopped worker deleted', { podName, pool, reason: stopReason, deliveryGuid });
+    },
+    /** Its pod is gone, and GitHub does not know its runner. */
+    workerStopped({ podName, pool, stopReason, deliveryGuid }: WorkerToStop) {
+      ended({ pool, status: 'failed', reason: stopReason ?? '' });
+      log.info('worker stopped', { podName, pool, reason: stopReason, deliveryGuid });
+    },
+    stopFailed({ podName, deliveryGuid }: WorkerToStop, failure: GitHubFailure | KubeFailure) {
+      if (failure.kind === 'rate_limited') return;
+      const isGitHubs = 'operation' in failure;
+      (isGitHubs ? githubFailed : clusterFailed)(failure.kind);
+      log[isGitHubs ? 'warn' : levelOf(failure)]('a worker could not be stopped yet', { podName, deliveryGuid, failure });
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { type Kysely, sql } from 'kysely';
+import type { Database } from '../schema/tables.ts';
+
+/** Repositories are looked at by discovery next, before all that are merely due: `lost` has rows of unresolved deliveries. */
+const handingOver = (lost: string) =>
+  sql.raw(`
+    insert into repositories as known (repo_id, entity_id, app_id, active_at, due_at)
+    select distinct on (l.repository_id) l.repository_id, i.entity_id, i.app_id, now(), now() - interval '1 day'
+    from ${lost} l join installations i on i.installation_id = l.installation_id where l.repository_id is not null
+    order by l.repository_id, i.entity_id
+    on conflict (repo_id) do update set active_at = now(), due_at = least(known.due_at, excluded.due_at)
+    returning repo_id`);
+
+/** While more than `most` deliveries are unresolved, their repositories go to discovery: it is faster than the requests. Returns how many. */
+export async function handOverUnresolved(db: Kysely<Database>, appId: number, most: number): Promise<number> {
+  const { rows } = await sql`
+    with lost as (
+      select * from unresolved_deliveries where app_id = ${appId} and resolved_at is null and event = 'workflow_job'
+        and (select count(*) from unresolved_deliveries where app_id = ${appId} and resolved_at is null) > ${most}
+    ) ${handingOver('lost')}`.execute(db);
+  return rows.length;
+}
+
+/**
+ * Gives up what GitHub can no longer repeat, with an event row that says so, and hands its repositories to discovery, in one statement.
+ * Returns how many.
+ */
+export async function giveUpRedeliveries(db: Kysely<Database>, appId: number, olderThanMs: number): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    with given_up as (
+      delete from unresolved_deliveries
+      where app_id = ${appId} and resolved_at is null and first_failed_at < now() - ${olderThanMs} * interval '1 millisecond'
+      returning *
+    ), handed_over as (${handingOver('given_up')})
+    insert into installation_events (source, event, outcome, app_id, installation_id, repo_id, delivery_guid, payload)
+    select 'reconciler', concat_ws('.', event, action), 'redelivery_given_up', app_id, installation_id, repository_id, guid,
+      jsonb_build_object('delivery_id', delivery_id::text, 'first_failed_at', first_failed_at, 'last_failed_at', last_failed_at,
+        'last_status_code', last_status_code, 'requests', requests)
+    from given_up`.execute(db);
+  return Number(numAffectedRows);
+}
+
+/** Those that were given up already: the log may go on showing them, and GitHub repeats them no more. */
+export async function findGivenUp(db: Kysely<Database>, guids: readonly string[]): Promise<Set<string>> {
+  if (guids.length === 0) return new Set();
+  const { rows } = await sql<{ guid: string }>`
+    select delivery_guid as guid from installation_events
+    where delivery_guid = any(${guids}::text[]) and outcome = 'redelivery_given_up'`.execute(db);
+  return new Set(rows.map(({ guid }) => guid));
+}

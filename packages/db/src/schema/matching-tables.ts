@@ -1,0 +1,82 @@
+import type { ColumnType, Generated } from 'kysely';
+import type { Nullable } from './columns.ts';
+
+export interface DemandKeysTable {
+  demand_key: number;
+  entity_id: number;
+  entity_name: string;
+  scope_repo_id: number;
+  k8s_pool: string;
+  waiting: number;
+  unassigned: number;
+  cap: Nullable<number>;
+  wait_reason: Nullable<string>;
+  wait_since: Nullable<Date>;
+  updated_at: Generated<Date>;
+}
+
+export interface WarmRepositoriesTable {
+  full_name: string;
+  entity_id: number;
+  repo_id: number;
+  found_at: Generated<Date>;
+}
+
+export interface UnservedKeysTable {
+  demand_key: number;
+  entity_id: number;
+  scope_repo_id: number;
+  k8s_pool: string;
+  rounds: Generated<number>;
+  worker_created_at: Date;
+  noted_at: Generated<Date>;
+  paused_until: Nullable<Date>;
+  access: Nullable<string>;
+}
+
+export interface RunnerGroupsTable {
+  demand_key: number;
+  entity_id: number;
+  k8s_pool: string;
+  name: string;
+  visibility: Nullable<'all' | 'private' | 'selected'>;
+  allows_public_repositories: Nullable<boolean>;
+  workflows: ColumnType<readonly string[] | null, string | null | undefined, string | null>;
+  repositories: ColumnType<readonly string[] | null, string | null | undefined, string | null>;
+  excess: Nullable<string>;
+  paused_until: Nullable<Date>;
+  read_at: Generated<Date>;
+}
+
+export interface StoppedMakingTable {
+  subject_type: 'environment' | 'pool' | 'entity';
+  subject_id: string;
+  stopped_by: string;
+  stopped_at: Generated<Date>;
+}
+
+export interface RegistrationBudgetsTable {
+  installation_id: number;
+  remaining: number;
+  reset_at: Date;
+  paused_until: Nullable<Date>;
+  noted_at: Generated<Date>;
+}
+
+export interface BreakersTable {
+  subject_type: 'pool' | 'app' | 'installation' | 'repository' | 'github' | 'cluster';
+  subject_id: string;
+  failure_class: string;
+  failures: number;
+  pauses: Generated<number>;
+  paused_until: Nullable<Date>;
+  trial_until: Nullable<Date>;
+  message: string;
+  failed_at: Generated<Date>;
+  opened_at: Nullable<Date>;
+  /** When a probe was first answered after silence; null while nothing answers. */
+  answered_at: Nullable<Date>;
+  /** The accounts of the failures that it counts, and the workers: one entry for each failure. Null: they are the subject's own. */
+  entities: Nullable<number[]>;
+  workers: Nullable<string[]>;
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { deadlines } from './deadlines.ts';
+import { foreignToPools } from './foreign-keys.ts';
+import { entitiesGate, repositoriesGate } from './gate.ts';
+import { MOST_LABEL_BYTES, normaliseLabels, storableLabels } from './labels.ts';
+import { OFFICIAL_IMAGE } from './official-image.ts';
+import { podKeys, refuseSaidTwice } from './pod-keys.ts';
+import { caBundle, containerMode, proxy } from './pod-settings.ts';
+import { podTemplate, refuseLogsInStatus, templateImage } from './pod-template.ts';
+import { warm } from './pool-warm.ts';
+
+const NAME = /^[a-z]([a-z0-9.-]{0,28}[a-z0-9])?$/;
+
+export const count = z.int().min(0).max(100_000);
+
+const writtenPool = z.strictObject({
+  ...foreignToPools,
+  name: z
+    .string()
+    .regex(NAME, 'must be 1 to 30 characters of a-z, 0-9, - and ., beginning with a letter')
+    .describe('Part of the names of its runners and pods, there with - for each dot.'),
+  labels: z
+    .array(z.string().min(1).max(256))
+    .min(1, 'needs at least one label')
+    .max(100, 'may have at most 100 labels')
+    .transform(normaliseLabels)
+    .refine(
+      (labels) => storableLabels(labels).length === labels.length,
+      `may have ${MOST_LABEL_BYTES} bytes of labels, counting 4 more for each`,
+    )
+    .describe('A job fits if all that it asks for in `runs-on` is among these, without regard to case.'),
+  image: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("The runner's image; without one that of the template's container `runner`, else the official one."),
+  namespace: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'must be a Kubernetes namespace')
+    .describe('Where its pods are made.'),
+  priority: z.int().default(0).describe('Decides between pools of equally many labels that a job fits; the higher wins.'),
+  registration: z
+    .enum(['organization', 'repository'])
+    .default('organization')
+    .describe('Where runners register for organisations; for personal accounts it is always the repository.'),
+  runnerGroup: z.string().min(1).default('Default').describe('The runner group of organisations; it is made if it is not there.'),
+  publicRepositories: z.boolean().default(false).describe('Whether jobs of public repositories are served.'),
+  maxWorkers: count.nullable().default(null).describe('Most workers at one time; null: no limit, 0: switched off.'),
+  maxWorkersPerRepository: count.nullable().default(null).describe('The same for one repository; only with `registration: repository`.'),
+  paused: z.boolean().default(false).describe('Makes no more workers; those that are there go on.'),
+  // What came after the first version is absent, not defaulted: the version before must read what it knows of a document stored by this one.
+  runnerGroupVisibility: z
+    .enum(['all', 'private', 'selected'])
+    .optional()
+    .describe('Which repositories of the organisation may use a runner group that Paddock makes; all without it.'),
+  containerMode: containerMode
+    .optional()
+    .describe('none, or dind: a Docker daemon beside the runner, as actions-runner-controller makes it.'),
+  proxy: proxy.optional().describe('What runner and Docker daemon reach the outside through.'),
+  caBundle: caBundle.optional().describe('A ConfigMap with certificates that runner and Docker daemon trust.'),
+  warm: warm.optional().describe('Workers that are kept idle, so that jobs begin at once.'),
+  keepLogs: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether the rows of its workers that failed keep the ends of their logs, without what looks like a credential; true without it.',
+    ),
+  entities: entitiesGate
+    .optional()
+    .describe('Whose jobs it serves, of those that the file’s `entities` admit: logins, in which * stands for any characters, or id:123.'),
+  repositories: repositoriesGate
+    .optional()
+    .describe('Which repositories it serves, as owner/name with * for any characters; with `registration: repository`, or a runner group.'),
+  allowUntrusted: z
+    .boolean()
+    .optional()
+    .describe(
+      'Says a second time that a pool whose jobs get power over their node serves strangers, public repositories or the default runner group.',
+    ),
+  ...deadlines,
+  ...podKeys,
+  template: podTemplate.optional().describe("Metadata and PodSpec of its pods, as in actions-runner-controller's `template`."),
+});
+
+/** What may stand in a pool. */
+export const keysOfPools: readonly string[] = Object.keys(writtenPool.shape).filter((key) => !(key in foreignToPools));
+
+/** One class of workers, as it is kept in the database. */
+export const pool = writtenPool
+  .superRefine(refuseSaidTwice, { when: () => true })
+  .superRefine(refuseLogsInStatus, { when: () => true })
+  .transform(({ image, ...rest }) => ({ ...rest, image: image ?? templateImage(rest.template) ?? OFFICIAL_IMAGE }));
+
+export type Pool = z.infer<typeof pool>;
