@@ -32,10 +32,17 @@ describe('a row of the fault matrix', () => {
     ({ sign, wanted }) => {
       const least = wanted[sign] ?? 0;
       expect(complaintsOf({ signs: wanted, excess: 0 }, 100, counted({ signs: { ...signs(wanted), [sign]: least - 1 } }))).toEqual([
-        `the fault has not struck: ${SIGNS[sign]} ${least - 1} instead of ${least} at least; play more jobs`,
+        expect.stringContaining(`${SIGNS[sign]} ${least - 1} instead of ${least} at least`),
       ]);
     },
   );
+
+  test('tells a fault that has not struck from one that we have not answered', () => {
+    expect(complaintsOf({ signs: { deliveriesLost: 1, deliveriesRepeated: 1 } }, 100, counted())).toEqual([
+      'the fault has not struck: deliveries lost 0 instead of 1 at least; play more jobs',
+      'the fault is not answered: deliveries repeated 0 instead of 1 at least',
+    ]);
+  });
 
   test('every fault but `none` has a sign', () => {
     expect(FAULTS.filter(({ signs: wanted }) => Object.values(wanted).every((least) => least === 0)).map(({ name }) => name)).toEqual([

@@ -29,8 +29,8 @@ export interface Fault {
   readonly busyLies?: boolean;
   /** GitHub never tells that some jobs are queued: some that join a run which is known, and others. */
   readonly untold?: boolean;
-  /** Nor of the last one, which is the only one of its repository. */
-  readonly quiet?: boolean;
+  /** After this share (0–1) of the jobs one is queued that no other job leads to: it is the only one of its repository. */
+  readonly lone?: number;
   /** Share (0–1) of the jobs that are cancelled soon after they are queued. */
   readonly cancelShare?: number;
   /** How long a job works, in milliseconds. */

@@ -22,6 +22,8 @@ import { type Fault, together } from './fault.ts';
 
 /** Nobody looks for jobs then: what got lost comes by being asked for again, or not at all. */
 const LOOKS = ['discover-jobs', 'look-up-jobs'];
+/** A job that is queued then, and that nothing but its own delivery tells of, shows whether that is repeated: others are heard of when they begin. */
+const middleOf = ([from, to]: Window): number => (from + to) / 2;
 /** Nor is the log of deliveries read by the clock: somebody has to want it read. */
 const UNREAD = { PADDOCK_REDELIVERY_EVERY_SECONDS: '3600' };
 
@@ -117,12 +119,14 @@ const down: Fault = {
   atUsualTimes: true,
   pausedSweeps: LOOKS,
   settings: UNREAD,
+  lone: middleOf(FIRST_THIRD),
   begin: ingressDown(FIRST_THIRD),
 };
 const wronglySigned = (window: Window): Fault => ({
   name: 'wrong-secret',
   signs: { deliveriesFailed: 1, deliveriesRepeated: 1 },
   pausedSweeps: LOOKS,
+  lone: middleOf(window),
   begin: wrongSecret(window),
 });
 const killed = (window: Window): Fault => ({
@@ -154,7 +158,7 @@ const EVERYTHING = together('everything', [
 /** What may go wrong, one row of the table each. */
 export const FAULTS: readonly Fault[] = [
   { name: 'none', signs: {}, excess: 0, tightCaps: true },
-  { name: 'events-never-sent', signs: { eventsNeverSent: 3 }, untold: true, quiet: true },
+  { name: 'events-never-sent', signs: { eventsNeverSent: 3 }, untold: true, lone: 1 },
   lost,
   shuffled,
   {

@@ -6,7 +6,7 @@ import type { Fault, Progress } from './fault.ts';
 import { lookAt, type Left } from './look-at.ts';
 import { waitedAfter } from './after-fault.ts';
 import { readSigns, type Signs, signsSince } from './signs.ts';
-import { QUIET_REPOSITORY, REPOSITORIES, type Stage } from './stage.ts';
+import { LONE_REPOSITORY, REPOSITORIES, type Stage } from './stage.ts';
 
 /** What a run with one fault has come to. */
 export interface Played extends Left {
@@ -132,7 +132,7 @@ async function queueJobs(
       labels,
       durationMs,
       ...(fault.untold === true ? untoldJob(queued) : {}),
-      ...(isQuiet(fault, index, jobs) ? QUIET : {}),
+      ...(index === loneIndex(fault, jobs) ? loneJob(fault) : {}),
     };
     const truth = await github.queueJob(job);
     const { id } = truth;
@@ -148,9 +148,11 @@ async function queueJobs(
   return queuedAt;
 }
 
-const QUIET: Partial<NewJob> = { repo: QUIET_REPOSITORY, event: 'schedule', untold: true };
+const loneJob = ({ untold }: Fault): Partial<NewJob> => ({ repo: LONE_REPOSITORY, event: 'schedule', runId: undefined, untold });
 
-const isQuiet = ({ quiet = false }: Fault, index: number, jobs: number): boolean => quiet && index === jobs - 1;
+/** Where the lone job stands among the jobs, if there is one. */
+const loneIndex = ({ lone }: Fault, jobs: number): number | undefined =>
+  lone === undefined ? undefined : Math.min(Math.floor(lone * jobs), jobs - 1);
 
 /** What is different about the next job where some are not told of: two in five are not, and of these one joins the run of the one before last. */
 function untoldJob(queued: readonly JobTruth[]): Partial<NewJob> {

@@ -96,11 +96,14 @@ export const describeSigns = (signs: Signs): string =>
     .map(([sign, words]) => `${words} ${signs[sign as Sign]}`)
     .join(', ');
 
-/** Signs that a fault must show and has not, in words: then its row proves nothing. */
+/** Not done by the fault, but by us because of it. */
+const ANSWERS: ReadonlySet<Sign> = new Set<Sign>(['deliveriesRepeated', 'servicesComplained']);
+
+/** Signs that a fault must show and has not, in words: then its row proves nothing, or we have not done what it asks of us. */
 export const missingSigns = (wanted: Partial<Signs>, seen: Signs): string[] =>
-  Object.entries(wanted)
-    .filter(([sign, least]) => seen[sign as Sign] < least)
-    .map(
-      ([sign, least]) =>
-        `the fault has not struck: ${SIGNS[sign as Sign]} ${seen[sign as Sign]} instead of ${least} at least; play more jobs`,
-    );
+  (Object.entries(wanted) as [Sign, number][])
+    .filter(([sign, least]) => seen[sign] < least)
+    .map(([sign, least]) => {
+      const found = `${SIGNS[sign]} ${seen[sign]} instead of ${least} at least`;
+      return ANSWERS.has(sign) ? `the fault is not answered: ${found}` : `the fault has not struck: ${found}; play more jobs`;
+    });

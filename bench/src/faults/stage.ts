@@ -21,8 +21,8 @@ export const DOTFILES = 'mona/dotfiles';
 export const GARDEN = 'mona/garden';
 /** Repositories of an organisation, whose runners are common to them, and those of the personal account. */
 export const REPOSITORIES = ['acme/shop', 'acme/site', 'acme/shop', DOTFILES, GARDEN] as const;
-/** No delivery ever names this repository. */
-export const QUIET_REPOSITORY = 'acme/quiet';
+/** Has one job at the most, whose runner no other job can make. */
+export const LONE_REPOSITORY = 'mona/garage';
 const FIRST_APP = 7;
 
 /** GitHub, a cluster and PostgreSQL, and one environment or several of ours, all of them processes. */
@@ -151,7 +151,7 @@ async function createDatabase(postgres: Postgres): Promise<string> {
 async function furnish(github: GitHubControl, apps: readonly { appId: number }[]): Promise<void> {
   await github.addOrganization({ login: 'acme' });
   await github.addUser({ login: 'mona' });
-  for (const repository of new Set([...REPOSITORIES, QUIET_REPOSITORY])) {
+  for (const repository of new Set([...REPOSITORIES, LONE_REPOSITORY])) {
     const [owner = '', name = ''] = repository.split('/');
     await github.addRepository({ owner, name, private: true });
   }
