@@ -1,6 +1,6 @@
 import type { MutantOfRow } from '../tools/mutants/named-mutant.ts';
 
-/** What rows of the fault matrix have to notice; `repository-refuses` and `everything` have none of their own yet. */
+/** What rows of the fault matrix have to notice. */
 export const faults: readonly MutantOfRow[] = [
   {
     mutant: 'no pool has a cap',
@@ -80,6 +80,14 @@ export const faults: readonly MutantOfRow[] = [
     find: 'const signal = init?.signal ? AbortSignal.any([init.signal, timeout]) : timeout;',
     replace: 'const signal = init?.signal ?? (timeout.aborted ? timeout : null);',
     row: 'github-hangs',
+    jobs: 12,
+  },
+  {
+    mutant: 'an account is held back because one of its repositories refuses us',
+    file: 'apps/scheduler/src/provisioning/after-github-failure.ts',
+    find: 'const subject = isRepositorys ? repositoryBreaker(worker.scopeRepoId) : installationBreaker(worker.entityId);',
+    replace: 'const subject = isRepositorys && !isUsable ? repositoryBreaker(worker.scopeRepoId) : installationBreaker(worker.entityId);',
+    row: 'repository-refuses',
     jobs: 12,
   },
   {
@@ -187,5 +195,14 @@ export const faults: readonly MutantOfRow[] = [
     replace: `const clearsDemand = \`(excluded.status = 'running' and not \${isSameRun})\`;`,
     row: 'jobs-cancelled',
     jobs: 12,
+  },
+  // Jobs are cancelled in another row and told of late in a third: only here both happen to the same job.
+  {
+    mutant: 'a job of which we hear only once it was cancelled waits',
+    file: 'packages/db/src/jobs/jobs.ts',
+    find: "select job_id, status, status = 'pending' and not ${isOld}, entity_id,",
+    replace: 'select job_id, status, runner_name is null and not ${isOld}, entity_id,',
+    row: 'everything',
+    jobs: 24,
   },
 ];

@@ -72,30 +72,48 @@ export const githubRefuses = during(async (stage, progress) => {
     { status: 403, headers: { 'retry-after': '2' }, body: { message: 'You have exceeded a secondary rate limit.' } },
     { status: 429, headers: { 'retry-after': '2' }, body: { message: 'Too many requests.' } },
   ];
-  for (const [index, kind] of kinds.entries()) {
-    await progress.reached((3 + index) / 9);
+  try {
+    for (const [index, kind] of kinds.entries()) {
+      await progress.reached((3 + index) / 9);
+      await stage.github.clearCallFaults();
+      await stage.github.failNext({ path: '', times: ALL, ...kind });
+      const isMet = async () => ((await stage.github.report()).struck[`call_failed_${kind.status}`] ?? 0) > 0;
+      await until(isMet, `Nobody has called GitHub while it answered ${kind.status}.`);
+    }
+    await progress.reached(2 / 3);
+  } finally {
     await stage.github.clearCallFaults();
-    await stage.github.failNext({ path: '', times: ALL, ...kind });
-    const isMet = async () => ((await stage.github.report()).struck[`call_failed_${kind.status}`] ?? 0) > 0;
-    await until(isMet, `Nobody has called GitHub while it answered ${kind.status}.`);
+    progress.over();
   }
-  await progress.reached(2 / 3);
-  await stage.github.clearCallFaults();
-  progress.over();
 });
 
-/** All that is asked of one repository is refused until the other one of its account has run all of its jobs. */
-export const repositoryRefuses: Beginning = async ({ github }, progress) => {
+/**
+ * All that is asked of one repository is refused until the other one of its account has run all of its jobs, and until so many refusals have
+ * come that somebody waits for them: that must be the repository alone.
+ */
+export const repositoryRefuses: Beginning = async ({ github, environments }, progress) => {
   const body = { message: 'Resource not accessible by integration' };
   await github.failNext({ path: `^/repos/${DOTFILES}/`, status: 403, body, times: ALL });
   return async () => {
     await progress.reached(1);
-    const isServed = async () => (await github.truth()).jobs.every(({ repo, status }) => repo !== GARDEN || status === 'completed');
-    await until(isServed, `${GARDEN} is not served beside ${DOTFILES}, which refuses us.`);
-    await github.clearCallFaults();
-    progress.over();
+    try {
+      await until(() => isServed(github, GARDEN), `${GARDEN} is not served beside ${DOTFILES}, which refuses us.`);
+      const findHeld = async () => (await Promise.all(environments.map(({ db }) => heldBack(db)))).flat();
+      await until(async () => (await findHeld()).length > 0, `Nothing is held back although ${DOTFILES} refuses us.`);
+      const others = (await findHeld()).filter(({ type }) => type !== 'repository');
+      if (others.length > 0) throw new Error(`Held back because ${DOTFILES} refuses us: ${others.map(({ type }) => type).join(', ')}`);
+    } finally {
+      await github.clearCallFaults();
+      progress.over();
+    }
   };
 };
+
+const isServed = async (github: Stage['github'], repository: string): Promise<boolean> =>
+  (await github.truth()).jobs.every(({ repo, status }) => repo !== repository || status === 'completed');
+
+const heldBack = (db: Stage['environments'][number]['db']): Promise<{ type: string }[]> =>
+  db.selectFrom('breakers').select('subject_type as type').where('pauses', '>', 0).execute();
 
 /** Nobody looks for jobs until as many have run as GitHub told of; whoever is left then is looked for. */
 export const unlookedFor = during(async ({ github, environments }, progress) => {
@@ -155,9 +173,12 @@ export const postgresSilent = (end: (tunnel: Tunnel) => void): Beginning =>
     await progress.reached(1 / 3);
     tunnel.setHeld(true);
     const complaints = environments.flatMap(({ services }) => services.map(({ untilUnready }) => untilUnready()));
-    await Promise.all([...complaints, sleep(SILENT_MS)]);
-    end(tunnel);
-    progress.over();
+    try {
+      await Promise.all([...complaints, sleep(SILENT_MS)]);
+    } finally {
+      end(tunnel);
+      progress.over();
+    }
   });
 
 /** What was sent arrives late, after its senders have given up. */
