@@ -1,29 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
 import { findUnfounded, type Told } from '@paddock/bench/faults/unfounded';
-import type { JobTruth, RegistrationTruth, Truth } from '@paddock/simulators/github/control';
+import type { JobTruth, RegistrationTruth } from '@paddock/simulators/github/control';
 
-const NOON = Date.UTC(2026, 0, 1, 12);
-/** So many seconds after noon. */
-const at = (seconds: number) => NOON + seconds * 1_000;
-const text = (seconds: number) => new Date(at(seconds)).toISOString();
-
-/** Made at the 20th second unless told, decided upon a second earlier. */
-const registration = (name: string, more: Partial<RegistrationTruth> = {}): RegistrationTruth => ({
+const registration = (name: string, scope = 'acme'): RegistrationTruth => ({
   id: 1,
   name,
-  scope: 'acme',
-  registeredAt: text(20),
-  goneAt: text(60),
+  scope,
+  registeredAt: '2026-01-01T12:00:20Z',
+  goneAt: null,
   jobIds: [],
-  inExcess: true,
-  ...more,
+  inExcess: false,
 });
-/** Began at the 10th second. */
-const job = (id: number, more: Partial<JobTruth> = {}): JobTruth => ({
+const job = (id: number, repo = 'acme/shop'): JobTruth => ({
   id,
   runId: 1,
   attempt: 1,
-  repo: 'acme/shop',
+  repo,
   repositoryId: 1,
   name: 'build',
   labels: [],
@@ -31,52 +23,87 @@ const job = (id: number, more: Partial<JobTruth> = {}): JobTruth => ({
   status: 'completed',
   conclusion: 'success',
   runnerName: 'another',
-  leftQueueAt: text(10),
+  leftQueueAt: null,
   killed: false,
-  ...more,
 });
-const unfounded = (registrations: RegistrationTruth[], jobs: JobTruth[], heard: Told['jobs']) => {
-  const truth: Truth = { jobs, runners: [], registrations, deliveries: [], calls: {} };
-  const decidedAt = new Map(registrations.map(({ name, registeredAt }) => [name, Date.parse(registeredAt) - 1_000]));
-  return findUnfounded(truth, { decidedAt, jobs: heard });
-};
-/** Heard of at the 5th second, and that it had begun at the 30th. */
-const LATE = { heardAt: at(5), newsAt: at(30) };
+type Heard = Told['jobs'] extends ReadonlyMap<number, infer T> ? T : never;
+/** Heard of before the workers were decided upon, and that it had begun long after. */
+const WAITING: Heard = { heardAt: 5, newsAt: 90 };
 
-describe('registrations that nothing we had been told called for (P3)', () => {
-  test('one for a job that had begun, of which we heard too late, was called for', () => {
-    expect(unfounded([registration('a')], [job(7)], new Map([[7, LATE]]))).toEqual([]);
-  });
+interface Scene {
+  readonly registrations: readonly RegistrationTruth[];
+  readonly jobs: readonly (readonly [JobTruth, Heard | undefined])[];
+  /** Of workers that we count on no more since then. */
+  readonly spareUntil?: Readonly<Record<string, number>>;
+}
 
-  test.each<[string, Partial<JobTruth>, Partial<typeof LATE>]>([
-    ['the news had come before it was decided upon', {}, { newsAt: at(18) }],
-    ['the job was not heard of yet', {}, { heardAt: at(19.5) }],
-    ['the job still waited at GitHub: it has a runner among the others', { leftQueueAt: text(40) }, {}],
-    ['the job never left', { leftQueueAt: null }, {}],
-    ['the job is of another scope', { repo: 'mona/dotfiles' }, {}],
-  ])('not if %s', (_why, ofJob, heard) => {
-    expect(unfounded([registration('a')], [job(7, ofJob)], new Map([[7, { ...LATE, ...heard }]]))).toEqual(['a']);
-  });
-
-  test('a job speaks for one at a time', () => {
-    const second = registration('b', { registeredAt: text(22) });
-    expect(unfounded([registration('a'), second], [job(7)], new Map([[7, LATE]]))).toEqual(['b']);
-    expect(unfounded([registration('a', { goneAt: text(21) }), second], [job(7)], new Map([[7, LATE]]))).toEqual([]);
-    expect(
-      unfounded(
-        [registration('a'), second],
-        [job(7), job(8)],
-        new Map([
-          [7, LATE],
-          [8, LATE],
+/** The workers are decided upon at the instants 10, 20 and so on. */
+function unfounded({ registrations, jobs, spareUntil = {} }: Scene): string[] {
+  return findUnfounded(
+    { jobs: jobs.map(([one]) => one), runners: [], registrations, deliveries: [], calls: {} },
+    {
+      workers: new Map(
+        registrations.map(({ name }, index) => [
+          name,
+          { begunAt: 10 * (index + 1) - 2, decidedAt: 10 * (index + 1), spareUntil: spareUntil[name] ?? Infinity },
         ]),
       ),
+      jobs: new Map(jobs.flatMap(([{ id }, heard]) => (heard === undefined ? [] : [[id, heard] as const]))),
+    },
+  );
+}
+
+describe('workers that nothing we had been told called for (P3)', () => {
+  test('one for a job that waited as far as we had heard was called for', () => {
+    expect(unfounded({ registrations: [registration('a')], jobs: [[job(7), WAITING]] })).toEqual([]);
+    expect(unfounded({ registrations: [registration('a')], jobs: [[job(7), { heardAt: 10, newsAt: 9 }]] })).toEqual([]);
+  });
+
+  test.each<[string, JobTruth, Heard | undefined]>([
+    ['the news had come before it was decided upon', job(7), { heardAt: 5, newsAt: 7 }],
+    ['the job was not heard of yet', job(7), { heardAt: 11, newsAt: 90 }],
+    ['the job was never heard of', job(7), undefined],
+    ['the job is of another scope', job(7, 'mona/dotfiles'), WAITING],
+  ])('not if %s', (_why, one, heard) => {
+    expect(unfounded({ registrations: [registration('a')], jobs: [[one, heard]] })).toEqual(['a']);
+  });
+
+  test('a job calls for one at a time', () => {
+    const registrations = [registration('a'), registration('b')];
+    expect(unfounded({ registrations, jobs: [[job(7), WAITING]] })).toEqual(['b']);
+    expect(unfounded({ registrations, jobs: [[job(7), WAITING]], spareUntil: { a: 19 } })).toEqual([]);
+    const two = [[job(7), WAITING] as const, [job(8), WAITING] as const];
+    expect(unfounded({ registrations, jobs: two })).toEqual([]);
+  });
+
+  test('one is too many although GitHub has jobs for it that we had not heard of', () => {
+    const registrations = [registration('a'), { ...registration('b'), jobIds: [8] }];
+    expect(
+      unfounded({
+        registrations,
+        jobs: [
+          [job(7), WAITING],
+          [job(8), undefined],
+        ],
+      }),
+    ).toEqual(['b']);
+  });
+
+  test('each scope has its own', () => {
+    const registrations = [registration('a'), registration('b', 'mona/dotfiles')];
+    expect(
+      unfounded({
+        registrations,
+        jobs: [
+          [job(7), WAITING],
+          [job(8, 'mona/dotfiles'), WAITING],
+        ],
+      }),
     ).toEqual([]);
   });
 
-  test('what is not in excess, or another environment’s, does not count', () => {
-    expect(unfounded([registration('a', { inExcess: false })], [], new Map())).toEqual([]);
-    const truth: Truth = { jobs: [], runners: [], registrations: [registration('theirs')], deliveries: [], calls: {} };
-    expect(findUnfounded(truth, { decidedAt: new Map(), jobs: new Map() })).toEqual([]);
+  test('another environment’s do not count', () => {
+    const truth = { jobs: [], runners: [], registrations: [registration('theirs')], deliveries: [], calls: {} };
+    expect(findUnfounded(truth, { workers: new Map(), jobs: new Map() })).toEqual([]);
   });
 });

@@ -4,50 +4,52 @@ import type { Environment } from './environment.ts';
 
 /** What an environment was told, and when. Instants in milliseconds since the epoch. */
 export interface Told {
-  /** When each worker was decided upon, by name. */
-  readonly decidedAt: ReadonlyMap<string, number>;
-  /** By id: when it first heard of the job, and when that the job waits no more. */
+  /** By name: between which instants the worker was decided upon, and when we stopped counting on it for a job that waits. */
+  readonly workers: ReadonlyMap<string, { readonly begunAt: number; readonly decidedAt: number; readonly spareUntil: number }>;
+  /** By id, of the jobs that are its own: when it first heard of the job, and when that the job waits no more. */
   readonly jobs: ReadonlyMap<number, { readonly heardAt: number; readonly newsAt: number }>;
 }
 
 /** A row bears the instant at which its transaction began, and others see it once that is over: where PostgreSQL keeps that instant, it counts. */
 const SEEN_AT = sql`case when current_setting('track_commit_timestamp') = 'on' then pg_xact_commit_timestamp(xmin) else received_at end`;
 
+/** A transaction may wait for its turn before it looks for jobs: it ends later than all those were told of for which it made workers. */
+const DECIDED_AT = sql`greatest(created_at, max(
+  (select min(received_at) from installation_events where job_id = made_for_job_id)) over (partition by created_at))`;
+
 export async function readTold(db: Environment['db']): Promise<Told> {
-  const { rows: workers } = await sql<{ name: string; at: number }>`
-    select pod_name as name, extract(epoch from created_at)::float8 * 1000 as at from workers`.execute(db);
+  const { rows: workers } = await sql<{ name: string; begunAt: number; decidedAt: number; spareUntil: number | null }>`
+    select pod_name as name, extract(epoch from created_at)::float8 * 1000 as "begunAt", extract(epoch from ${DECIDED_AT})::float8 * 1000 as "decidedAt",
+      extract(epoch from least(assigned_at, stopping_at, completed_at))::float8 * 1000 as "spareUntil" from workers`.execute(db);
   const { rows: jobs } = await sql<{ id: number; heardAt: number; newsAt: number | null }>`
     select job_id::float8 as id, extract(epoch from min(received_at))::float8 * 1000 as "heardAt",
       extract(epoch from min(${SEEN_AT}) filter (where event like '%.in_progress' or event like '%.completed'))::float8 * 1000 as "newsAt"
-    from installation_events where job_id is not null group by job_id`.execute(db);
+    from installation_events where job_id in (select job_id from jobs) group by job_id`.execute(db);
   return {
-    decidedAt: new Map(workers.map(({ name, at }) => [name, at])),
+    workers: new Map(workers.map(({ name, spareUntil, ...decided }) => [name, { ...decided, spareUntil: spareUntil ?? Infinity }])),
     jobs: new Map(jobs.map(({ id, heardAt, newsAt }) => [id, { heardAt, newsAt: newsAt ?? Infinity }])),
   };
 }
 
-/** GitHub tells the time in whole seconds. */
-const SECOND_MS = 1_000;
-
 /**
- * Of the registrations in excess those that nothing we had been told called for, by name. The others were decided upon while jobs of their
- * scope waited as far as we had heard, although GitHub had given them to a runner or ended them: each such job speaks for one of those that
- * are there at the same time.
+ * The registrations that nothing we had been told called for, by name, even if they ran a job by luck: when they were decided upon, no more
+ * jobs of their scope waited, as far as we had heard, than we had spare workers. What changed just then counts in their favour.
  */
 export function findUnfounded({ registrations, jobs }: Truth, told: Told): string[] {
-  const excess = registrations.flatMap(({ name, scope, inExcess, registeredAt, goneAt }) => {
-    const decidedAt = told.decidedAt.get(name);
-    if (!inExcess || decidedAt === undefined) return [];
-    return [{ name, scope, decidedAt, registeredAt: Date.parse(registeredAt), goneAt: goneAt === null ? Infinity : Date.parse(goneAt) }];
-  });
-  const unfounded = excess.filter(({ scope, decidedAt, registeredAt }) => {
-    const beside = excess.filter((other) => other.scope === scope && other.registeredAt <= registeredAt && other.goneAt >= registeredAt);
-    const believed = jobs.filter(({ id, repo, leftQueueAt }) => {
+  const made = registrations
+    .flatMap(({ name, scope }) => {
+      const worker = told.workers.get(name);
+      return worker === undefined ? [] : [{ name, scope, ...worker }];
+    })
+    .toSorted((a, b) => a.decidedAt - b.decidedAt);
+  const unfounded = made.filter(({ scope, begunAt, decidedAt }, index) => {
+    const spare = made.slice(0, index).filter((other) => other.scope === scope && other.spareUntil > decidedAt);
+    const believed = jobs.filter(({ id, repo }) => {
       const heard = told.jobs.get(id);
-      if (heard === undefined || leftQueueAt === null || (repo !== scope && !repo.startsWith(`${scope}/`))) return false;
-      return heard.heardAt <= decidedAt && heard.newsAt > decidedAt && Date.parse(leftQueueAt) < registeredAt + SECOND_MS;
+      if (heard === undefined || (repo !== scope && !repo.startsWith(`${scope}/`))) return false;
+      return heard.heardAt <= decidedAt && heard.newsAt > begunAt;
     });
-    return beside.length > believed.length;
+    return spare.length >= believed.length;
   });
   return unfounded.map(({ name }) => name);
 }
