@@ -165,6 +165,8 @@ export const postgresRestarts = during(async (stage, progress) => {
 
 /** Longer than a lease of these services, of a task or of a row. */
 const SILENT_MS = 12_000;
+/** A service says after 3 s that it is not ready. Statements are given up after 35 s: one that says so only then does not watch PostgreSQL. */
+const COMPLAIN_WITHIN_MS = 25_000;
 
 /** From a third of the jobs on, what is sent stays on its way, and no connection is closed, until `end`. */
 export const postgresSilent = (end: (tunnel: Tunnel) => void): Beginning =>
@@ -172,7 +174,7 @@ export const postgresSilent = (end: (tunnel: Tunnel) => void): Beginning =>
     if (tunnel === undefined) throw new Error('This stage has no tunnel between its services and PostgreSQL.');
     await progress.reached(1 / 3);
     tunnel.setHeld(true);
-    const complaints = environments.flatMap(({ services }) => services.map(({ untilUnready }) => untilUnready()));
+    const complaints = environments.flatMap(({ services }) => services.map(untilComplained));
     try {
       await Promise.all([...complaints, sleep(SILENT_MS)]);
     } finally {
@@ -180,6 +182,14 @@ export const postgresSilent = (end: (tunnel: Tunnel) => void): Beginning =>
       progress.over();
     }
   });
+
+const untilComplained = ({ name, untilUnready }: Service): Promise<void> =>
+  Promise.race([
+    untilUnready(),
+    sleep(COMPLAIN_WITHIN_MS, undefined, { ref: false }).then(() => {
+      throw new Error(`The ${name} has called itself ready for ${COMPLAIN_WITHIN_MS / 1_000} s without PostgreSQL.`);
+    }),
+  ]);
 
 /** What was sent arrives late, after its senders have given up. */
 export const heardAgain = (tunnel: Tunnel) => tunnel.setHeld(false);
