@@ -1,4 +1,5 @@
-// One PostgreSQL for all tests, with one migrated template database that each test file clones, and the programs that tests start.
+// What all test files share: a PostgreSQL with a migrated template database that each clones, the programs that they start, and an App's key.
+import { createAppKey } from '../packages/simulators/src/github/app-key.ts';
 import { startTestServer } from '../packages/testing/src/test-server.ts';
 import { bundlePrograms } from './bundle-programs.mjs';
 
@@ -11,4 +12,5 @@ export default async function () {
   process.env.PADDOCK_TEST_TEMPLATE = server.template;
   process.env.PADDOCK_TEST_LOGINS = JSON.stringify(server.logins);
   process.env.PADDOCK_TEST_PROGRAMS = programs.folder;
+  process.env.PADDOCK_TEST_APP_KEY = JSON.stringify(createAppKey());
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '@paddock/db/migrate';
 import type { Program } from '@paddock/processes/start-program';
-import { createAppKey } from '@paddock/simulators/github/app-key';
+import { sharedAppKey } from '@paddock/simulators/github/app-key';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { type GitHubSimulator, startGitHubSimulator } from '@paddock/simulators/github/start-github-simulator';
 import type { PlayRunner } from '@paddock/simulators/kube/kubelet';
@@ -65,7 +65,7 @@ export async function startSystem({
   playRunner: play = playRunner,
 }: TestSystemOptions = {}): Promise<TestSystem> {
   const folder = await mkdtemp(join(tmpdir(), 'paddock-test-'));
-  const key = createAppKey();
+  const key = sharedAppKey();
   const github = await startGitHubSimulator({ apps: [{ appId: APP_ID, publicKeyPem: key.publicKeyPem, webhookSecret: WEBHOOK_SECRET }] });
   const cluster =
     beside?.system.cluster ?? (await startKubeSimulator({ namespaces: [NAMESPACE], playRunner: play, startDelayMs: [5, 30] }));

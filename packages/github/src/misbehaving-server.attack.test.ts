@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createAppKey } from '@paddock/simulators/github/app-key';
+import { sharedAppKey } from '@paddock/simulators/github/app-key';
 import { NO_WAITS } from '@paddock/testing/no-waits';
 import { waitFor } from '@paddock/testing/wait-for';
 import { connectGitHub } from './connect.ts';
@@ -56,7 +56,7 @@ afterEach(() => {
 const client = () =>
   connectGitHub({
     apiUrl,
-    apps: [{ appId: 1, privateKey: createAppKey().privateKeyPem }],
+    apps: [{ appId: 1, privateKey: sharedAppKey().privateKeyPem }],
     waits: NO_WAITS,
     requestTimeoutMs: 20_000,
   }).asInstallation({ appId: 1, installationId: 5, entityId: 7 });

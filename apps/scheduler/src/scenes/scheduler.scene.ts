@@ -11,7 +11,7 @@ import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { deletePod, listPods } from '@paddock/kube/pods';
 import { runDueTasks } from '@paddock/queue/drain';
 import { createMetrics } from '@paddock/runtime/metrics';
-import { createAppKey } from '@paddock/simulators/github/app-key';
+import { sharedAppKey } from '@paddock/simulators/github/app-key';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { startGitHubSimulator } from '@paddock/simulators/github/start-github-simulator';
 import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
@@ -90,7 +90,7 @@ export async function startSchedulerWorld({
   const { db } = testDb;
   // What is tried has the scheduler's rights; what a test arranges may be anything.
   const own = testDb.dbOf('scheduler');
-  const key = createAppKey();
+  const key = sharedAppKey();
   const app = { appId: APP_ID, publicKeyPem: key.publicKeyPem, webhookSecret: 'unused here' };
   const gitHub = await startGitHubSimulator({ seed: githubSeed, apps: [app] });
   const kube = await startKubeSimulator({

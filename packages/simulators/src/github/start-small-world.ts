@@ -1,4 +1,4 @@
-import { createAppKey } from './app-key.ts';
+import { sharedAppKey } from './app-key.ts';
 import { startGitHubSimulator, type GitHubSimulator, type GitHubSimulatorOptions } from './start-github-simulator.ts';
 
 /** An account with the App's installation on it; `id` and `entityId` are the same. */
@@ -22,7 +22,7 @@ type SmallWorldOptions = Omit<GitHubSimulatorOptions, 'apps'> & { readonly webho
 export async function startSmallWorld({ webhookUrl, ...options }: SmallWorldOptions = {}): Promise<SmallWorld> {
   const appId = 1234;
   const webhookSecret = 'the secret of the small world';
-  const { privateKeyPem, publicKeyPem } = createAppKey();
+  const { privateKeyPem, publicKeyPem } = sharedAppKey();
   const github = await startGitHubSimulator({ ...options, apps: [{ appId, publicKeyPem, webhookSecret, webhookUrl: webhookUrl ?? null }] });
   const acme = await github.addOrganization({ login: 'acme' });
   const mona = await github.addUser({ login: 'mona' });
