@@ -6,6 +6,7 @@ import { numbers } from './numbers.ts';
 import { queue } from './queue.ts';
 import { reconciler } from './reconciler.ts';
 import { redelivery } from './redelivery.ts';
+import { registrations } from './registrations.ts';
 import { runtime } from './runtime.ts';
 import { scheduler } from './scheduler.ts';
 import { statements } from './statements.ts';
@@ -22,6 +23,7 @@ export const NAMED = [
   ...following,
   ...stopping,
   ...reconciler,
+  ...registrations,
   ...redelivery,
   ...numbers,
   ...faults,

@@ -53,7 +53,7 @@ export const reconciler: readonly NamedMutant[] = [
     file: 'apps/reconciler/src/jobs/look-up-jobs.ts',
     find: `await postponeLookUps(db, unanswered, retryMs);`,
     replace: `void [postponeLookUps, unanswered, retryMs];`,
-    tests: ['apps/reconciler/src/jobs/look-up-jobs.db.test.ts', 'apps/reconciler/src/jobs/failed-jobs.db.test.ts'],
+    tests: ['apps/reconciler/src/jobs/look-up-failures.db.test.ts', 'apps/reconciler/src/jobs/failed-jobs.db.test.ts'],
   },
   {
     mutant: 'a job fails unasked while its worker has not ended and GitHub may still have it',
@@ -75,73 +75,6 @@ export const reconciler: readonly NamedMutant[] = [
     find: `waiting > 0 and not held and not served and`,
     replace: `waiting > 0 and not held and`,
     tests: ['apps/reconciler/src/jobs/recover-jobs.db.test.ts'],
-  },
-  {
-    mutant: 'a stray registration is removed although its runner has come online',
-    file: 'apps/reconciler/src/workers/remove-stray-registrations.ts',
-    find: `if (runner !== undefined && (runner.online || runner.busy)) return 'left';`,
-    replace: `if (runner !== undefined && runner.busy) return 'left';`,
-    tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
-  },
-  {
-    mutant: 'a stray registration is removed although a worker bears its name again',
-    file: 'apps/reconciler/src/workers/remove-stray-registrations.ts',
-    find: `if ((await findNamesWithoutWorker(db, [name])).length === 0) return 'left';
-`,
-    replace: ``,
-    tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
-  },
-  {
-    mutant: 'a stray registration is removed although a pod bears its name',
-    file: 'apps/reconciler/src/workers/remove-stray-registrations.ts',
-    find: `if ((await findPod(cluster, { namespace, name })) !== undefined) return 'left';`,
-    replace: `void [findPod, namespace];`,
-    tests: ['apps/reconciler/src/workers/remove-stray-secrets.db.test.ts'],
-  },
-  {
-    mutant: 'a list without any runner of ours is believed',
-    file: 'apps/reconciler/src/workers/remove-stray-registrations.ts',
-    find: `  if (listable > 0) {`,
-    replace: `  if (listable > 1_000) {`,
-    tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
-  },
-  {
-    mutant: 'a stray registration is removed when it is first seen',
-    file: 'packages/db/src/workers/stray-registrations.ts',
-    find: `sightings > 1 and first_seen_at < now()`,
-    replace: `first_seen_at < now()`,
-    tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
-  },
-  {
-    mutant: 'a stray that came back meanwhile counts as seen all the time',
-    file: 'packages/db/src/workers/stray-registrations.ts',
-    find: `and runner_id <> all(\${ids}::bigint[])\``,
-    replace: `and runner_id = any(\${ids}::bigint[]) and false\``,
-    tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
-  },
-  {
-    mutant: 'a failed worker’s registration is removed although its runner is online',
-    file: 'apps/reconciler/src/workers/remove-registrations.ts',
-    find: `  if (runner.online) return 'the runner is online';
-`,
-    replace: ``,
-    tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
-  },
-  {
-    mutant: 'a runner that an empty list lacks counts as gone',
-    file: 'apps/reconciler/src/workers/remove-registrations.ts',
-    find: `if (runner === undefined && runnerId === null && !(await believe(scope))) return`,
-    replace: `if (runner === undefined && runnerId === null && !believe) return`,
-    tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
-  },
-  {
-    mutant: 'the registration of a worker that ended a moment ago is removed',
-    file: 'packages/db/src/workers/registrations.ts',
-    find: `
-      and w.completed_at < now() - \${graceMs} * interval '1 millisecond'`,
-    replace: `
-      and \${graceMs}::float8 >= 0`,
-    tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
   },
   {
     mutant: 'a pod that runs is deleted because its row has ended',
@@ -235,7 +168,7 @@ export const reconciler: readonly NamedMutant[] = [
     file: 'packages/db/src/jobs/repositories.ts',
     find: `order by r.due_at, r.repo_id limit`,
     replace: `order by r.due_at desc, r.repo_id limit`,
-    tests: ['apps/reconciler/src/jobs/discover-jobs.db.test.ts', 'apps/reconciler/src/jobs/discover-resting.db.test.ts'],
+    tests: ['apps/reconciler/src/jobs/discovered-repositories.db.test.ts', 'apps/reconciler/src/jobs/discover-resting.db.test.ts'],
   },
   {
     mutant: 'a repository for which GitHub does not answer keeps its turn before all others',
@@ -260,7 +193,7 @@ export const reconciler: readonly NamedMutant[] = [
     file: 'apps/reconciler/src/jobs/discover-repository.ts',
     find: `pools === version ? runs : runs.map(({ id }) => neverRead(id))`,
     replace: `version >= 0 || pools === version ? runs : runs.map(({ id }) => neverRead(id))`,
-    tests: ['apps/reconciler/src/jobs/discover-jobs.db.test.ts'],
+    tests: ['apps/reconciler/src/jobs/discovered-repositories.db.test.ts'],
   },
   {
     mutant: 'a run whose job could not be read counts as read',

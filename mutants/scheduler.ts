@@ -224,7 +224,7 @@ export const scheduler: readonly NamedMutant[] = [
     file: 'apps/scheduler/src/provisioning/start-pod.ts',
     find: `[poolBreaker(pool.name)], { only: POD_REFUSED })`,
     replace: `[poolBreaker(pool.name)], {})`,
-    tests: ['apps/scheduler/src/following/unstartable-pods.db.test.ts', 'apps/scheduler/src/following/pool-health.db.test.ts'],
+    tests: ['apps/scheduler/src/following/unpullable-pools.db.test.ts', 'apps/scheduler/src/following/pool-health.db.test.ts'],
   },
   {
     mutant: 'two trials of one breaker run at a time',

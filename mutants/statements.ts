@@ -104,7 +104,7 @@ begin
     file: 'db/roles.sql',
     find: 'grant select, insert, update, delete on operations to :reconciler;',
     replace: 'grant select, insert, update on operations to :reconciler;',
-    tests: ['apps/reconciler/src/sweeps.db.test.ts'],
+    tests: ['apps/reconciler/src/sweeps-retention.db.test.ts'],
   },
   {
     mutant: 'the reconciler may not remove old deliveries',

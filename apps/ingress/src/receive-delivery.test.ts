@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { createHmac } from 'node:crypto';
 import { type IncomingMessage, request } from 'node:http';
 import type { DeliveryToRecord } from '@paddock/db/deliveries/delivery-to-record';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
@@ -11,18 +10,9 @@ import { createBodyBudget } from './body-budget.ts';
 import type { IngressEvents, Refusal } from './events.ts';
 import { createListener } from './http.ts';
 import { createReceiveDelivery, type ReceiveOptions } from './receive-delivery.ts';
+import { headersFor, SECRET } from './scenes/ping.scene.ts';
 import { createRepeats } from './repeats.ts';
 import { NotReady } from './write-deliveries.ts';
-
-const SECRET = 'a secret';
-
-const headersFor = (body: string, changes: Record<string, string> = {}) => ({
-  'x-github-event': 'ping',
-  'x-github-delivery': 'guid-1',
-  'x-github-hook-installation-target-id': '7',
-  'x-hub-signature-256': `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`,
-  ...changes,
-});
 
 const fail = () => {
   throw new Error('a fault of our own');

@@ -1,6 +1,4 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createAppKey } from '@paddock/simulators/github/app-key';
 import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
 import { NO_WAITS } from '@paddock/testing/no-waits';
@@ -8,25 +6,10 @@ import { connectGitHub, type GitHub, type GitHubOptions } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
 import { getApp } from './installations.ts';
 import { createJitConfig, listRunners } from './runners.ts';
+import { EVERY_TIMER } from './scenes/only-the-date.scene.ts';
 
 const ACME = { kind: 'organization', owner: 'acme' } as const;
 const MINT = 'apps/create-installation-access-token';
-
-type FakeTimersConfig = Extract<Parameters<typeof jest.useFakeTimers>[0], { readonly doNotFake?: unknown }>;
-
-/** Only the date is moved: the calls in between are real. */
-const EVERY_TIMER: FakeTimersConfig['doNotFake'] & object = [
-  'setTimeout',
-  'clearTimeout',
-  'setInterval',
-  'clearInterval',
-  'setImmediate',
-  'clearImmediate',
-  'nextTick',
-  'queueMicrotask',
-  'hrtime',
-  'performance',
-];
 
 let world: SmallWorld;
 let now: number;
@@ -227,58 +210,5 @@ describe('the way to GitHub', () => {
     const call = getApp(connect().asApp(world.appId, { signal: over.signal }));
     over.abort();
     await expect(call).rejects.toHaveProperty('status', 500);
-  });
-});
-
-const unavailable: RequestListener = (_request, response) => response.writeHead(503).end();
-
-describe('an odd far end', () => {
-  let respond = unavailable;
-  const server = createServer((request, response) => respond(request, response));
-  let apiUrl: string;
-  beforeAll(async () => {
-    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-    apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  });
-  afterAll(() => void server.close());
-  const app = () => connect({ apiUrl }).asApp(world.appId, { correlationId: 'the-delivery' });
-
-  test('a body that breaks off is a network failure, not an empty success', async () => {
-    respond = (_request, response) => {
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
-      response.write('{"id":', () => response.destroy());
-    };
-    expect(await failureOf(getApp(app()))).toMatchObject({ kind: 'network' });
-  });
-
-  test.each(['text/html', 'application/json'])('a proxy’s page (as %s) is an unavailable GitHub', async (type) => {
-    respond = (_request, response) => response.writeHead(200, { 'content-type': type }).end('<html>Please log in</html>');
-    expect(await failureOf(getApp(app()))).toMatchObject({ kind: 'unavailable' });
-  });
-
-  test('a name or a refusal with characters that PostgreSQL cannot hold has U+FFFD for them (B9, P6)', async () => {
-    respond = (_request, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(String.raw`{"id":1,"slug":"a\u0000b\ud800","events":[],"permissions":{}}`);
-    };
-    expect(JSON.stringify(await app().octokit.rest.apps.getAuthenticated())).toContain('a\uFFFDb\uFFFD');
-    respond = (_request, response) => response.writeHead(404, { 'content-type': 'text/plain' }).end('no \0');
-    expect(await failureOf(getApp(app()))).toMatchObject({ message: expect.stringContaining('no \uFFFD') });
-  });
-
-  test('nobody listening is a network failure', async () => {
-    const nobody = connect({ apiUrl: 'http://127.0.0.1:1' });
-    expect(await failureOf(getApp(nobody.asApp(world.appId)))).toMatchObject({ kind: 'network' });
-  });
-
-  test('is told the correlation id and the user agent', async () => {
-    let headers = {};
-    respond = (request, response) => {
-      ({ headers } = request);
-      response.writeHead(503).end();
-    };
-    expect(await failureOf(getApp(app()))).toMatchObject({ kind: 'unavailable', status: 503 });
-    expect(headers).toMatchObject({ 'x-correlation-id': 'the-delivery' });
-    expect(headers).toHaveProperty('user-agent', expect.stringMatching(/^paddock /));
   });
 });

@@ -5,11 +5,10 @@ import { putJob } from '@paddock/testing/demand-rows';
 import { afterFirstAnswer, countStatements } from '@paddock/testing/watched-statements';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Setting } from '@paddock/runtime/settings';
 import type { Insertable, Kysely } from 'kysely';
 import { recoverStuckJobs } from './recover-jobs.ts';
-import { jobSettings } from './job-settings.ts';
-import { QUEUED_AT_MOST_MS, RECOVERY_LIMIT, ROWS_OF_RECOVERY, SILENCE_MS } from './job-sweeps.ts';
+import { putReason, RULES } from '../scenes/stuck-jobs.scene.ts';
+import { RECOVERY_LIMIT, SILENCE_MS } from './job-sweeps.ts';
 
 let database: TestDatabase;
 let failedUnasked: number[];
@@ -22,22 +21,6 @@ beforeEach(async () => {
   for (const table of ['jobs', 'workers', 'demand_keys'] as const) await database.db.deleteFrom(table).execute();
   failedUnasked = [];
 });
-
-/** A setting's default, as a service has it in force. */
-function byDefault({ default: value, env }: Setting<number>): number {
-  if (value === undefined) throw new Error(`${env} has no default`);
-  return value;
-}
-
-const RULES: DoubtRules = {
-  stuckAfterMs: byDefault(jobSettings.stuckAfterMs),
-  firstLookMs: byDefault(jobSettings.heldLookUpFirstMs),
-  longestLookMs: byDefault(jobSettings.heldLookUpLongestMs),
-  limit: RECOVERY_LIMIT,
-  silenceMs: SILENCE_MS,
-  queuedAtMostMs: QUEUED_AT_MOST_MS,
-  batch: ROWS_OF_RECOVERY,
-};
 
 const recover = ({ db = database.db, dryRun = false, ...rules }: Partial<DoubtRules> & { db?: Kysely<Database>; dryRun?: boolean } = {}) =>
   recoverStuckJobs({
@@ -65,17 +48,6 @@ const row = (jobId: number) =>
     .executeTakeFirstOrThrow();
 const untouched = { recovery_attempts: 0, lookup_due_at: null };
 const recovered = { recovery_attempts: 1, lookup_due_at: expect.any(Date) };
-
-/** What demand_keys says of the key of a job. */
-async function putReason(jobId: number, waitReason: string): Promise<void> {
-  const job = await database.db.selectFrom('jobs').selectAll().where('job_id', '=', jobId).executeTakeFirstOrThrow();
-  const { demand_key, entity_id, entity_name, scope_repo_id, k8s_pool } = job;
-  const counted = { waiting: 1, unassigned: 0, wait_reason: waitReason, wait_since: new Date() };
-  await database.db
-    .insertInto('demand_keys')
-    .values({ demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, ...counted })
-    .execute();
-}
 
 describe('stuck jobs (E3)', () => {
   test('finds exactly the stale ones', async () => {
@@ -111,7 +83,7 @@ describe('stuck jobs (E3)', () => {
 
   test('a job that waits for a stored good reason is left alone', async () => {
     const job = await putWaiting(59);
-    await putReason(job, 'at_entity_cap');
+    await putReason(database.db, job, 'at_entity_cap');
     expect(await recover()).toMatchObject({ found: 0 });
     expect(await row(job)).toMatchObject(untouched);
   });
@@ -126,7 +98,7 @@ describe('stuck jobs (E3)', () => {
   test('work waiting for back-off or snooze is not touched: not between two recoveries, nor before a look-up that is due later', async () => {
     const lately = await putWaiting(11, { recovered_at: ago(5), recovery_attempts: 1 });
     const held = await putWaiting(300, { lookup_due_at: ago(-5), k8s_pool: 'other' });
-    await putReason(held, 'at_pool_cap');
+    await putReason(database.db, held, 'at_pool_cap');
     expect(await recover()).toMatchObject({ found: 0 });
     expect(await row(lately)).toMatchObject({ recovery_attempts: 1, lookup_due_at: null });
   });
@@ -198,7 +170,7 @@ describe('suspects that are only looked up (E4)', () => {
     [20 * 60, 15 * 60, false],
   ])('held back for %d minutes and looked up at the age of %s: due %s', async (age, lookedUpAtAge, isDue) => {
     const job = await putWaiting(age, lookedUpAtAge === null ? {} : { looked_up_at: ago(age - lookedUpAtAge) });
-    await putReason(job, 'at_pool_cap');
+    await putReason(database.db, job, 'at_pool_cap');
     expect(await recover()).toMatchObject({ recovered: 0, suspected: isDue ? 1 : 0 });
   });
 

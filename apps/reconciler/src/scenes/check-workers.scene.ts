@@ -1,4 +1,6 @@
 import { createWaits } from '@paddock/db/breakers/waits';
+import type { Database } from '@paddock/db/schema/tables';
+import type { Kysely } from 'kysely';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { connectGitHub } from '@paddock/github/connect';
 import { createJitConfig } from '@paddock/github/runners';
@@ -127,3 +129,14 @@ export async function startCheckScene() {
     },
   };
 }
+
+/** A worker whose pod was made so many minutes ago and has not started. Returns its name. */
+export const putPending = async (db: Kysely<Database>, minutes: number, given = {}) =>
+  (
+    await putWorker(db, {
+      created_at: minutesAgo(minutes + 5),
+      pod_created_at: minutesAgo(minutes),
+      pod_uid: `uid-${minutes}`,
+      ...given,
+    })
+  ).pod_name;

@@ -1,4 +1,5 @@
 import { createWaits } from '@paddock/db/breakers/waits';
+import type { Database } from '@paddock/db/schema/tables';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { connectGitHub, type GitHub } from '@paddock/github/connect';
 import { createJitConfig } from '@paddock/github/runners';
@@ -8,7 +9,7 @@ import { type KubeSimulator, startKubeSimulator } from '@paddock/simulators/kube
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import type { TestDatabase } from '@paddock/testing/database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import {
   removeStrayRegistrations,
   type RemoveStrayRegistrationsOptions,
@@ -99,3 +100,7 @@ export async function startStrayScene(database: TestDatabase): Promise<StrayScen
     },
   };
 }
+
+/** Whether a worker of this name has a row. */
+export const isKnown = async (db: Kysely<Database>, name: string) =>
+  (await db.selectFrom('workers').select('pod_name').where('pod_name', '=', name).execute()).length > 0;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { type CheckScene, startCheckScene } from '../scenes/check-workers.scene.ts';
+import { type CheckScene, putPending, startCheckScene } from '../scenes/check-workers.scene.ts';
 
 let scene: CheckScene;
 beforeAll(async () => {
@@ -14,20 +14,10 @@ beforeEach(() => scene.reset());
 const NOTHING = { overdue: 0, stopping: 0, busy: 0, unread: 0, forgotten: 0, heldUp: 0 };
 const reason = async (podName: string) => (await scene.row(podName)).stop_reason;
 
-const putPending = async (minutes: number, given = {}) =>
-  (
-    await putWorker(scene.db, {
-      created_at: minutesAgo(minutes + 5),
-      pod_created_at: minutesAgo(minutes),
-      pod_uid: `uid-${minutes}`,
-      ...given,
-    })
-  ).pod_name;
-
 describe('a pod that does not start', () => {
   test('is stopped after its deadline, and not before; GitHub is not asked', async () => {
-    const young = await putPending(14);
-    const old = await putPending(16);
+    const young = await putPending(scene.db, 14);
+    const old = await putPending(scene.db, 16);
     const before = await scene.listCalls();
     expect(await scene.sweep()).toEqual({ ...NOTHING, overdue: 1, stopping: 1 });
     expect(await reason(old)).toBe('pending_timeout');
@@ -45,14 +35,19 @@ describe('a pod that does not start', () => {
   test('has the time that its pool says, twice as much after such an end, four times at the most', async () => {
     await putPools(scene.db, examplePools({ pools: [{ pendingDeadlineSeconds: 60 }] }));
     const ended = (minutes: number) =>
-      putPending(90, { status: 'failed', stop_reason: 'pending_timeout', completed_at: minutesAgo(minutes), created_at: minutesAgo(100) });
+      putPending(scene.db, 90, {
+        status: 'failed',
+        stop_reason: 'pending_timeout',
+        completed_at: minutesAgo(minutes),
+        created_at: minutesAgo(100),
+      });
     await ended(50);
-    const second = await putPending(1.5);
+    const second = await putPending(scene.db, 1.5);
     expect(await scene.sweep()).toEqual(NOTHING);
     await ended(51);
     await ended(52);
     await ended(53);
-    const fourth = await putPending(3.5);
+    const fourth = await putPending(scene.db, 3.5);
     expect((await scene.sweep()).stopping).toBe(0);
     await scene.db
       .updateTable('workers')
@@ -64,7 +59,7 @@ describe('a pod that does not start', () => {
     await scene.reset();
     await putPools(scene.db, examplePools({ pools: [{ pendingDeadlineSeconds: 60 }] }));
     await ended(1);
-    await putPending(1.5);
+    await putPending(scene.db, 1.5);
     expect((await scene.sweep()).stopping).toBe(1);
   });
 });

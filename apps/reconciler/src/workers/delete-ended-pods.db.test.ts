@@ -3,15 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { callJson, objectPath } from '@paddock/kube/call';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
-import { createPod, findPod } from '@paddock/kube/pods';
+import { findPod } from '@paddock/kube/pods';
 import { type KubeSimulator, startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
-import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Ended, NAMESPACE, putEndedWorker } from '../scenes/ended-workers.scene.ts';
 import { type DeletedPodsCounts, deleteEndedPods, type DeleteEndedPodsOptions } from './delete-ended-pods.ts';
 
-const NAMESPACE = 'default';
 const HOUR_MS = 3_600_000;
 
 let database: TestDatabase;
@@ -60,41 +59,7 @@ const sweep = (more: Partial<DeleteEndedPodsOptions> = {}, signal = new AbortCon
     signal,
   );
 
-interface Ended {
-  status?: 'completed' | 'failed';
-  minutes?: number;
-  /** Absent: as the pod's. */
-  podUid?: string | null;
-  pod?: 'ended' | 'running' | 'unstarted' | 'none';
-  /** Nobody has seen its Secret go. */
-  secretLeft?: boolean;
-}
-
-/** A worker that ended so many minutes ago, and what is left of its pod. Returns its name. */
-async function putEnded({ status = 'completed', minutes = 400, pod = 'ended', podUid, secretLeft }: Ended = {}): Promise<string> {
-  const secret = secretLeft === true ? {} : { secret_deleted_at: minutesAgo(minutes) };
-  const { pod_name: name } = await putWorker(database.db, { status, completed_at: minutesAgo(minutes), ...secret });
-  if (pod === 'none') return name;
-  const { uid } = await createPod(cluster, {
-    metadata: { namespace: NAMESPACE, name, annotations: pod === 'unstarted' ? { 'test.paddock/start': 'never' } : {} },
-    spec: { containers: [{ name: 'runner', image: 'runner:1' }] },
-  });
-  const at = { namespace: NAMESPACE, name };
-  await waitFor('the pod to come so far', async () => {
-    const there = await findPod(cluster, at);
-    return pod === 'unstarted' ? there?.nodeName !== undefined : there?.phase === 'Running';
-  });
-  if (pod === 'ended') {
-    kube.endPod({ namespace: NAMESPACE, name, end: status === 'failed' ? 'failed' : 'succeeded' });
-    await waitFor('the pod to end', async () => (await findPod(cluster, at))?.containersTerminated);
-  }
-  await database.db
-    .updateTable('workers')
-    .set({ pod_uid: podUid === undefined ? uid : podUid })
-    .where('pod_name', '=', name)
-    .execute();
-  return name;
-}
+const putEnded = (ended: Ended = {}) => putEndedWorker({ db: database.db, kube, cluster }, ended);
 
 const isThere = async (name: string) => (await findPod(cluster, { namespace: NAMESPACE, name })) !== undefined;
 const gone = (name: string) => waitFor(`the end of ${name}`, async () => !(await isThere(name)));

@@ -1,7 +1,5 @@
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { connectGitHub, type GitHub } from '@paddock/github/connect';
-import { createJitConfig } from '@paddock/github/runners';
-import type { RegistrationScope } from '@paddock/github/scope';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/github/start-small-world';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
@@ -9,6 +7,8 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createWaits } from '@paddock/db/breakers/waits';
+import { type Failed, putFailedWorker } from '../scenes/failed-workers.scene.ts';
+import { ACME, TOOL } from '../scenes/stray-registrations.scene.ts';
 import { removeRegistrations, type RemovedRegistrationsCounts, type RemoveRegistrationsOptions } from './remove-registrations.ts';
 
 let database: TestDatabase;
@@ -56,42 +56,7 @@ const sweep = (more: Partial<RemoveRegistrationsOptions> = {}): Promise<RemovedR
     new AbortController().signal,
   );
 
-const ACME: RegistrationScope = { kind: 'organization', owner: 'acme' };
-const TOOL: RegistrationScope = { kind: 'repository', owner: 'mona', repo: 'tool' };
-
-interface Failed {
-  minutes?: number;
-  scope?: RegistrationScope;
-  registered?: boolean;
-  /** We were told the runner's id. */
-  told?: boolean;
-  podName?: string;
-  /** As the row was written; the account's login and its installation may be others by now. */
-  login?: string;
-  installationId?: number;
-}
-
-/** A worker that failed so many minutes ago, after it had begun to register. */
-async function putFailed({ minutes = 20, scope = ACME, registered = true, told = false, ...given }: Failed = {}) {
-  const owner = scope.kind === 'organization' ? world.organization : world.user;
-  const { pod_name: name } = await putWorker(database.db, {
-    ...(given.podName === undefined ? {} : { pod_name: given.podName }),
-    status: 'failed',
-    completed_at: minutesAgo(minutes),
-    registration_started_at: minutesAgo(minutes),
-    app_id: world.appId,
-    installation_id: given.installationId ?? owner.installationId,
-    entity_id: owner.id,
-    entity_name: given.login ?? owner.login,
-    entity_type: scope.kind === 'organization' ? 'Organization' : 'User',
-    scope_repo_id: scope.kind === 'organization' ? 0 : world.repositories.tool,
-  });
-  if (!registered) return { name, jitConfig: '' };
-  const client = github.asInstallation(owner);
-  const { jitConfig, runnerId } = await createJitConfig(client, scope, { name, labels: ['linux'], runnerGroupId: 1 });
-  if (told) await database.db.updateTable('workers').set({ runner_id: runnerId }).where('pod_name', '=', name).execute();
-  return { name, jitConfig };
-}
+const putFailed = (failed: Failed = {}) => putFailedWorker({ db: database.db, world, github }, failed);
 
 /** A list of runners that is empty by surprise. */
 const NO_RUNNERS = { status: 200, body: { total_count: 0, runners: [] } };

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { ACME, startStrayScene, type StrayScene, TOOL } from '../scenes/stray-registrations.scene.ts';
+import { ACME, isKnown, startStrayScene, type StrayScene, TOOL } from '../scenes/stray-registrations.scene.ts';
 
 let database: TestDatabase;
 let scene: StrayScene;
@@ -17,9 +17,6 @@ beforeEach(async () => {
   scene = await startStrayScene(database);
 });
 afterEach(() => scene.stop());
-
-const isKnown = async (name: string) =>
-  (await database.db.selectFrom('workers').select('pod_name').where('pod_name', '=', name).execute()).length > 0;
 
 const NOTHING = { strays: 0, online: 0, removed: 0, secrets: 0, left: 0, failed: 0, overCap: 0 };
 
@@ -88,7 +85,7 @@ describe('registrations of ours without a worker (E6)', () => {
     const stop = new AbortController();
     let playing: Promise<unknown> = Promise.resolve();
     const comeBack = async () => {
-      if (await isKnown(adopted.name)) return;
+      if (await isKnown(database.db, adopted.name)) return;
       await scene.knowScope(ACME, { podName: adopted.name, status: 'running' });
       playing = playRunner(online.jitConfig, stop.signal);
       await waitFor('the runner to be online', async () =>

@@ -4,6 +4,7 @@ import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { listPods } from '@paddock/kube/pods';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
+import { lasting } from '../scenes/adopted-rows.scene.ts';
 import { takeChanges, takeList } from './follow-pods.ts';
 import { APP_ID, FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 
@@ -79,23 +80,6 @@ function without<T extends object, K extends keyof T>(value: T, ...keys: K[]): O
 async function forget(...more: ('jobs' | 'installations')[]): Promise<void> {
   for (const table of ['tasks', 'workers', ...more] as const) await world.db.deleteFrom(table).execute();
 }
-
-/** What an adopted row says as the lost one did; its failure is diagnosed anew. */
-const lasting = (worker: Awaited<ReturnType<typeof row>>) => ({
-  account: [worker.entity_id, worker.entity_name, worker.entity_type, worker.app_id, worker.installation_id, worker.repo_full_name],
-  key: [worker.scope_repo_id, worker.demand_key],
-  made: [
-    worker.job_labels,
-    worker.made_for_job_id,
-    worker.delivery_guid,
-    worker.k8s_pool,
-    worker.k8s_image,
-    worker.pools_version,
-    worker.is_warm,
-  ],
-  pod: [worker.cluster, worker.namespace, worker.pod_uid, worker.k8s_node, worker.unschedulable_at, worker.running_at],
-  end: [worker.status, worker.completed_at, worker.exit_code, worker.stopping_at, worker.stop_reason],
-});
 
 describe('a pod of ours without a row is adopted (E6)', () => {
   test.each([

@@ -4,9 +4,12 @@ import { requestStops } from '@paddock/db/workers/request-stops';
 import { findKnownPods } from '@paddock/db/workers/worker-pods';
 import type { StopReason } from '@paddock/domain/workers/stop-reasons';
 import { stopTask } from '@paddock/domain/tasks/worker-tasks';
+import { callJson, objectPath } from '@paddock/kube/call';
 import { readJobInLog } from '@paddock/kube/job-begun';
 import { deletePod, findPod, listPods } from '@paddock/kube/pods';
+import { JIT_CONFIG_KEY } from '@paddock/kube/runner-pod';
 import { enqueue } from '@paddock/queue/enqueue';
+import { playRunner } from '@paddock/simulators/github/play-runner';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { takeList } from '../following/follow-pods.ts';
@@ -54,6 +57,25 @@ export async function setStopScene(world: SchedulerWorld) {
     runner,
     follow,
     makeWorker,
+    /** A worker whose runner never came online, and whose pod is in the given state. */
+    async startUnregistered(phase: 'Running' | 'Pending' = 'Running'): Promise<string> {
+      const podName = await makeWorker(() => world.queueJob());
+      await waitFor(`the pod to be ${phase}`, async () => (await pod(podName))?.phase === phase);
+      await follow();
+      return podName;
+    },
+    /** Connects the worker's runner from outside of its pod, as if its node were cut off from the cluster and not from GitHub. */
+    async connectRunner(podName: string): Promise<() => Promise<unknown>> {
+      const stop = new AbortController();
+      const secret = await callJson(cluster, { method: 'GET', path: objectPath(NAMESPACE, 'secrets', podName) });
+      const encoded = (secret as { data: Record<string, string> }).data[JIT_CONFIG_KEY] ?? '';
+      const ended = playRunner(Buffer.from(encoded, 'base64').toString(), stop.signal);
+      await waitFor('the runner to be online', async () => (await runner(podName))?.state === 'idle');
+      return async () => {
+        stop.abort();
+        return ended;
+      };
+    },
     /** Its pod goes as if a person had deleted it; no replica follows pods meanwhile. */
     async losePod(podName: string): Promise<void> {
       await deletePod(cluster, { namespace: NAMESPACE, name: podName });

@@ -1,14 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { requestStops } from '@paddock/db/workers/request-stops';
-import { stopTask } from '@paddock/domain/tasks/worker-tasks';
 import { callJson, objectPath } from '@paddock/kube/call';
 import { connectCluster } from '@paddock/kube/connect';
-import { JIT_CONFIG_KEY } from '@paddock/kube/runner-pod';
-import { enqueue } from '@paddock/queue/enqueue';
 import { runDueTasks } from '@paddock/queue/drain';
-import { playRunner } from '@paddock/simulators/github/play-runner';
 import { examplePools } from '@paddock/testing/demand-rows';
-import { waitFor } from '@paddock/testing/wait-for';
 import { schedulerKinds } from '../kinds.ts';
 import { startHoldingProxy } from '../scenes/holding-proxy.scene.ts';
 import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
@@ -29,14 +23,6 @@ afterAll(async () => {
 });
 beforeEach(() => world.reset());
 afterEach(() => scene.cancelAll());
-
-/** A worker whose runner never came online, and whose pod is in the given state. */
-async function startWorker(phase: 'Running' | 'Pending' = 'Running'): Promise<string> {
-  const podName = await scene.makeWorker(() => world.queueJob());
-  await waitFor(`the pod to be ${phase}`, async () => (await scene.pod(podName))?.phase === phase);
-  await scene.follow();
-  return podName;
-}
 
 const startsWith = (start: string) =>
   world.putPools(examplePools({ pools: [{ template: { metadata: { annotations: { 'test.paddock/start': start } } } }] }));
@@ -63,22 +49,9 @@ const FAR_BEYOND_ANY_TEST_MS = 300_000;
 const deletions = () => world.kube.report().calls['delete pods'] ?? 0;
 const logReads = () => world.kube.report().calls['get pods/log'] ?? 0;
 
-/** Connects the worker's runner from outside of its pod, as if its node were cut off from the cluster and not from GitHub. */
-async function connectRunner(podName: string): Promise<() => Promise<unknown>> {
-  const stop = new AbortController();
-  const secret = await callJson(world.cluster, { method: 'GET', path: objectPath(NAMESPACE, 'secrets', podName) });
-  const encoded = (secret as { data: Record<string, string> }).data[JIT_CONFIG_KEY] ?? '';
-  const ended = playRunner(Buffer.from(encoded, 'base64').toString(), stop.signal);
-  await waitFor('the runner to be online', async () => (await scene.runner(podName))?.state === 'idle');
-  return async () => {
-    stop.abort();
-    return ended;
-  };
-}
-
 describe('a pod that runs', () => {
   test('without its runner ever coming online: deregistered, the log read again, the pod deleted, the row ended failed (E5, A3)', async () => {
-    const podName = await startWorker();
+    const podName = await scene.startUnregistered();
     await scene.askToStop(podName, 'not_registered');
     const before = deletions();
     await world.runTasks();
@@ -104,7 +77,7 @@ describe('a pod that runs', () => {
   });
 
   test('and changes between the look and the deletion: it is not deleted, and decided about again (E5, A3)', async () => {
-    const podName = await startWorker();
+    const podName = await scene.startUnregistered();
     await scene.askToStop(podName, 'not_registered');
     const path = objectPath(NAMESPACE, 'pods', podName);
     const held = atCluster.hold({ method: 'DELETE', path: `${path}$`, at: 'call' });
@@ -126,7 +99,7 @@ describe('a pod that runs', () => {
   });
 
   test('and is bound to a job while its log is read for the last time: it is not deleted (E5, P2)', async () => {
-    const podName = await startWorker();
+    const podName = await scene.startUnregistered();
     await scene.askToStop(podName, 'not_registered');
     const held = atCluster.hold({ method: 'GET', path: '/log$', at: 'answer' });
     const ended = endSlowly();
@@ -143,7 +116,7 @@ describe('a pod that runs', () => {
   });
 
   test('is not deleted by a run whose lease is about to end (D6, P2)', async () => {
-    const podName = await startWorker();
+    const podName = await scene.startUnregistered();
     await scene.askToStop(podName, 'not_registered');
     for (let run = 0; run < RUNS_TO_DEREGISTER; run += 1) {
       await world.runTasks();
@@ -156,7 +129,7 @@ describe('a pod that runs', () => {
   });
 
   test('under the name of its worker, and is another than the worker’s: nobody touches it (E5)', async () => {
-    const podName = await startWorker();
+    const podName = await scene.startUnregistered();
     await world.db.updateTable('workers').set({ pod_uid: 'of-the-pod-that-was-here-before' }).execute();
     await scene.askToStop(podName);
     const before = deletions();
@@ -167,7 +140,7 @@ describe('a pod that runs', () => {
   });
 
   test('although it was missing from a list: the worker is supply again', async () => {
-    const podName = await startWorker();
+    const podName = await scene.startUnregistered();
     await world.db.updateTable('workers').set({ pod_gone_at: new Date() }).execute();
     await scene.askToStop(podName, 'pod_gone');
     await world.runTasks();
@@ -178,7 +151,7 @@ describe('a pod that runs', () => {
 describe('a pod that does not start', () => {
   test('is deleted once its runner is deregistered and the last look finds no log of it (E5)', async () => {
     await startsWith('image-pull-error');
-    const podName = await startWorker('Pending');
+    const podName = await scene.startUnregistered('Pending');
     const before = logReads();
     await scene.askToStop(podName, 'pending_timeout');
     await scene.letEnd(podName);
@@ -188,92 +161,15 @@ describe('a pod that does not start', () => {
   });
 
   test('but has started by the time that anybody looks: it is kept', async () => {
-    const podName = await startWorker('Running');
+    const podName = await scene.startUnregistered('Running');
     await scene.askToStop(podName, 'pending_timeout');
     await world.runTasks();
     expect(await scene.row(podName)).toMatchObject({ status: 'running', stopping_at: null, assigned_at: null });
   });
 });
 
-describe('a worker without a pod (A3)', () => {
-  test('which is gone, and GitHub does not know the runner: it ends at once, when its pod went', async () => {
-    const podName = await startWorker();
-    await scene.losePod(podName);
-    for (const { id } of (await world.gitHub.truth()).runners.filter(({ name }) => name === podName)) {
-      const { octokit } = world.github.asInstallation({ appId: 1001, installationId: world.installationId, entityId: 0 });
-      await octokit.request('DELETE /orgs/{org}/actions/runners/{runner_id}', { org: 'acme', runner_id: id });
-    }
-    await scene.follow();
-    const { pod_gone_at: goneAt } = await scene.row(podName);
-    await world.runTasks();
-    expect(await scene.row(podName)).toMatchObject({
-      status: 'failed',
-      stop_reason: 'pod_gone',
-      completed_at: goneAt,
-      pod_deleted_at: goneAt,
-    });
-    expect(world.kube.report().secretsLeft).not.toContain(`runners/${podName}`);
-  });
-
-  test('which is gone, and GitHub calls the runner offline: it ends after ten minutes of that, and not before', async () => {
-    const podName = await startWorker();
-    await scene.losePod(podName);
-    await scene.follow();
-    await world.runTasks();
-    await scene.letTimePass(9);
-    await world.runTasks();
-    expect((await scene.row(podName)).status).toBe('running');
-    await scene.letTimePass(2);
-    await world.runTasks();
-    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_reason: 'pod_gone' });
-  });
-
-  test('which is gone, but GitHub calls the runner online: it may work on a node that is cut off, and goes on until GitHub says otherwise (P2)', async () => {
-    const podName = await startWorker();
-    await scene.cancelAll();
-    const disconnect = await connectRunner(podName);
-    await scene.losePod(podName);
-    await scene.follow();
-    await scene.letEnd(podName, { attempts: 4, minutes: 60 });
-    expect(await scene.row(podName)).toMatchObject({ status: 'running', stop_held_by: expect.stringContaining('online') });
-    expect((await scene.runner(podName))?.state).toBe('idle');
-
-    await disconnect();
-    await waitFor('GitHub to call it offline', async () => (await scene.runner(podName))?.state === 'offline');
-    await scene.letEnd(podName, { minutes: 11 });
-    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_reason: 'pod_gone' });
-  });
-
-  test('which was never made: deregistered, then ended', async () => {
-    world.kube.setQuota(0);
-    const podName = await scene.makeWorker(() => world.queueJob());
-    expect(await scene.runner(podName)).toBeDefined();
-    await scene.askToStop(podName, 'surplus');
-    await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_reason: 'surplus', pod_uid: null });
-    expect(await scene.runner(podName)).toBeUndefined();
-    expect(world.kube.report().secretsLeft).not.toContain(`runners/${podName}`);
-  });
-
-  test('which was never registered: ended without asking anybody', async () => {
-    await world.queueJob();
-    await world.match();
-    await world.db.deleteFrom('tasks').execute();
-    const [worker] = await world.workers();
-    const podName = worker?.pod_name ?? '';
-    await world.db.transaction().execute(async (trx) => {
-      await requestStops(trx, [{ podName, reason: 'drained' }]);
-      await enqueue(trx, [stopTask(podName)]);
-    });
-    const { calls } = await world.gitHub.report();
-    await world.runTasks();
-    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_reason: 'drained' });
-    expect((await world.gitHub.report()).calls).toEqual(calls);
-  });
-});
-
 test('a pod that cannot be deleted: the row goes on and says why, and the pod is never forced', async () => {
-  const podName = await startWorker();
+  const podName = await scene.startUnregistered();
   world.kube.failNext({ method: 'DELETE', path: '/pods/', status: 500, times: 1_000 });
   await scene.askToStop(podName, 'not_registered');
   await scene.letEnd(podName, { attempts: 6 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
-import { type TestDatabase } from '@paddock/testing/database';
+import type { TestDatabase } from '@paddock/testing/database';
 import { putJob } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
@@ -9,6 +9,7 @@ import { accountBreaker, poolBreaker } from '../breakers/breaker-subjects.ts';
 import { noteFailure } from '../breakers/note-failure.ts';
 import { noteSuccess, passBreakers } from '../breakers/breakers.ts';
 import { bindWorkers } from './bind-workers.ts';
+import { demandOfAccounts, isSomebodyWaiting } from '../scenes/worker-failures.scene.ts';
 import { beforeEachMatching, matchAll, matchOnce } from '../scenes/matching.scene.ts';
 import { closeServedPools, forgetFailedAccounts, noteOutdatedRunner, noteWorkerFailure } from './worker-failures.ts';
 
@@ -51,10 +52,7 @@ const rows = async () => {
 const putJobs = async (count: number, entityId: number) => {
   for (let n = 0; n < count; n += 1) await putJob(testDb.db, { entity_id: entityId, entity_name: `account-${entityId}` });
 };
-const keys = async () => {
-  const all = await testDb.db.selectFrom('demand_keys').selectAll().orderBy('entity_id').execute();
-  return all.map((key) => [key.entity_id, key.unassigned, key.wait_reason]);
-};
+const keys = () => demandOfAccounts(testDb.db);
 
 describe('failures that an account may have caused (C11)', () => {
   test('one account holds back itself in that pool, and one worker of it may try', async () => {
@@ -228,7 +226,7 @@ describe('failures that turn out to be jobs (C11)', () => {
     const counting = await testDb.db.transaction().execute(async (trx) => {
       await bindWorkers(trx, [{ worker: podName, jobId: 1 }]);
       const counted = noteWorkerFailure(noting(), failure);
-      await waitFor('the count to wait', isSomebodyWaiting);
+      await waitFor('the count to wait', () => isSomebodyWaiting(testDb.db));
       return { counted };
     });
     await counting.counted;
@@ -241,16 +239,10 @@ describe('failures that turn out to be jobs (C11)', () => {
     const { bound } = await testDb.db.transaction().execute(async (trx) => {
       await noteWorkerFailure({ db: trx, breakerRules: BREAKER_RULES }, { podName, failureClass: 'exit_code', message: 'ended' });
       const binding = hears(podName);
-      await waitFor('the binding to wait', isSomebodyWaiting);
+      await waitFor('the binding to wait', () => isSomebodyWaiting(testDb.db));
       return { bound: binding };
     });
     await bound;
     expect(await rows()).toEqual([]);
   });
 });
-
-async function isSomebodyWaiting(): Promise<boolean> {
-  const { rows: waiting } = await sql`
-    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(testDb.db);
-  return waiting.length > 0;
-}

@@ -1,65 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
-import { Ajv, type ValidateFunction } from 'ajv';
-import addFormats from 'ajv-formats';
-import { appAuthorization, callApi, installationAuthorization, registerRunner, type ApiAnswer } from './call-api.ts';
+import { appAuthorization, callApi, installationAuthorization, registerRunner } from './call-api.ts';
 import { playRunner } from './play-runner.ts';
 import { startReceiver, type Receiver } from './start-receiver.ts';
 import { startSmallWorld, type SmallWorld } from './start-small-world.ts';
+import { ajv, problemsOf } from '../scenes/openapi.scene.ts';
 
 /* The simulator's answers, against the description of the API that GitHub publishes. */
-
-type Json = { readonly [key: string]: unknown };
-
-const description = JSON.parse(readFileSync(new URL('openapi.json', import.meta.url), 'utf8')) as {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, Json>> }>>>>;
-  readonly components: Json;
-};
-
-const ajv = new Ajv({ strict: false, allErrors: true });
-addFormats.default(ajv);
-ajv.addSchema(toJsonSchema({ $id: 'github', components: description.components }) as Json);
-
-/** OpenAPI 3.0's `nullable` in the words of JSON Schema. */
-function toJsonSchema(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(toJsonSchema);
-  if (typeof value !== 'object' || value === null) return value;
-  const { nullable, discriminator: _, ...rest } = value as Json;
-  const schema: Record<string, unknown> = {};
-  for (const [key, inner] of Object.entries(rest)) schema[key] = key === 'enum' || key === 'default' ? inner : toJsonSchema(inner);
-  if (typeof schema['$ref'] === 'string') schema['$ref'] = schema['$ref'].replace(/^#/, 'github#');
-  return nullable === true ? { anyOf: [schema, { type: 'null' }] } : schema;
-}
-
-function resolve(value: Json): Json {
-  const reference = value['$ref'];
-  if (typeof reference !== 'string') return value;
-  return reference
-    .slice(2)
-    .split('/')
-    .reduce<Json>((node, key) => node[key] as Json, description as unknown as Json);
-}
-
-/** The validator of an answer; undefined where the description gives no body. Throws for a status it does not know. */
-function validatorOf(method: string, path: string, status: number): ValidateFunction | undefined {
-  // Its list of installations describes an account that is a person and an enterprise at once: the single installation is described rightly.
-  if (method === 'get' && path === '/app/installations') {
-    return ajv.compile({ type: 'array', items: { $ref: 'github#/components/schemas/installation' } });
-  }
-  const response = description.paths[path]?.[method]?.responses[status];
-  if (response === undefined) throw new Error(`The description knows no status ${status} of ${method} ${path}.`);
-  const content = resolve(response)['content'] as Readonly<Record<string, { readonly schema: Json }>> | undefined;
-  const schema = content?.['application/json']?.schema;
-  return schema === undefined ? undefined : ajv.compile(toJsonSchema(schema) as Json);
-}
-
-/** What is wrong with an answer; nothing is right. */
-function problemsOf(method: string, path: string, { status, body }: ApiAnswer): unknown {
-  const validate = validatorOf(method, path, status);
-  if (validate === undefined) return body === undefined ? [] : 'a body where none is described';
-  return validate(body) ? [] : validate.errors;
-}
 
 describe('the simulated GitHub answers as GitHub’s description says', () => {
   let world: SmallWorld;

@@ -1,0 +1,131 @@
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type DiscoveryScene, startDiscoveryScene } from '../scenes/discovery.scene.ts';
+
+let database: TestDatabase;
+let scene: DiscoveryScene;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  scene = await startDiscoveryScene(database);
+});
+afterEach(() => scene.stop());
+
+const JOBS_OF_RUN = 'actions/list-jobs-for-workflow-run';
+
+const looked = async () =>
+  (await scene.db.selectFrom('repositories').select('repo_id').where('looked_at', 'is not', null).execute()).length;
+
+describe('which repositories are looked at (E2)', () => {
+  test('those of which a delivery showed a run in the last 24 hours, each once in five minutes', async () => {
+    await scene.db
+      .updateTable('installations')
+      .set({ listed_at: new Date(Date.now() + 60_000) })
+      .execute();
+    await scene.addJob({ row: { created_at: new Date(Date.now() - 23 * 3_600_000) } });
+    await scene.addJob({ job: { repo: 'mona/tool' }, row: { created_at: new Date(Date.now() - 25 * 3_600_000) } });
+    expect(await scene.discover()).toMatchObject({ listed: 0, repositories: 1 });
+    expect(await scene.discover()).toMatchObject({ repositories: 0 });
+    await scene.passMinutes(4);
+    expect(await scene.discover()).toMatchObject({ repositories: 0 });
+    await scene.passMinutes(1);
+    expect(await scene.discover()).toMatchObject({ repositories: 1 });
+  });
+
+  test('not yet one of which deliveries have just begun to come: nothing is polled while they do (P4)', async () => {
+    await scene.db
+      .updateTable('installations')
+      .set({ listed_at: new Date(Date.now() + 60_000) })
+      .execute();
+    await scene.addJob({ row: { created_at: new Date() } });
+    expect(await scene.discover()).toMatchObject({ repositories: 0 });
+    await scene.passMinutes(5);
+    expect(await scene.discover()).toMatchObject({ repositories: 1 });
+  });
+
+  test('every six hours those that were pushed to as well', async () => {
+    await scene.discover();
+    await scene.queue('acme/site');
+    expect(await scene.discover()).toMatchObject({ listed: 0, found: 0 });
+    await scene.db
+      .updateTable('installations')
+      .set({ listed_at: new Date(Date.now() - 7 * 3_600_000), updated_at: new Date(0) })
+      .execute();
+    expect(await scene.discover()).toMatchObject({ listed: 2, repositories: 1 });
+  });
+
+  test('at once those of an installation that was unsuspended or given repositories', async () => {
+    await scene.queue('acme/api');
+    await scene.discover();
+    await scene.queue('acme/api');
+    await scene.db.updateTable('installations').set({ updated_at: new Date() }).where('login', '=', 'acme').execute();
+    await scene.db.updateTable('repositories').set({ etags: '{}' }).execute();
+    expect(await scene.discover()).toMatchObject({ listed: 1, repositories: 1, found: 1 });
+    expect(await scene.discover()).toMatchObject({ listed: 0, repositories: 0 });
+  });
+
+  test('none of an installation that is suspended or gone, or of an App that is not configured', async () => {
+    await scene.queue('acme/api');
+    await scene.queue('mona/tool');
+    expect(await scene.discover({ appIds: [] })).toMatchObject({ listed: 0, repositories: 0 });
+    await scene.db.updateTable('installations').set({ suspended_at: new Date() }).where('login', '=', 'acme').execute();
+    await scene.db.updateTable('installations').set({ deleted_at: new Date() }).where('login', '=', 'mona').execute();
+    expect(await scene.discover()).toMatchObject({ listed: 0, repositories: 0, unanswered: 0 });
+  });
+
+  test('at most so many in a pass, the least recently looked at first', async () => {
+    await scene.queue('acme/api');
+    await scene.queue('acme/site');
+    await scene.queue('mona/tool');
+    expect(await scene.discover({ most: 2 })).toMatchObject({ repositories: 2, full: true });
+    expect(await looked()).toBe(2);
+    expect(await scene.discover({ most: 2 })).toMatchObject({ repositories: 1, full: false });
+    expect(await looked()).toBe(3);
+  });
+});
+
+describe('what discovery costs (E2, P4)', () => {
+  test('lists of runs and of jobs that have not changed are asked for with their ETags, and cost nothing of the budget', async () => {
+    await scene.queue('acme/api');
+    await scene.discover();
+    const remaining = () => scene.github.budgetOf(scene.world.organization.installationId)?.remaining;
+    const [before, jobsCalls] = [remaining(), await scene.calls(JOBS_OF_RUN)];
+    await scene.passMinutes(6);
+    expect(await scene.discover()).toMatchObject({ repositories: 1, unchanged: 5, runs: 1, jobs: 0 });
+    expect(await scene.calls(JOBS_OF_RUN)).toBe(jobsCalls + 1);
+    expect(remaining()).toBe(before);
+    await scene.queue('acme/api');
+    await scene.passMinutes(6);
+    expect(await scene.discover()).toMatchObject({ unchanged: 4, runs: 2, jobs: 1, found: 1 });
+  });
+
+  test('other pools have jobs read again that have not changed (B4)', async () => {
+    const job = await scene.queue('acme/api', { labels: ['windows'] });
+    await scene.discover();
+    await putPools(scene.db, examplePools({ pools: [{ labels: ['windows'] }] }));
+    await scene.passMinutes(6);
+    expect(await scene.discover()).toMatchObject({ unchanged: 5, jobs: 1, found: 1 });
+    expect(await scene.jobIds()).toEqual([job]);
+  });
+
+  test('a pass uses its share of what remains of an installation’s budget; what was seen counts, and the rest has its turn later', async () => {
+    for (let index = 0; index < 10; index++) await scene.queue('acme/api');
+    await scene.queue('mona/tool');
+    const caller = { installationId: scene.world.organization.installationId };
+    await scene.world.github.setRateLimit({ caller, resource: 'core', limit: 5000, remaining: 100 });
+    // Ten calls: the repositories, four lists of the one that rests, and five of the other. Mona's account has a budget of its own.
+    expect(await scene.discover()).toMatchObject({ repositories: 3, incomplete: 2, found: 1 });
+    await scene.world.github.setRateLimit({ caller, resource: 'core', limit: 5000, remaining: 60 });
+    await scene.passMinutes(6);
+    // Six calls: the fifth list, which was left out, and five of the runs.
+    expect(await scene.discover()).toMatchObject({ repositories: 3, incomplete: 1, found: 5 });
+    await scene.world.github.setRateLimit({ caller, resource: 'core', limit: 5000, remaining: 5000 });
+    await scene.passMinutes(6);
+    expect(await scene.discover()).toMatchObject({ incomplete: 0, found: 5 });
+    expect(await scene.jobIds()).toHaveLength(11);
+  });
+});

@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectGitHub } from '@paddock/github/connect';
+import { runDueTasks } from '@paddock/queue/drain';
+import { enqueue } from '@paddock/queue/enqueue';
+import { executorEvents } from '@paddock/queue/executor-events';
+import { createLogger } from '@paddock/runtime/logger';
+import { createMetrics } from '@paddock/runtime/metrics';
+import type { TestDatabase } from '@paddock/testing/database';
+import { createWaits } from '@paddock/db/breakers/waits';
+import { type ReconcilerConfig, readReconcilerConfig } from '../config.ts';
+import { createEvents } from '../events.ts';
+import { startRedeliveryScene } from './redelivery.scene.ts';
+import { sweepKinds } from '../sweeps.ts';
+import type { Cluster } from '@paddock/kube/connect';
+
+/** No sweep of these tests finds a pod to ask for. */
+const noCluster: Cluster = {
+  server: 'http://127.0.0.1:1',
+  requestTimeoutMs: 1,
+  send: () => Promise.reject(new Error('there is no cluster in this test')),
+  close: () => undefined,
+};
+
+/** What executors log is not looked at here. */
+const quiet = { error: () => undefined, warn: () => undefined, info: () => undefined, debug: () => undefined };
+
+export type SweepsScene = Awaited<ReturnType<typeof startSweeps>>;
+
+/** All sweeps of the reconciler on an emptied database and a simulated GitHub. */
+export async function startSweeps(database: TestDatabase) {
+  for (const table of ['tasks', 'operations', 'task_counts', 'schedules', 'workers', 'jobs'] as const)
+    await database.db.deleteFrom(table).execute();
+  const scene = await startRedeliveryScene(database, { losesRows: true });
+  const { appId, privateKeyPem, github: simulator } = scene.world;
+  const config = readConfig(database.url, simulator.url, appId, privateKeyPem);
+  const apps = [{ appId, privateKey: privateKeyPem }];
+  const db = database.dbOf('reconciler');
+  const github = connectGitHub({ apiUrl: simulator.url, apps, waits: createWaits(db, () => undefined), requestTimeoutMs: 60_000 });
+  const metrics = createMetrics();
+  const events = createEvents(createLogger('test', 'error'), metrics);
+  const kinds = sweepKinds({ db, github, cluster: noCluster, config, events, taskEvents: executorEvents(metrics, quiet) });
+  return {
+    scene,
+    config,
+    metrics,
+    kinds,
+    drain: () => runDueTasks({ db, kinds }),
+    put: (kind: string, subject: { type: string; id: string }) =>
+      database.db.transaction().execute((trx) => enqueue(trx, [{ kind, subject }])),
+    operations: () => database.db.selectFrom('operations').selectAll().orderBy('kind').orderBy('finished_at').execute(),
+  };
+}
+
+/** With one App; the database is at `url`. */
+function readConfig(url: string, apiUrl: string, id: number, key: string): ReconcilerConfig {
+  const folder = mkdtempSync(join(tmpdir(), 'paddock-sweeps-'));
+  const path = join(folder, 'paddock.yaml');
+  writeFileSync(path, JSON.stringify({ github: { apiUrl, apps: [{ id, privateKey: { env: 'KEY' } }] }, pools: [], entities: {} }));
+  try {
+    return readReconcilerConfig({ DATABASE_URL: url, PADDOCK_CONFIG: path, KEY: key });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

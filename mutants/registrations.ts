@@ -1,0 +1,71 @@
+import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
+
+export const registrations: readonly NamedMutant[] = [
+  {
+    mutant: 'a stray registration is removed although its runner has come online',
+    file: 'apps/reconciler/src/workers/remove-stray-registrations.ts',
+    find: `if (runner !== undefined && (runner.online || runner.busy)) return 'left';`,
+    replace: `if (runner !== undefined && runner.busy) return 'left';`,
+    tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
+  },
+  {
+    mutant: 'a stray registration is removed although a worker bears its name again',
+    file: 'apps/reconciler/src/workers/remove-stray-registrations.ts',
+    find: `if ((await findNamesWithoutWorker(db, [name])).length === 0) return 'left';
+`,
+    replace: ``,
+    tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
+  },
+  {
+    mutant: 'a stray registration is removed although a pod bears its name',
+    file: 'apps/reconciler/src/workers/remove-stray-registrations.ts',
+    find: `if ((await findPod(cluster, { namespace, name })) !== undefined) return 'left';`,
+    replace: `void [findPod, namespace];`,
+    tests: ['apps/reconciler/src/workers/remove-stray-secrets.db.test.ts'],
+  },
+  {
+    mutant: 'a list without any runner of ours is believed',
+    file: 'apps/reconciler/src/workers/remove-stray-registrations.ts',
+    find: `  if (listable > 0) {`,
+    replace: `  if (listable > 1_000) {`,
+    tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
+  },
+  {
+    mutant: 'a stray registration is removed when it is first seen',
+    file: 'packages/db/src/workers/stray-registrations.ts',
+    find: `sightings > 1 and first_seen_at < now()`,
+    replace: `first_seen_at < now()`,
+    tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
+  },
+  {
+    mutant: 'a stray that came back meanwhile counts as seen all the time',
+    file: 'packages/db/src/workers/stray-registrations.ts',
+    find: `and runner_id <> all(\${ids}::bigint[])\``,
+    replace: `and runner_id = any(\${ids}::bigint[]) and false\``,
+    tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
+  },
+  {
+    mutant: 'a failed worker’s registration is removed although its runner is online',
+    file: 'apps/reconciler/src/workers/remove-registrations.ts',
+    find: `  if (runner.online) return 'the runner is online';
+`,
+    replace: ``,
+    tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
+  },
+  {
+    mutant: 'a runner that an empty list lacks counts as gone',
+    file: 'apps/reconciler/src/workers/remove-registrations.ts',
+    find: `if (runner === undefined && runnerId === null && !(await believe(scope))) return`,
+    replace: `if (runner === undefined && runnerId === null && !believe) return`,
+    tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
+  },
+  {
+    mutant: 'the registration of a worker that ended a moment ago is removed',
+    file: 'packages/db/src/workers/registrations.ts',
+    find: `
+      and w.completed_at < now() - \${graceMs} * interval '1 millisecond'`,
+    replace: `
+      and \${graceMs}::float8 >= 0`,
+    tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
+  },
+];
