@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
+import { type CommandResult, runCommand } from './run-command.ts';
 
 const MAIN = join(import.meta.dirname, 'main.ts');
 const EXAMPLE = join(import.meta.dirname, '../../../deploy/paddock.example.yaml');
@@ -11,10 +12,7 @@ const PAGE = join(import.meta.dirname, '../../../docs/pools.md');
 const folder = mkdtempSync(join(tmpdir(), 'paddock-cli-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function paddock(...words: string[]): { code: number | null; stdout: string; stderr: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words], { encoding: 'utf8', env: {} });
-  return { code: status, stdout, stderr };
-}
+const paddock = (...words: string[]): CommandResult => runCommand(words);
 
 function fileWith(text: string): string {
   const file = join(folder, 'config.yaml');
@@ -147,5 +145,14 @@ describe('paddock pools check', () => {
 
   test('--help is no mistake', () => {
     expect(paddock('--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('paddock pools check FILE') });
+  });
+
+  test.each([
+    [['pools', 'check', EXAMPLE], 0],
+    [['pools', 'check', EXAMPLE, '--labels', 'windows'], 1],
+    [['pools'], 2],
+  ])('%j as a program prints the same and ends with code %i, without any variable', (words, code) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words], { encoding: 'utf8', env: {} });
+    expect({ code: status, stdout, stderr }).toEqual({ ...paddock(...words), code });
   });
 });
