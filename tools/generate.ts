@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectDatabase } from '@paddock/db/connection/connect';
-import { describeSchema } from '@paddock/db/schema/describe-schema';
+import { describeSchema } from '@paddock/testing/describe-schema';
 import { migrate } from '@paddock/db/migrate';
 import { configJsonSchema } from '@paddock/domain/pools/config-file';
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';

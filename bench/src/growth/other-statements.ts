@@ -96,7 +96,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
   'a change of the pools': ['storePoolsDocument', 'reconsiderJobs', 'replaceWaitingJobs'],
   'something that is away, once a second': ['findProbed', 'findProbePlace', 'noteAnswer', 'noteSilence'],
   'a database that was away': ['giveBackLostClaims'],
-  'a start or an end of a process': ['createFitness', 'releaseLease', 'lockMatching', 'describeSchema'],
+  'a start or an end of a process': ['createFitness', 'releaseLease', 'lockMatching'],
   'a migration': ['grantServices'],
   'a person': [
     'stopMaking',

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createEmptyDatabase, type EmptyDatabase } from '@paddock/testing/database';
+import { describeSchema } from '@paddock/testing/describe-schema';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { connectDatabase } from './connection/connect.ts';
-import { describeSchema } from './schema/describe-schema.ts';
 import { sqlStateOf } from './connection/errors.ts';
 import { migrate, pendingSql } from './migrate.ts';
 import { SCHEMA_VERSION, whyUnfit } from './schema-version.ts';

@@ -4,13 +4,12 @@ import { ConfigError } from './config-error.ts';
 import { readConfig } from './read-config.ts';
 import { Secret } from './secret.ts';
 import { serviceSettings } from './service-settings.ts';
-import { choice, flag, integer, optional, printSettings, readSettings, secret, text } from './settings.ts';
+import { choice, integer, optional, printSettings, readSettings, secret, text } from './settings.ts';
 
 const declared = {
   tickMs: integer({ env: 'PADDOCK_TICK_MS', doc: 'how often to look', default: 15_000, min: 10, max: 600_000 }),
   name: text({ env: 'PADDOCK_NAME', doc: 'what to be called' }),
   level: choice({ env: 'PADDOCK_LEVEL', doc: 'how much to say', of: ['low', 'high'], default: 'low' }),
-  dry: flag({ env: 'PADDOCK_DRY', doc: 'only say what would be done', default: false }),
   key: secret({ env: 'PADDOCK_KEY', doc: 'the key', check: (value) => (value.length < 4 ? 'must have 4 characters' : undefined) }),
   place: optional(text({ env: 'PADDOCK_PLACE', doc: 'where' })),
 };
@@ -27,14 +26,12 @@ describe('reading settings (H1, H6)', () => {
       PADDOCK_NAME: 'a',
       PADDOCK_KEY: 'sesame',
       PADDOCK_TICK_MS: '20',
-      PADDOCK_DRY: 'true',
     });
     expect(problems).toEqual([]);
     expect({ ...values, key: values.key.reveal() }).toEqual({
       tickMs: 20,
       name: 'a',
       level: 'low',
-      dry: true,
       key: 'sesame',
       place: undefined,
     });
@@ -42,12 +39,11 @@ describe('reading settings (H1, H6)', () => {
   });
 
   test('all problems are told at once, and a wrong secret is not shown', () => {
-    const { problems } = readSettings(declared, { PADDOCK_TICK_MS: '5', PADDOCK_LEVEL: 'middle', PADDOCK_DRY: 'yes', PADDOCK_KEY: 'abc' });
+    const { problems } = readSettings(declared, { PADDOCK_TICK_MS: '5', PADDOCK_LEVEL: 'middle', PADDOCK_KEY: 'abc' });
     expect(problems).toEqual([
       'PADDOCK_TICK_MS must be between 10 and 600000, and is "5"',
       'PADDOCK_NAME is not set: what to be called',
       'PADDOCK_LEVEL must be one of low, high, and is "middle"',
-      'PADDOCK_DRY must be true or false, and is "yes"',
       'PADDOCK_KEY must have 4 characters',
     ]);
   });
@@ -81,9 +77,7 @@ describe('reading settings (H1, H6)', () => {
   test('printing shows the values in force and no secret', () => {
     const { values } = readSettings(declared, { PADDOCK_NAME: 'a', PADDOCK_KEY: 'sesame' });
     expect(printSettings(declared, values)).toBe(
-      ['PADDOCK_TICK_MS=15000', 'PADDOCK_NAME=a', 'PADDOCK_LEVEL=low', 'PADDOCK_DRY=false', 'PADDOCK_KEY=[secret]', 'PADDOCK_PLACE='].join(
-        '\n',
-      ),
+      ['PADDOCK_TICK_MS=15000', 'PADDOCK_NAME=a', 'PADDOCK_LEVEL=low', 'PADDOCK_KEY=[secret]', 'PADDOCK_PLACE='].join('\n'),
     );
   });
 

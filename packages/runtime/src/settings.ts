@@ -63,11 +63,6 @@ export function choice<const T extends string>(options: Common<T> & { of: readon
   return { ...rest, schema: z.enum(of, `must be one of ${of.join(', ')}`), range: of.join(', ') };
 }
 
-export function flag(options: Common<boolean>): Setting<boolean> {
-  const schema = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
-  return { ...options, schema, range: 'true, false' };
-}
-
 /** A value that is never printed. A secret has no default. */
 export function secret(options: Omit<Common<Secret>, 'default'> & { check?: (value: string) => string | undefined }): Setting<Secret> {
   const { check, ...rest } = options;

@@ -1,11 +1,11 @@
 import type { Database } from '@paddock/db/schema/tables';
 import type { Pool } from '@paddock/domain/pools/pool';
-import { poolsDocument, type PoolsDocument, type PoolsDocumentInput } from '@paddock/domain/pools/pools-document';
+import { poolsDocument, type PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { scopeRepoId } from '@paddock/domain/pools/scope';
 import type { Insertable, Kysely, Selectable } from 'kysely';
 
 /** A pools document with all defaults filled in; a pool `linux` and everybody allowed unless told otherwise. */
-export function examplePools(given: { pools?: readonly Partial<Pool>[]; entities?: PoolsDocumentInput['entities'] } = {}): PoolsDocument {
+export function examplePools(given: { pools?: readonly Partial<Pool>[]; entities?: object } = {}): PoolsDocument {
   const { pools = [{}], entities = { '*': { maxWorkers: null } } } = given;
   const standard = { name: 'linux', labels: ['self-hosted', 'linux'], image: 'ghcr.io/acme/runner:1', namespace: 'runners' };
   return poolsDocument.parse({ pools: pools.map((pool) => Object.assign({}, standard, pool)), entities });

@@ -35,8 +35,6 @@ export const poolsSections = {
 export const poolsDocument = checkedTogether(z.strictObject(poolsSections));
 
 export type PoolsDocument = z.infer<typeof poolsDocument>;
-/** As people write it, without what has a default. */
-export type PoolsDocumentInput = z.input<typeof poolsDocument>;
 
 /** The pool that serves most jobs with these labels; those whose repository or account it does not serve go to the next (B4). */
 export const poolFor = (pools: readonly Pool[], jobLabels: readonly string[]): Pool | undefined => poolsFor(pools, jobLabels)[0];

@@ -1,5 +1,5 @@
+import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
-import type { Database } from './tables.ts';
 
 /**
  * One environment's schema as text, from PostgreSQL's own catalogs: types, tables, indexes, functions and triggers, each kind in order of
