@@ -175,7 +175,7 @@ export const faults: readonly MutantOfRow[] = [
   {
     mutant: 'workers that failed are supply',
     file: 'packages/db/src/matching/deficits.ts',
-    find: `where status in ('pending', 'running') and assigned_at is null and stopping_at is null group by demand_key`,
+    find: `where \${UNASSIGNED} group by demand_key`,
     replace: `where status in ('pending', 'running', 'failed') and assigned_at is null and stopping_at is null group by demand_key`,
     row: 'pods-fail',
     jobs: 12,

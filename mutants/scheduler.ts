@@ -95,23 +95,23 @@ export const scheduler: readonly NamedMutant[] = [
   {
     mutant: 'a worker that is being stopped counts as supply',
     file: 'packages/db/src/matching/deficits.ts',
-    find: `where status in ('pending', 'running') and assigned_at is null and stopping_at is null group`,
+    find: `where \${UNASSIGNED} group`,
     replace: `where status in ('pending', 'running') and assigned_at is null group`,
-    tests: ['packages/db/src/matching/match-demand.db.test.ts'],
+    tests: ['apps/scheduler/src/matching/match-demand.db.test.ts'],
   },
   {
     mutant: 'a worker that is being stopped counts in no cap',
     file: 'packages/db/src/matching/live-workers.ts',
-    find: `where status in ('pending', 'running') group`,
-    replace: `where status in ('pending', 'running') and stopping_at is null group`,
-    tests: ['packages/db/src/matching/match-demand.db.test.ts'],
+    find: `from workers where \${LIVE} group`,
+    replace: `from workers where \${LIVE} and stopping_at is null group`,
+    tests: ['apps/scheduler/src/matching/match-demand.db.test.ts'],
   },
   {
     mutant: 'an unexplained end stands against a waiting job for ever',
-    file: 'packages/db/src/matching/deficits.ts',
+    file: 'packages/db/src/workers/worker-states.ts',
     find: `unexplained_until is not null and unexplained_until > now() and`,
     replace: `unexplained_until is not null and`,
-    tests: ['packages/db/src/matching/match-demand.db.test.ts'],
+    tests: ['apps/scheduler/src/matching/match-demand.db.test.ts'],
   },
   {
     mutant: 'matchers of several replicas do not wait for each other',
@@ -129,44 +129,42 @@ export const scheduler: readonly NamedMutant[] = [
   },
   {
     mutant: 'a worker is taken back into supply although its deregistration has begun',
-    file: 'packages/db/src/matching/spare-workers.ts',
-    find: `and stopping_at is not null and assigned_at is null
-  and deregistration_started_at is null and stop_reason`,
-    replace: `and stopping_at is not null and assigned_at is null
-  and stop_reason`,
-    tests: ['packages/db/src/matching/match-spare.db.test.ts'],
+    file: 'packages/db/src/workers/worker-states.ts',
+    find: `and deregistration_started_at is null and stop_reason`,
+    replace: `and stop_reason`,
+    tests: ['apps/scheduler/src/matching/match-spare.db.test.ts'],
   },
   {
     mutant: 'a worker that runs a job is retired as surplus',
-    file: 'packages/db/src/matching/spare-workers.ts',
+    file: 'packages/db/src/workers/worker-states.ts',
     find: `status in ('pending', 'running') and assigned_at is null and stopping_at is null
   and (registered_at`,
     replace: `status in ('pending', 'running') and stopping_at is null
   and (registered_at`,
-    tests: ['packages/db/src/matching/match-spare.db.test.ts'],
+    tests: ['apps/scheduler/src/matching/match-spare.db.test.ts'],
   },
   {
     mutant: 'a reservation is given back although its registration has just begun',
-    file: 'packages/db/src/matching/unregistered-workers.ts',
-    find: `where pod_name = any(\${podNames}::text[]) and status = 'pending' and registration_started_at is null and pod_uid is null`,
-    replace: `where pod_name = any(\${podNames}::text[]) and status = 'pending' and pod_uid is null`,
-    tests: ['packages/db/src/matching/match-demand.db.test.ts'],
+    file: 'packages/db/src/matching/lock-planned.ts',
+    find: `any(\${giveBack}::text[]) and \${RESERVED})`,
+    replace: `any(\${giveBack}::text[]))`,
+    tests: ['apps/scheduler/src/matching/match-demand.db.test.ts'],
   },
   {
     mutant: 'workers are reserved for the youngest jobs first',
     file: 'packages/db/src/matching/uncovered-jobs.ts',
     find: `order by created_at, job_id limit wanted.count`,
     replace: `order by created_at desc, job_id limit wanted.count`,
-    tests: ['packages/db/src/matching/match-demand.db.test.ts'],
+    tests: ['apps/scheduler/src/matching/match-demand.db.test.ts'],
   },
   {
     mutant: 'a job whose worker is being stopped gets no other',
     file: 'packages/db/src/matching/uncovered-jobs.ts',
-    find: `and assigned_at is null and stopping_at is null
+    find: `and \${UNASSIGNED}
   )`,
-    replace: `and assigned_at is null
+    replace: `and status in ('pending', 'running') and assigned_at is null
   )`,
-    tests: ['packages/db/src/matching/match-demand.db.test.ts'],
+    tests: ['apps/scheduler/src/matching/match-demand.db.test.ts'],
   },
   {
     mutant: 'a worker that lost its task while it was to be stopped is provisioned',

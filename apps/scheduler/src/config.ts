@@ -1,6 +1,6 @@
 import { poolsSettings } from '@paddock/db/pools/pools-settings';
 import { breakerSettings } from '@paddock/db/breakers/breaker-settings';
-import type { MatchingSettings } from '@paddock/db/matching/matching-rules';
+import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { githubSettings } from '@paddock/github/github-settings';
 import { type GitHubSection, readGitHubSection } from '@paddock/github/read-github-section';
 import { clusterSettings } from '@paddock/kube/cluster-settings';

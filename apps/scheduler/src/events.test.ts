@@ -7,17 +7,17 @@ import { SILENT } from './scenes/scheduler.scene.ts';
 
 test('a pass of the matcher is counted by what it did, and by how long it took (H5)', async () => {
   const metrics = createMetrics();
+  const worker = { podName: 'pdk-1', pool: 'linux', demandKey: 1, madeForJobId: null, deliveryGuid: null };
   const matched: Matched = {
-    reserved: 2,
-    ended: 0,
+    reserved: [worker, worker],
+    ended: [],
     lacking: 0,
-    retired: 3,
-    takenBack: 0,
+    retired: [worker, worker, worker],
+    takenBack: [],
     unserved: [{ pool: 'gpu', entityName: 'acme', rounds: 1, demandKey: 1, pausedUntil: new Date() }],
     hasMore: false,
     nextPauseEndMs: null,
     hasProbed: false,
-    pools: ['linux', 'linux'],
   };
   createEvents(SILENT, metrics).matched(matched, 0.5);
   const page = await metrics.registry.metrics();

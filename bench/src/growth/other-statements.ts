@@ -109,5 +109,4 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'findOperation',
     'countExpiredOperations',
   ],
-  'others, as their parts': ['matchDemand', 'retireSpare', 'findWarm', 'keepWarm'],
 };

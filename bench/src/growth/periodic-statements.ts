@@ -14,16 +14,18 @@ import { closeServedPools, forgetFailedAccounts } from '@paddock/db/workers/work
 import { findDemand, sumUpDemand } from '@paddock/db/matching/demand';
 import { readSharedState } from '@paddock/db/gauges/read-shared-state';
 import { forgetRestingKeys } from '@paddock/db/matching/demand-keys';
-import { countLiveWorkers } from '@paddock/db/matching/live-workers';
-import { findMatchingRules, type MatchingSettings } from '@paddock/db/matching/matching-rules';
+import { countLiveWorkers, countStoppingWorkers } from '@paddock/db/matching/live-workers';
+import { lockPlanned } from '@paddock/db/matching/lock-planned';
+import { findReservations, giveBackWorkers } from '@paddock/db/matching/reservations';
 import { reserveWorkers } from '@paddock/db/matching/reserve-workers';
 import * as spare from '@paddock/db/matching/spare-workers';
+import { findStoredRules } from '@paddock/db/matching/stored-rules';
 import { findJobTimes } from '@paddock/db/matching/uncovered-jobs';
-import { findUnregisteredWorkers, giveBackWorkers } from '@paddock/db/matching/unregistered-workers';
 import { forgetServedKeys, noteUnservedKeys } from '@paddock/db/matching/unserved-keys';
 import * as warm from '@paddock/db/matching/warm-workers';
 import { isMigrationNeeded, whyUnfit } from '@paddock/db/schema-version';
 import type { Database } from '@paddock/db/schema/tables';
+import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { renewLease, takeLease } from '@paddock/db/leases/leases';
 import { findPause } from '@paddock/db/schedules/paused-sweeps';
 import { findProblemsOfApps } from '@paddock/db/schedules/problems-of-apps';
@@ -91,20 +93,23 @@ export const periodicStatements = {
   sumUpDemand,
   findDemand: (trx) => findDemand(trx, [APP]),
   countLiveWorkers,
-  findMatchingRules: (trx) => findMatchingRules(trx, SETTINGS),
+  findStoredRules: (trx) => findStoredRules(trx, SETTINGS),
   findJobTimes: (trx, { demandKeys }) => findJobTimes(trx, ofEach(demandKeys, 10)),
   reserveWorkers: (trx, { demandKeys }) => reserveWorkers(trx, ofEach(demandKeys, 1), [APP]),
   findSpareKeys: spare.findSpareKeys,
-  countStoppingWorkers: spare.countStoppingWorkers,
-  takeBackWorkers: spare.takeBackWorkers,
+  countStoppingWorkers,
+  findReturnableWorkers: spare.findReturnableWorkers,
+  lockPlanned: (trx, { reservedNames, podNames }) =>
+    lockPlanned(trx, { giveBack: reservedNames, takeBack: podNames, warm: { mark: [], renew: podNames, make: [] } }),
+  takeBackWorkers: (trx, { podNames }) => spare.takeBackWorkers(trx, podNames),
   retireWorkers: (trx, { demandKeys }) =>
     spare.retireWorkers(
       trx,
       demandKeys.map((demandKey) => ({ demandKey, count: 1, inTheWay: 0 })),
       SETTINGS,
     ),
-  retireAgedWarmWorkers: (trx, { demandKeys }) => spare.retireAgedWarmWorkers(trx, ofEach(demandKeys, 1), { lifetimeMs: HOUR }),
-  findUnregisteredWorkers,
+  renewWarmWorkers: (trx, { podNames }) => spare.renewWarmWorkers(trx, podNames),
+  findReservations,
   giveBackWorkers: (trx, { reservedNames }) => giveBackWorkers(trx, reservedNames),
   noteUnservedKeys: (trx) => noteUnservedKeys(trx, SETTINGS.unservedPauses),
   forgetServedKeys,

@@ -1,11 +1,8 @@
 import { findDemand, sumUpDemand } from '@paddock/db/matching/demand';
-import { matchDemand } from '@paddock/db/matching/match-demand';
 import { lockMatching } from '@paddock/db/matching/matching-lock';
-import type { MatchingSettings } from '@paddock/db/matching/matching-rules';
 import type { Database } from '@paddock/db/schema/tables';
-import { provisionTask } from '@paddock/domain/tasks/worker-tasks';
-import { enqueue } from '@paddock/queue/enqueue';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { matchIn, matchOnce } from '@paddock/scheduler/matching/match';
+import { type Kysely, sql } from 'kysely';
 
 const LIMITS = { lockTimeoutMs: 10_000, statementTimeoutMs: 60_000, idleTimeoutMs: 60_000 };
 const GATE = {
@@ -46,7 +43,7 @@ export async function matchAndTakeBack(db: Kysely<Database>): Promise<void> {
     .transaction()
     .setIsolationLevel('read committed')
     .execute(async (trx) => {
-      await passIn(trx, GATE);
+      await matchIn(trx, GATE, LIMITS);
       throw new TakenBack();
     });
   await pass.catch((error: unknown) => {
@@ -55,16 +52,8 @@ export async function matchAndTakeBack(db: Kysely<Database>): Promise<void> {
 }
 
 /** A whole pass that is kept, by the default limit of registrations. Returns how many workers it made. */
-export const matchAndEnqueue = (db: Kysely<Database>): Promise<number> =>
-  db
-    .transaction()
-    .setIsolationLevel('read committed')
-    .execute((trx) => passIn(trx, { ...GATE, registrationsPerMinute: 180 }));
-
-async function passIn(trx: Transaction<Database>, settings: MatchingSettings): Promise<number> {
-  await lockMatching(trx, LIMITS);
-  const { reserved } = await matchDemand(trx, settings);
-  await enqueue(trx, reserved.map(provisionTask));
+export async function matchAndEnqueue(db: Kysely<Database>): Promise<number> {
+  const { reserved } = await matchOnce(db, { ...GATE, registrationsPerMinute: 180 }, LIMITS);
   return reserved.length;
 }
 

@@ -4,7 +4,7 @@ import { noteSuccess } from '@paddock/db/breakers/breakers';
 import { POD_REFUSED } from '@paddock/db/breakers/failure-classes';
 import { closeStartedPool } from '@paddock/db/matching/started-pools';
 import { noteOutdatedRunner, noteWorkerFailure } from '@paddock/db/workers/worker-failures';
-import { OUTDATED_RUNNER } from '@paddock/db/workers/outdated-runners';
+import { OUTDATED_RUNNER } from '@paddock/domain/workers/stop-reasons';
 import type { PodTransition } from '@paddock/db/workers/worker-pods';
 import { START_FAILURES } from '@paddock/domain/workers/stop-reasons';
 import { outdatedMessage } from './note-refused-version.ts';

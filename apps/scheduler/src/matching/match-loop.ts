@@ -1,6 +1,6 @@
 import { listen, type ListenOptions } from '@paddock/db/connection/listen';
 import { queueEventChannel } from '@paddock/db/connection/schema-name';
-import type { MatchingSettings } from '@paddock/db/matching/matching-rules';
+import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { findUnknownWarmScopes } from '@paddock/db/matching/warm-workers';
 import type { Database } from '@paddock/db/schema/tables';
 import { findForgottenWorkers } from '@paddock/db/workers/workers';

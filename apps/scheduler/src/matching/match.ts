@@ -1,66 +1,111 @@
-import type { MatchingSettings } from '@paddock/db/matching/matching-rules';
+import { forgetRestingKeys, saveKeyStates } from '@paddock/db/matching/demand-keys';
+import { type DemandTotals, sumUpDemand } from '@paddock/db/matching/demand';
+import { lockPlanned } from '@paddock/db/matching/lock-planned';
 import { lockMatching, type MatchingLimits } from '@paddock/db/matching/matching-lock';
-import { matchDemand } from '@paddock/db/matching/match-demand';
-import type { Database } from '@paddock/db/schema/tables';
+import { giveBackWorkers } from '@paddock/db/matching/reservations';
+import { type ReservedWorker, reserveWorkers } from '@paddock/db/matching/reserve-workers';
+import { renewWarmWorkers, type RetiredWorker, retireWorkers, type TakenBack, takeBackWorkers } from '@paddock/db/matching/spare-workers';
 import type { UnservedKey } from '@paddock/db/matching/unserved-keys';
-import { enqueue } from '@paddock/queue/enqueue';
-import type { Kysely } from 'kysely';
+import { markWarm, reserveWarmWorkers } from '@paddock/db/matching/warm-workers';
+import type { Database } from '@paddock/db/schema/tables';
+import { type MatchingSettings, MOST_PER_PASS } from '@paddock/domain/matching/matching-settings';
+import { leaveAlone, type PassPlan, planPass } from '@paddock/domain/matching/plan-pass';
 import { lookUpAccessTask } from '@paddock/domain/tasks/key-tasks';
 import { provisionTask, stopTask } from '@paddock/domain/tasks/worker-tasks';
+import { enqueue } from '@paddock/queue/enqueue';
+import type { Kysely, Transaction } from 'kysely';
+import { noteSigns, readSnapshot } from './read-snapshot.ts';
 
+/** What a pass did, and what it leaves to the next. */
 export interface Matched {
-  readonly reserved: number;
-  readonly ended: number;
-  /** Workers that waiting jobs still lack; `demand_keys` says why. */
-  readonly lacking: number;
-  /** Registered workers that are to end because nobody wants them, or for their age. */
-  readonly retired: number;
-  /** Workers that were to end and are wanted again. */
-  readonly takenBack: number;
+  /** Workers that it made: for waiting jobs, then those that are kept warm. */
+  readonly reserved: readonly ReservedWorker[];
+  /** Names of the reservations that it gave back. */
+  readonly ended: readonly string[];
+  /** Registered workers whose end it asked for. */
+  readonly retired: readonly RetiredWorker[];
+  /** Workers that were to end and serve again. */
+  readonly takenBack: readonly TakenBack[];
   /** Keys for which no more are made for a while, because GitHub gives their workers no job. */
   readonly unserved: readonly UnservedKey[];
-  /** The pass made as many as it may: the next one finds what is left over. */
+  /** Workers that waiting jobs still lack; `demand_keys` says why. */
+  readonly lacking: number;
+  /** It made as many as a pass may: the next one finds what is left over. */
   readonly hasMore: boolean;
-  /** In how many milliseconds the first pause of something that holds workers back is over; null: nothing pauses. */
+  /** Milliseconds until the first pause ends that holds workers back; null: nothing pauses. */
   readonly nextPauseEndMs: number | null;
-  /** Something is away that probes can tell to be back. */
+  /** GitHub or the cluster is away, and probes tell when it is back. */
   readonly hasProbed: boolean;
-  /** Pools of the workers that were reserved, each as often as it got one. */
-  readonly pools: readonly string[];
 }
 
-/** A matcher that stands still with the lock is cut off before those who wait for it give up. */
+/** A pass that stands still with the lock is cut off before those that wait for it give up. */
 const LIMITS: MatchingLimits = { lockTimeoutMs: 10_000, statementTimeoutMs: 15_000, idleTimeoutMs: 8_000 };
 
 /**
- * One pass of matching demand with supply: gives back reservations that are wanted no more, retires workers that are, reserves those that
- * waiting jobs lack, and enqueues the making or the end of each in the same transaction. Nothing outside of PostgreSQL is called. One pass at a time runs in an
- * environment, however many replicas call (C5). Throws what PostgreSQL throws; nothing is kept then.
+ * Matches demand with supply once, in a transaction of its own. It calls nothing outside of PostgreSQL. Throws what PostgreSQL throws, and
+ * then keeps nothing.
  */
-export async function matchOnce(db: Kysely<Database>, settings: MatchingSettings, limits: MatchingLimits = LIMITS): Promise<Matched> {
-  return db
+export const matchOnce = (db: Kysely<Database>, settings: MatchingSettings, limits = LIMITS): Promise<Matched> =>
+  db
     .transaction()
     .setIsolationLevel('read committed')
-    .execute(async (trx) => {
-      await lockMatching(trx, limits);
-      const matched = await matchDemand(trx, settings);
-      const { ended, retired, takenBack, reserved, unserved, lacking, hasMore, nextPauseEndMs, hasProbed } = matched;
-      await enqueue(trx, [
-        ...unserved.filter(({ rounds }) => rounds === 1).map(({ demandKey }) => lookUpAccessTask(demandKey)),
-        ...[...reserved, ...takenBack.filter(({ hasPod }) => !hasPod)].map(provisionTask),
-        ...retired.map(({ podName }) => stopTask(podName)),
-      ]);
-      return {
-        reserved: reserved.length,
-        ended: ended.length,
-        retired: retired.length,
-        takenBack: takenBack.length,
-        unserved,
-        lacking,
-        hasMore,
-        nextPauseEndMs,
-        hasProbed,
-        pools: reserved.map(({ pool }) => pool),
-      };
-    });
+    .execute((trx) => matchIn(trx, settings, limits));
+
+/** The same in a READ COMMITTED transaction of the caller's. */
+export async function matchIn(trx: Transaction<Database>, settings: MatchingSettings, limits: MatchingLimits): Promise<Matched> {
+  // 1. Lock. One pass at a time runs in an environment, however many replicas there are.
+  await lockMatching(trx, limits);
+
+  // 2. Leave if there is nothing to do. To know it costs a count of what waits.
+  const totals = await sumUpDemand(trx);
+  const { nextPauseEndMs, hasProbed } = totals;
+  if (isIdle(totals)) return { ...NOTHING, nextPauseEndMs, hasProbed };
+
+  // 3. Read one snapshot.
+  const unserved = await noteSigns(trx, totals, settings);
+  let snapshot = await readSnapshot(trx, totals, settings);
+
+  // 4. Plan. Workers that somebody else is writing stay as they are: plan again without them.
+  let plan = planPass(snapshot, settings);
+  for (let busy = await lockPlanned(trx, plan); busy.length > 0; busy = await lockPlanned(trx, plan)) {
+    snapshot = leaveAlone(snapshot, busy);
+    plan = planPass(snapshot, settings);
+  }
+
+  // 5. Apply.
+  const applied = await applyPlan(trx, plan, settings);
+  if (totals.hasStored) await forgetRestingKeys(trx);
+  await enqueue(
+    trx,
+    unserved.filter(({ rounds }) => rounds === 1).map(({ demandKey }) => lookUpAccessTask(demandKey)),
+  );
+  const hasMore = applied.reserved.length >= (settings.most ?? MOST_PER_PASS);
+  return { ...applied, unserved, lacking: plan.lacking, hasMore, nextPauseEndMs, hasProbed };
+}
+
+const isIdle = ({ keys, spare, ...has }: DemandTotals): boolean =>
+  keys === 0 && spare === 0 && !has.hasReservations && !has.hasWarm && !has.hasStored && !has.hasUnserved && !has.hasBlamed;
+
+const NOTHING = { reserved: [], ended: [], retired: [], takenBack: [], unserved: [], lacking: 0, hasMore: false } as const;
+
+/** Writes what a plan says. Each worker that is made or has to end gets its task. */
+async function applyPlan(
+  trx: Transaction<Database>,
+  plan: PassPlan,
+  settings: MatchingSettings,
+): Promise<Pick<Matched, 'reserved' | 'ended' | 'retired' | 'takenBack'>> {
+  const { appIds } = settings;
+  await giveBackWorkers(trx, plan.giveBack);
+  const takenBack = await takeBackWorkers(trx, plan.takeBack);
+  const forJobs = await reserveWorkers(trx, plan.make, appIds);
+  const spare = await retireWorkers(trx, plan.retire, settings);
+  await markWarm(trx, plan.warm.mark);
+  const retired = [...spare, ...(await renewWarmWorkers(trx, plan.warm.renew))];
+  const reserved = [...forJobs, ...(await reserveWarmWorkers(trx, plan.warm.make))];
+  await saveKeyStates(trx, plan.states);
+  await enqueue(trx, [
+    ...[...reserved, ...takenBack.filter(({ hasPod }) => !hasPod)].map(provisionTask),
+    ...retired.map(({ podName }) => stopTask(podName)),
+  ]);
+  return { reserved, ended: plan.giveBack, retired, takenBack };
 }

@@ -18,11 +18,12 @@ export function matchingEvents(log: Logger, metrics: Metrics) {
   const matchSeconds = metrics.histogram('paddock_match_duration_seconds', 'How long passes of the matcher took', LATENCY_BUCKETS);
 
   return {
-    matched({ reserved: made, ended: given, retired, takenBack, unserved, pools }: Matched, seconds: number) {
+    matched({ reserved: made, ended, retired, takenBack, unserved }: Matched, seconds: number) {
       matchSeconds.observe(seconds);
-      for (const pool of pools) reserved.inc({ pool });
-      retiring.inc(retired);
-      if (made + given + retired + takenBack > 0) log.info('demand matched', { reserved: made, ended: given, retired, takenBack });
+      for (const { pool } of made) reserved.inc({ pool });
+      retiring.inc(retired.length);
+      const counts = { reserved: made.length, ended: ended.length, retired: retired.length, takenBack: takenBack.length };
+      if (Object.values(counts).some((count) => count > 0)) log.info('demand matched', counts);
       for (const { pool, entityName, rounds, pausedUntil } of unserved) {
         unservedKeys.inc({ pool });
         log.warn('GitHub gives idle runners no job although one waits: no more are made for a while; see the runner group and its access', {

@@ -25,7 +25,7 @@ import { createEvents } from '../events.ts';
 import { followPods } from '../following/follow-pods.ts';
 import { schedulerKinds } from '../kinds.ts';
 import { createRunLooks } from '../stopping/run-looks.ts';
-import { matchOnce } from '../matching/match.ts';
+import { type Matched, matchOnce } from '../matching/match.ts';
 import { waitsOf } from './waits.scene.ts';
 
 export const APP_ID = 1001;
@@ -64,6 +64,15 @@ const RESET = ['tasks', 'operations', 'workers', 'jobs', 'demand_keys', 'breaker
 export const SILENT = { error: () => SILENT, warn: () => SILENT, info: () => SILENT, debug: () => SILENT } as unknown as Parameters<
   typeof createEvents
 >[0];
+
+/** How much a pass did. */
+export const countsOf = ({ reserved, ended, retired, takenBack, lacking }: Matched) => ({
+  reserved: reserved.length,
+  ended: ended.length,
+  retired: retired.length,
+  takenBack: takenBack.length,
+  lacking,
+});
 
 export type SchedulerWorld = Awaited<ReturnType<typeof startSchedulerWorld>>;
 
@@ -189,7 +198,7 @@ export async function startSchedulerWorld({
       const account = { entity_id: user.id, entity_name: user.login, entity_type: 'User', installation_id: user.installationId } as const;
       await putJob(db, { job_id: job.id, app_id: APP_ID, ...account, ...repository });
     },
-    match: () => matchOnce(own, GATE),
+    match: async () => countsOf(await matchOnce(own, GATE)),
     /** Runs every task that is due, as one executor would. */
     runTasks: (holder = 'test', leaseMs = 300_000) => runDueTasks({ db: own, kinds, holder, leaseMs, random: () => 0.5 }),
     ...waits,

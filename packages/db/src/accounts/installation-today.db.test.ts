@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { ACME, APP_IDS, CASES, install, OLD_INSTALLATION, OTHER, OWN } from '../scenes/installation-today.scene.ts';
 import { findJobsToLookUp } from '../jobs/jobs-to-look-up.ts';
 import { findDueRepositories, findInstallationByLogin } from '../jobs/repositories.ts';
 import { findDemand } from '../matching/demand.ts';
-import { emptyMatchingTables, GATE, matchOnce } from '../scenes/matching.scene.ts';
 import { findUnservedKey } from '../matching/unserved-keys.ts';
 import { findWarmKeys } from '../matching/warm-workers.ts';
 import { findOverdueWorkers } from '../workers/overdue-workers.ts';
@@ -19,57 +19,6 @@ beforeAll(async () => {
   database = await createTestDatabase();
 });
 afterAll(() => database.drop());
-
-const ACME = 90_000_001;
-/** The App of the rows, another one that is configured too, and one that was removed from the configuration. */
-const [OWN, OTHER, REMOVED] = [1001, 1002, 999];
-const APP_IDS = [OWN, OTHER];
-/** Of the rows; the accounts' rows have the App's number instead. */
-const OLD_INSTALLATION = 51_000_001;
-
-interface Installed {
-  readonly app: number;
-  readonly minutes?: number;
-  readonly state?: 'suspended' | 'deleted';
-}
-
-/** What is known of the account, and which installation serves it. */
-const CASES: readonly (readonly [name: string, known: readonly Installed[], rowsApp: number, serving: number | undefined])[] = [
-  ['the only App', [{ app: OWN }], OWN, OWN],
-  ['its own App before one that was told of later', [{ app: OWN, minutes: 9 }, { app: OTHER }], OWN, OWN],
-  ['the App that replaced its own, which is not configured', [{ app: REMOVED }, { app: OTHER, minutes: 9 }], REMOVED, OTHER],
-  [
-    'the App that works, beside its own that is suspended',
-    [
-      { app: OWN, state: 'suspended' },
-      { app: OTHER, minutes: 9 },
-    ],
-    OWN,
-    OTHER,
-  ],
-  [
-    'the App that works, beside its own that was uninstalled',
-    [
-      { app: OWN, state: 'deleted' },
-      { app: OTHER, minutes: 9 },
-    ],
-    OWN,
-    OTHER,
-  ],
-  ['of two others the one told of last', [{ app: OWN, minutes: 9 }, { app: OTHER }], REMOVED, OTHER],
-  ['nobody, if the only App is suspended', [{ app: OWN, state: 'suspended' }], OWN, undefined],
-  ['nobody, if the only App was uninstalled', [{ app: OWN, state: 'deleted' }], OWN, undefined],
-  ['nobody, if the only App is not configured', [{ app: REMOVED }], REMOVED, undefined],
-];
-
-const install = async (known: readonly Installed[]) => {
-  for (const { app, minutes = 0, state } of known) {
-    const [suspended, deleted] = [state === 'suspended', state === 'deleted'].map((is) => (is ? new Date() : null));
-    const account = { entity_id: ACME, login: 'acme', entity_type: 'Organization', app_id: app, installation_id: app } as const;
-    const row = { ...account, suspended_at: suspended ?? null, deleted_at: deleted ?? null, stated_at: minutesAgo(minutes) };
-    await database.db.insertInto('installations').values(row).execute();
-  }
-};
 
 /** Everything that is to be done for the account through GitHub, one of each. */
 async function putWork(app: number) {
@@ -101,8 +50,8 @@ async function putWork(app: number) {
 const pools = examplePools({ pools: [{ warm: [{ scope: 'acme', workers: 1 }] }] });
 
 beforeEach(async () => {
-  await emptyMatchingTables(database.db);
-  await database.db.deleteFrom('repositories').execute();
+  for (const table of ['jobs', 'workers', 'installations', 'pools_documents', 'unserved_keys', 'repositories'] as const)
+    await database.db.deleteFrom(table).execute();
   await putPools(database.db, pools);
 });
 
@@ -112,7 +61,7 @@ describe.each(CASES)('an account is served by %s (A12)', (_name, known, rowsApp,
   const expected = serving === undefined ? [] : [[serving, serving]];
   let work: Awaited<ReturnType<typeof putWork>>;
   beforeEach(async () => {
-    await install(known);
+    await install(database.db, known);
     work = await putWork(rowsApp);
   });
 
@@ -136,19 +85,11 @@ describe.each(CASES)('an account is served by %s (A12)', (_name, known, rowsApp,
     expect(provision).toMatchObject({ appId: serving ?? rowsApp, installationId: serving ?? OLD_INSTALLATION });
   });
 
-  test('in the matching of demand, and for workers that it makes', async () => {
+  test('in the matching of demand', async () => {
     const { db } = database;
     await db.deleteFrom('workers').execute();
     expect((await findDemand(db, APP_IDS)).map(({ installationId }) => installationId)).toEqual([serving ?? OLD_INSTALLATION]);
     expect(await findWarmKeys(db, { lifetimeMs: 1, appIds: APP_IDS })).toHaveLength(expected.length);
-    await db.deleteFrom('unserved_keys').execute();
-    await matchOnce(db, { ...GATE, appIds: APP_IDS });
-    const made = await db
-      .selectFrom('workers')
-      .select(['app_id as appId', 'installation_id as installationId'])
-      .where('is_warm', '=', false)
-      .execute();
-    expect(itself(made)).toEqual(expected);
   });
 
   // Neither has an App of its own: where two may be used, it is the one that was told of last.
@@ -169,16 +110,4 @@ test('the row’s App serves an unknown account, if it is configured (A12)', asy
     isRefused: false,
   });
   expect(await findWorkerToStop(database.db, podName, [OTHER])).toMatchObject({ isRefused: true });
-});
-
-test.each([
-  ['app_not_configured', [{ app: REMOVED }]],
-  ['app_not_configured', [{ app: REMOVED }, { app: OWN, state: 'deleted' }]],
-  ['installation_suspended', [{ app: OWN, state: 'suspended' }, { app: REMOVED }]],
-  ['installation_gone', [{ app: OWN, state: 'deleted' }]],
-] as const)('no worker is made where no App may be used, for the reason %s (P5)', async (reason, known) => {
-  await install(known);
-  await putJob(database.db);
-  expect((await matchOnce(database.db, { ...GATE, appIds: APP_IDS })).reserved).toEqual([]);
-  expect(await database.db.selectFrom('demand_keys').select('wait_reason').execute()).toEqual([{ wait_reason: reason }]);
 });

@@ -1,8 +1,9 @@
 import { accountInPool } from '@paddock/domain/matching/matching-rules';
+import type { BreakerType } from '@paddock/domain/matching/stored-rules';
 
 /** What is at fault, so that what is not goes on: a pool's template, an App, an account's installation, a repository, GitHub itself, the cluster. */
 export interface BreakerSubject {
-  readonly type: 'pool' | 'app' | 'installation' | 'repository' | 'github' | 'cluster';
+  readonly type: BreakerType;
   /** The pool's name, or POOL@ACCOUNT for one account in it; the App's, the account's or the repository's id; the cluster's name; empty for GitHub. */
   readonly id: string;
 }

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { NO_POOL } from '@paddock/domain/pools/place-job';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
-import { emptyMatchingTables, findReasons, matchOnce } from '../scenes/matching.scene.ts';
 import { queueEventChannel } from '../connection/schema-name.ts';
 import { clientConfig } from '../connection/connect.ts';
 import { listen } from '../connection/listen.ts';
@@ -15,8 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => testDb.drop());
 beforeEach(async () => {
-  await emptyMatchingTables(testDb.db);
-  await testDb.db.deleteFrom('installation_events').execute();
+  for (const table of ['jobs', 'pools_documents', 'installation_events'] as const) await testDb.db.deleteFrom(table).execute();
 });
 
 const LINUX = { name: 'linux', labels: ['linux'] };
@@ -53,10 +51,9 @@ const said = (from: string, to: string, poolsVersion: number) => ({
 const rows = () => testDb.db.selectFrom('jobs').selectAll().orderBy('job_id').execute();
 
 describe('waiting jobs after a change of the pools (B4)', () => {
-  test('go to the pool that serves them now, which gets their workers; the reservation in the old one goes back, and an event says so (A5, C3, P5)', async () => {
+  test('go to the pool that serves them now, and an event says so (A5, P5)', async () => {
     await configure(LINUX);
     const job = await queue();
-    await matchOnce(testDb.db);
     const pools = await configure({ ...LINUX, labels: ['linux', 'x64'] }, { name: 'better', labels: ['linux'] });
     expect(await replaceWaitingJobs(testDb.db, pools)).toBe(1);
     expect(await places()).toEqual([[job, 'better']]);
@@ -68,9 +65,6 @@ describe('waiting jobs after a change of the pools (B4)', () => {
         payload: expect.objectContaining(said('linux', 'better', pools.version)),
       },
     ]);
-    const { ended, reserved } = await matchOnce(testDb.db);
-    expect(ended).toHaveLength(1);
-    expect(reserved).toMatchObject([{ pool: 'better', madeForJobId: job }]);
   });
 
   test('stay as they are where nothing is different, and move once only, also by two processes (A5)', async () => {
@@ -85,15 +79,13 @@ describe('waiting jobs after a change of the pools (B4)', () => {
     expect(await moves()).toHaveLength(1);
   });
 
-  test('wait with a reason of their own when no pool fits them any more, and come back with a pool that does (P5)', async () => {
+  test('go to no pool when none fits them any more, and come back with a pool that does (P5)', async () => {
     await configure(LINUX);
     const job = await queue();
     await replaceWaitingJobs(testDb.db, await configure({ ...LINUX, labels: ['windows'] }));
     expect(await places()).toEqual([[job, NO_POOL]]);
-    expect((await matchOnce(testDb.db)).reserved).toEqual([]);
-    expect(await findReasons(testDb.db)).toEqual({ [NO_POOL]: 'no_pool_fits' });
     await replaceWaitingJobs(testDb.db, await configure(LINUX));
-    expect((await matchOnce(testDb.db)).reserved).toMatchObject([{ pool: 'linux', madeForJobId: job }]);
+    expect(await places()).toEqual([[job, 'linux']]);
   });
 
   test('of public repositories are not served any more when their pool does not serve such (B4)', async () => {

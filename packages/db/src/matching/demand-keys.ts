@@ -1,22 +1,9 @@
+import type { KeyState } from '@paddock/domain/matching/key-states';
 import { sql, type Transaction } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 
-/** What is said of a key to whoever asks why its jobs wait (P5). */
-export interface KeyState {
-  readonly demandKey: number;
-  readonly entityId: number;
-  readonly entityName: string;
-  readonly scopeRepoId: number;
-  readonly pool: string;
-  readonly waiting: number;
-  readonly unassigned: number;
-  /** The tightest of its caps. */
-  readonly cap: number | null;
-  readonly waitReason: string | null;
-}
-
-/** Writes down what was seen of keys; a reason that stays keeps the instant since when. */
+/** Writes down what a pass saw of keys. A reason that stays keeps the instant since when. */
 export async function saveKeyStates(trx: Transaction<Database>, states: readonly KeyState[]): Promise<void> {
   if (states.length === 0) return;
   await sql`${prepared}
@@ -32,7 +19,7 @@ export async function saveKeyStates(trx: Transaction<Database>, states: readonly
         updated_at = now()`.execute(trx);
 }
 
-/** Removes what was said of keys for which no job waits any more. */
+/** Removes what was written of keys without waiting jobs. */
 export async function forgetRestingKeys(trx: Transaction<Database>): Promise<void> {
   await sql`${prepared}
     delete from demand_keys d where not exists (select from jobs j where j.demand_key = d.demand_key and j.wants_worker)`.execute(trx);

@@ -1,12 +1,12 @@
+import type { Demand } from '@paddock/domain/matching/snapshot';
 import { type Kysely, sql } from 'kysely';
-import type { BreakerSubject } from '../breakers/breaker-subjects.ts';
 import { RATE_LIMITED, REFUSED } from '../breakers/failure-classes.ts';
 import { deficits } from './deficits.ts';
 import { installationToday, loginToday } from '../accounts/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import { IS_PROBED } from '../breakers/probes.ts';
-import { isReturnable } from './spare-workers.ts';
 import type { Database } from '../schema/tables.ts';
+import { PLACELESS, RESERVED, RETURNABLE } from '../workers/worker-states.ts';
 import { GUARDS_WORKER } from '../workers/workers.ts';
 import { unservedSigns } from './unserved-keys.ts';
 import { hasWarm } from './warm-workers.ts';
@@ -16,26 +16,27 @@ export interface DemandTotals {
   keys: number;
   /** Workers that all keys together lack, before any cap. */
   lacking: number;
-  /** There are reservations that nobody has begun to register: they can be given back. */
-  hasUnregistered: boolean;
+  /** There are workers that nobody has begun to register: they can be given back. */
+  hasReservations: boolean;
   /** `demand_keys` has rows. */
   hasStored: boolean;
-  /** Workers beyond the waiting jobs of their keys. */
+  /** How many workers are more than the waiting jobs of their keys. */
   spare: number;
-  /** There are workers to be ended for want of jobs that can still be taken back. */
+  /** There are workers that were asked to end for want of jobs and can serve again. */
   hasReturnable: boolean;
-  /** A worker is being ended that went without a job although one waited; or that was so with some key lately. */
+  /** A worker ends that got no job although one waited. */
   hasBlamed: boolean;
+  /** `unserved_keys` has rows. */
   hasUnserved: boolean;
   /** The configuration keeps workers warm. */
   hasWarm: boolean;
-  /** In how many milliseconds the first pause of something that holds workers back is over; null: nothing pauses. */
+  /** Milliseconds until the first pause ends that holds workers back; null: nothing pauses. */
   nextPauseEndMs: number | null;
-  /** Something is away that probes can tell to be back. */
+  /** GitHub or the cluster is away, and probes tell when it is back. */
   hasProbed: boolean;
 }
 
-/** Instants at which more workers may be made, with nothing to tell of it but the clock. */
+/** When more workers may be made although nothing notifies the matcher. */
 const nextPauseEnd = sql`(
       select ceil(extract(epoch from min(ends_at) - now()) * 1000)::float8 from (
         select min(paused_until) as ends_at from breakers where paused_until > now()
@@ -54,8 +55,8 @@ export async function sumUpDemand(db: Kysely<Database>): Promise<DemandTotals> {
   const { rows } = await sql<DemandTotals>`${prepared}
     with ${deficits}
     select count(*) filter (where waiting > 0) as keys, coalesce(sum(lacking), 0)::bigint as lacking, exists (select from demand_keys) as "hasStored",
-      exists (select from workers where status = 'pending' and registration_started_at is null and pod_uid is null) as "hasUnregistered",
-      coalesce(sum(greatest(unassigned - waiting, 0)), 0)::bigint as spare, exists (select from workers where ${isReturnable}) as "hasReturnable",
+      exists (select from workers where ${RESERVED}) as "hasReservations",
+      coalesce(sum(greatest(unassigned - waiting, 0)), 0)::bigint as spare, exists (select from workers where ${RETURNABLE}) as "hasReturnable",
       ${unservedSigns}, ${hasWarm} as "hasWarm", ${nextPauseEnd} as "nextPauseEndMs", exists (select from breakers b where ${IS_PROBED}) as "hasProbed"
     from deficits`.execute(db);
   const [totals] = rows;
@@ -63,32 +64,10 @@ export async function sumUpDemand(db: Kysely<Database>): Promise<DemandTotals> {
   return totals;
 }
 
-/** Demand and supply of one key, with what `demand_keys` says of it so far. */
-export interface Demand {
-  demandKey: number;
-  entityId: number;
-  entityName: string;
-  /** Today's login where it is known, else that of the key's oldest job. */
-  login: string;
-  /** Today's installation where it is known, else that of the key's oldest job. */
-  installationId: number;
-  scopeRepoId: number;
-  pool: string;
-  /** Of its oldest waiting job, where its workers register at a repository. */
-  repoFullName: string | null;
-  waiting: number;
-  unassigned: number;
-  lacking: number;
-  /** When the oldest of the waiting jobs became known, in seconds since the epoch. */
-  oldest: number;
-  stored: { waiting: number; unassigned: number; cap: number | null; waitReason: string | null } | null;
-  /** What the newest failure was that one of its workers waits after, although nothing is held back; `capacity`: no node takes one. */
-  doubt: { type: BreakerSubject['type'] | 'capacity'; failureClass: string } | null;
-}
-
 /**
- * Keys with a worker that has no pod yet and waits for something that failed: it was reserved before the failure, or a breaker is open. Or
- * its pod is there and does not start, for what has failed. Beside them, how many workers of a key no node takes.
+ * `doubted`: keys with a delayed worker. Something it depends on has failed since it was reserved, or a
+ * breaker is open, or its pod does not start for that failure. `placeless`: how many workers of a key no
+ * node takes.
  */
 const doubted = sql`
   doubted as materialized (
@@ -104,19 +83,23 @@ const doubted = sql`
   ),
   placeless as materialized (
     select demand_key, count(*) as workers from workers
-    where unschedulable_at is not null and status = 'pending' and stopping_at is null group by demand_key
+    where ${PLACELESS} group by demand_key
   )`;
 
-/** None is on its way but those that no node takes. */
+/** Keys whose reservations a pass may give back. */
+const reserved = sql`
+  reserved as materialized (select distinct demand_key from workers where ${RESERVED})`;
+
+/** No other workers of the key are on their way than those that no node takes. */
 const lacksNodes = sql`coalesce(placeless.workers >= d.unassigned, false)`;
 
-/** All keys that lack workers, and those of which `demand_keys` does not say what is true now. */
+/** All keys that lack workers or have reservations, and those of which `demand_keys` does not say what is true now. */
 export async function findDemand(db: Kysely<Database>, appIds: readonly number[]): Promise<Demand[]> {
   const { rows } = await sql<Demand>`${prepared}
-    with ${deficits}, ${doubted}
+    with ${deficits}, ${doubted}, ${reserved}
     select d.demand_key as "demandKey", j.entity_id as "entityId", j.entity_name as "entityName", ${loginToday('j')} as login,
       coalesce(i.installation_id, j.installation_id) as "installationId", j.scope_repo_id as "scopeRepoId", j.k8s_pool as pool,
-      case when j.scope_repo_id <> 0 then j.repo_full_name end as "repoFullName", d.waiting, d.unassigned, d.lacking, extract(epoch from j.created_at)::float8 as oldest,
+      case when j.scope_repo_id <> 0 then j.repo_full_name end as "repoFullName", d.waiting, d.unassigned, d.unexplained, extract(epoch from j.created_at)::float8 as oldest,
       case when k.demand_key is not null then
         json_build_object('waiting', k.waiting, 'unassigned', k.unassigned, 'cap', k.cap, 'waitReason', k.wait_reason) end as stored,
       case when doubted.demand_key is not null then json_build_object('type', doubted.subject_type, 'failureClass', doubted.failure_class)
@@ -124,13 +107,14 @@ export async function findDemand(db: Kysely<Database>, appIds: readonly number[]
     from deficits d
     left join doubted using (demand_key)
     left join placeless using (demand_key)
+    left join reserved using (demand_key)
     left join demand_keys k using (demand_key)
     cross join lateral (
       select entity_id, entity_name, app_id, installation_id, scope_repo_id, repo_full_name, k8s_pool, created_at
       from jobs where demand_key = d.demand_key and wants_worker order by created_at, job_id limit 1
     ) j
     ${installationToday('j', appIds)}
-    where d.waiting > 0 and (d.lacking > 0 or k.demand_key is null or k.wait_reason is not null or doubted.demand_key is not null or ${lacksNodes}
+    where d.waiting > 0 and (d.lacking > 0 or k.demand_key is null or k.wait_reason is not null or doubted.demand_key is not null or reserved.demand_key is not null or ${lacksNodes}
       or k.waiting <> d.waiting or k.unassigned <> d.unassigned)`.execute(db);
   return rows;
 }

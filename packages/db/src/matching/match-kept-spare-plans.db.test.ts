@@ -4,10 +4,11 @@ import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { fillJobs, fillWorkers, keepStatistics } from '../scenes/kept-plans.scene.ts';
-import { countStoppingWorkers, findSpareKeys, retireAgedWarmWorkers, retireWorkers, takeBackWorkers } from './spare-workers.ts';
+import { countStoppingWorkers } from './live-workers.ts';
+import { lockPlanned } from './lock-planned.ts';
+import { findReturnableWorkers, findSpareKeys, renewWarmWorkers, retireWorkers, takeBackWorkers } from './spare-workers.ts';
 import type { Database } from '../schema/tables.ts';
 import { forgetServedKeys, noteUnservedKeys } from './unserved-keys.ts';
-import { GATE } from '../scenes/matching.scene.ts';
 import { findUnknownWarmScopes, findWarmKeys, learnWarmRepositories, markWarm, reserveWarmWorkers } from './warm-workers.ts';
 
 let plans: KeptPlans;
@@ -40,14 +41,22 @@ async function fill(db: Kysely<Database>): Promise<void> {
 }
 
 const LIFETIME_MS = 3_600_000;
+const APP_IDS = [1001, 1002];
 
 const WARM = { entityId: 1, installationId: 51_000_001, scopeRepoId: 0, pool: 'linux' };
+/** So many workers are named. */
+const NAMED = 100;
 
 /** Every statement of the matcher about spare, warm and unserved workers. */
-const statements = (demandKeys: readonly number[]): [string, (trx: Transaction<Database>) => Promise<unknown>][] => [
+const statements = (
+  demandKeys: readonly number[],
+  podNames: readonly string[],
+): [string, (trx: Transaction<Database>) => Promise<unknown>][] => [
   ['findSpareKeys', findSpareKeys],
   ['countStoppingWorkers', countStoppingWorkers],
-  ['takeBackWorkers', takeBackWorkers],
+  ['findReturnableWorkers', findReturnableWorkers],
+  ['lockPlanned', (trx) => lockPlanned(trx, { giveBack: podNames, takeBack: podNames, warm: { mark: [], renew: podNames, make: [] } })],
+  ['takeBackWorkers', (trx) => takeBackWorkers(trx, podNames)],
   ['noteUnservedKeys', (trx) => noteUnservedKeys(trx, { firstMs: 1_000, longestMs: 1_000 })],
   ['forgetServedKeys', forgetServedKeys],
   [
@@ -59,18 +68,10 @@ const statements = (demandKeys: readonly number[]): [string, (trx: Transaction<D
         { surplusAfterMs: 0 },
       ),
   ],
-  [
-    'retireAgedWarmWorkers',
-    (trx) =>
-      retireAgedWarmWorkers(
-        trx,
-        demandKeys.map((demandKey) => ({ demandKey, count: 1 })),
-        { lifetimeMs: LIFETIME_MS },
-      ),
-  ],
+  ['renewWarmWorkers', (trx) => renewWarmWorkers(trx, podNames)],
   ['learnWarmRepositories', learnWarmRepositories],
-  ['findUnknownWarmScopes', (trx) => findUnknownWarmScopes(trx, GATE.appIds)],
-  ['findWarmKeys', (trx) => findWarmKeys(trx, { lifetimeMs: LIFETIME_MS, appIds: GATE.appIds })],
+  ['findUnknownWarmScopes', (trx) => findUnknownWarmScopes(trx, APP_IDS)],
+  ['findWarmKeys', (trx) => findWarmKeys(trx, { lifetimeMs: LIFETIME_MS, appIds: APP_IDS })],
   [
     'markWarm',
     (trx) =>
@@ -122,12 +123,17 @@ test('statements about spare, warm and unserved workers, planned while there was
   await putAccount(db);
   await keepStatistics(db, ['jobs', 'workers', 'unserved_keys']);
   const started = { status: 'running', running_at: minutesAgo(1), registered_at: minutesAgo(1) } as const;
-  const { demand_key: first } = await putWorker(db, { ...started, entity_id: 1, entity_name: 'account' });
-  for (let time = 0; time < 12; time += 1) for (const [, act] of statements([first])) await rowsRead(db, act);
+  const { demand_key: first, pod_name: only } = await putWorker(db, { ...started, entity_id: 1, entity_name: 'account' });
+  for (let time = 0; time < 12; time += 1) for (const [, act] of statements([first], [only])) await rowsRead(db, act);
   await fill(db);
   const keys = await db.selectFrom('workers').select('demand_key').distinct().execute();
+  const names = await db.selectFrom('workers').select('pod_name').where('status', '=', 'running').limit(NAMED).execute();
   const work: [string, number][] = [];
-  for (const [name, act] of statements(keys.map((key) => key.demand_key))) work.push([name, await rowsRead(db, act)]);
+  for (const [name, act] of statements(
+    keys.map((key) => key.demand_key),
+    names.map((worker) => worker.pod_name),
+  ))
+    work.push([name, await rowsRead(db, act)]);
   expect(work.filter(([, rows]) => rows === 0 || rows > MOST)).toEqual([]);
 });
 

@@ -1,20 +1,21 @@
 import { type Kysely, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
+import { UNASSIGNED } from '../workers/worker-states.ts';
 
-/** Which jobs of a key are not reserved for yet, and how many of them, the oldest first. */
+/** So many jobs of a key. */
 export interface JobsOfKey {
   readonly demandKey: number;
   readonly count: number;
 }
 
-/** `oldest`: the oldest waiting jobs of the keys for which no worker is on its way, so many of each. */
+/** `oldest`: of each key so many waiting jobs for which no worker is on its way, the oldest. */
 export const oldestUncovered = (keys: readonly JobsOfKey[]) => sql`
   wanted as (select * from jsonb_to_recordset(${JSON.stringify(keys)}::jsonb) as wanted("demandKey" bigint, count integer)),
   covered as (
     select made_for_job_id from workers
     where demand_key = any (array(select "demandKey" from wanted)) and made_for_job_id is not null
-      and status in ('pending', 'running') and assigned_at is null and stopping_at is null
+      and ${UNASSIGNED}
   ),
   oldest as (
     select j.* from wanted cross join lateral (

@@ -1,21 +1,20 @@
+import type { UnservedPauses } from '@paddock/domain/matching/matching-settings';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { installationToday } from '../accounts/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 import { WORD_OF_GITHUB } from '../workers/request-stops.ts';
+import { LIVE, STOPPING } from '../workers/worker-states.ts';
 
-/** How long no more workers are made for a key to whose idle workers GitHub gives no job, in milliseconds: doubled each time. */
-export interface UnservedPauses {
-  readonly firstMs: number;
-  readonly longestMs: number;
-}
+/** The worker ends because it got no job although one waited. */
+const BLAMED = sql`${STOPPING} and stop_reason = 'not_assigned' and assigned_at is null`;
 
 /** A key that has just gone unserved again. */
 export interface UnservedKey {
   demandKey: number;
   entityName: string;
   pool: string;
-  /** 1: the worker that replaced the first one fared no better. */
+  /** How often the key has been paused; 1 the first time. */
   rounds: number;
   pausedUntil: Date;
 }
@@ -30,7 +29,7 @@ export async function noteUnservedKeys(trx: Transaction<Database>, { firstMs, lo
   const { rows } = await sql<UnservedKey>`${prepared}
     with blamed as (
       select demand_key, entity_id, scope_repo_id, k8s_pool, min(entity_name) as entity_name, max(created_at) as created_at
-      from workers w where status in ('pending', 'running') and stopping_at is not null and stop_reason = 'not_assigned' and assigned_at is null
+      from workers w where ${BLAMED}
         and exists (
           select from jobs j where j.demand_key = w.demand_key and j.wants_worker and j.created_at <= coalesce(w.registered_at, w.created_at)
             and j.seen_gone_at is null and j.looked_up_at >= w.stopping_at - ${WORD_OF_GITHUB})
@@ -51,13 +50,13 @@ export async function noteUnservedKeys(trx: Transaction<Database>, { firstMs, lo
   return rows;
 }
 
-/** Forgets keys a worker of which has a job since, and what is so old that it says nothing any more. */
+/** Forgets keys whose worker has got a job since, and what is older than a day. */
 export async function forgetServedKeys(trx: Transaction<Database>): Promise<void> {
   await sql`${prepared}
     delete from unserved_keys u
     where noted_at < now() - interval '1 day' or exists (
       select from workers w
-      where w.demand_key = u.demand_key and w.status in ('pending', 'running') and w.assigned_at >= u.noted_at)`.execute(trx);
+      where w.demand_key = u.demand_key and ${LIVE} and w.assigned_at >= u.noted_at)`.execute(trx);
 }
 
 /**
@@ -76,10 +75,10 @@ export async function forgetFoundOutKeys(trx: Transaction<Database>, jobIds: rea
     select pg_notify(current_schema() || '_queue_event', 'workers') from forgotten`.execute(trx);
 }
 
-/** Whether a worker is being ended that went without a job, and whether any key is known to go unserved: columns of a select. */
+/** Columns of a select: whether a worker ends that went without a job, and whether any key goes unserved. */
 export const unservedSigns = sql`
   exists (
-    select from workers where status in ('pending', 'running') and stopping_at is not null and stop_reason = 'not_assigned' and assigned_at is null
+    select from workers where ${BLAMED}
   ) as "hasBlamed", exists (select from unserved_keys) as "hasUnserved"`;
 
 /** What it takes to ask GitHub for the access of an unserved key's runner group, by what is known today. */

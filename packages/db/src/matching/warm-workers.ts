@@ -1,32 +1,12 @@
+import type { WarmKey, WorkersToMake } from '@paddock/domain/matching/snapshot';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { isUsable } from '../accounts/installation-today.ts';
 import { bearsOwnLogin } from '../accounts/login-pins.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { ReservedWorker } from './reserve-workers.ts';
 import type { Database } from '../schema/tables.ts';
+import { STOPPING, UNASSIGNED, UNEXPLAINED } from '../workers/worker-states.ts';
 import { newWorkerName } from './worker-name.ts';
-
-/** A key of which the configuration wants idle workers kept, with its account as it is known today. */
-export interface WarmKey {
-  demandKey: number;
-  entityId: number;
-  login: string;
-  installationId: number;
-  scopeRepoId: number;
-  /** The scope's name, if that is a repository. */
-  repoFullName: string | null;
-  pool: string;
-  /** So many are kept beyond what waiting jobs take. */
-  wanted: number;
-  /** Unassigned workers beyond the waiting jobs that no ended runner took. */
-  spare: number;
-  /** Unassigned workers that are marked as warm. */
-  marked: number;
-  /** Of these: registered for longer than they may be. */
-  aged: number;
-  /** Being ended for their age. */
-  renewing: number;
-}
 
 /** The pools of the document in force, `p`, with what they keep warm, `w`. */
 const configured = sql`
@@ -104,7 +84,7 @@ export async function findUnknownWarmScopes(db: Kysely<Database>, appIds: readon
   return rows;
 }
 
-/** Keys that are to be kept warm and whose scope is known. */
+/** Keys of which the configuration keeps idle workers, as far as their scope is known. */
 export async function findWarmKeys(
   db: Kysely<Database>,
   { lifetimeMs, appIds }: { lifetimeMs: number; appIds: readonly number[] },
@@ -118,29 +98,25 @@ export async function findWarmKeys(
     keys as materialized (select distinct on (demand_key) * from named order by demand_key, wanted desc)
     select k.demand_key as "demandKey", k.entity_id as "entityId", k.login, k.installation_id as "installationId", k.repo_id as "scopeRepoId",
       case when k.repo_id <> 0 then k.scope end as "repoFullName",
-      k.pool, k.wanted, s.marked, s.aged,
-      -- A runner that ended well without a known job took one of the waiting jobs, as in deficits.ts.
-      greatest(0, s.unassigned - greatest(0, (select count(*) from jobs j where j.demand_key = k.demand_key and j.wants_worker)
-        - (select count(*) from workers e where e.demand_key = k.demand_key and e.unexplained_until > now() and e.assigned_at is null))) as spare,
-      (select count(*) from workers r where r.demand_key = k.demand_key and r.status in ('pending', 'running')
-        and r.stopping_at is not null and r.stop_reason = 'warm_expired') as renewing
+      k.pool, k.wanted, s.unassigned, s.marked, s.aged,
+      (select count(*) from jobs j where j.demand_key = k.demand_key and j.wants_worker) as waiting,
+      (select count(*) from workers e where e.demand_key = k.demand_key and ${UNEXPLAINED}) as unexplained,
+      (select count(*) from workers r where r.demand_key = k.demand_key and ${STOPPING} and r.stop_reason = 'warm_expired') as renewing
     from keys k
     cross join lateral (
       select count(*) as unassigned, count(*) filter (where is_warm) as marked,
-        count(*) filter (where is_warm and registered_at <= now() - ${lifetimeMs}::float8 * interval '1 millisecond') as aged
-      from workers u where u.demand_key = k.demand_key and status in ('pending', 'running') and assigned_at is null and stopping_at is null
+        coalesce(json_agg(pod_name order by registered_at, pod_name) filter (
+          where is_warm and registered_at <= now() - ${lifetimeMs}::float8 * interval '1 millisecond'), '[]') as aged
+      from workers u where u.demand_key = k.demand_key and ${UNASSIGNED}
     ) s`.execute(db);
   return rows;
 }
 
-/** So many workers of a key. */
-interface WorkersOfKey {
-  readonly demandKey: number;
-  readonly count: number;
-}
-
-/** Marks spare workers of keys as warm, the newest first: they serve as well as new ones. */
-export async function markWarm(trx: Transaction<Database>, keys: readonly WorkersOfKey[]): Promise<void> {
+/** Marks workers as warm until each key has so many, the newest first: they serve as well as new ones. */
+export async function markWarm(
+  trx: Transaction<Database>,
+  keys: readonly { readonly demandKey: number; readonly count: number }[],
+): Promise<void> {
   if (keys.length === 0) return;
   await sql`${prepared}
     with wanted as materialized (
@@ -148,26 +124,22 @@ export async function markWarm(trx: Transaction<Database>, keys: readonly Worker
     ),
     -- All keys at once: a plan made for few workers may read all that are unassigned, and must not do so for each key.
     of_keys as materialized (
-      select pod_name, demand_key, row_number() over (partition by demand_key order by created_at desc, pod_name) as place
+      select pod_name, demand_key, is_warm, row_number() over (partition by demand_key order by is_warm desc, created_at desc, pod_name) as place
       from workers
-      where demand_key = any(array(select "demandKey" from wanted)) and not is_warm
-        and status in ('pending', 'running') and assigned_at is null and stopping_at is null
+      where demand_key = any(array(select "demandKey" from wanted)) and ${UNASSIGNED}
     ),
     chosen as materialized (
-      select pod_name from wanted join of_keys on demand_key = "demandKey" where place <= wanted.count
+      select pod_name from wanted join of_keys on demand_key = "demandKey" where place <= wanted.count and not is_warm
     ),
     locked as (
-      select pod_name from workers where pod_name = any(array(select pod_name from chosen)) and assigned_at is null and stopping_at is null
+      select pod_name from workers where pod_name = any(array(select pod_name from chosen)) and ${UNASSIGNED}
       order by pod_name for update skip locked
     )
     update workers w set is_warm = true from locked where w.pod_name = locked.pod_name`.execute(trx);
 }
 
-/** What a warm worker of a key is made of. */
-export type WarmWorkersToMake = WorkersOfKey & Pick<WarmKey, 'entityId' | 'installationId' | 'scopeRepoId' | 'pool'>;
-
 /** Inserts workers that no job asked for, with all labels of their pool. */
-export async function reserveWarmWorkers(trx: Transaction<Database>, keys: readonly WarmWorkersToMake[]): Promise<ReservedWorker[]> {
+export async function reserveWarmWorkers(trx: Transaction<Database>, keys: readonly WorkersToMake[]): Promise<ReservedWorker[]> {
   if (keys.length === 0) return [];
   const { rows } = await sql<ReservedWorker>`${prepared}
     insert into workers (pod_name, entity_id, entity_name, entity_type, app_id, installation_id, repo_full_name, scope_repo_id,

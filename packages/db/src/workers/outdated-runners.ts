@@ -1,8 +1,6 @@
+import { OUTDATED_RUNNER } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
-
-/** Why a worker ended whose runner is of a version that GitHub serves no more: `workers.stop_reason`, and the class of the pool's failures. */
-export const OUTDATED_RUNNER = 'outdated_runner';
 
 /** The pod of a worker that has ended without a known job. */
 export interface EndWithoutJob {

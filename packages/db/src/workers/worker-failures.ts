@@ -1,7 +1,7 @@
+import { OUTDATED_RUNNER } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { type Failure, noting, type Noting } from '../breakers/note-failure.ts';
 import type { Database } from '../schema/tables.ts';
-import { OUTDATED_RUNNER } from './outdated-runners.ts';
 
 // What a worker's end says of its pool may be its account's doing: a workflow can end its own runner, an administrator can delete fresh
 // registrations. So it counts against the account there as well, and holds back others only once it has happened to two accounts.

@@ -22,6 +22,9 @@ export const START_FAILURES = ['image_pull', 'container_config'] as const satisf
 
 export const isStartFailure = (reason: string | null): boolean => START_FAILURES.some((failure) => failure === reason);
 
+/** Also the class of a pool's failures: GitHub no longer serves the version of its runners. */
+export const OUTDATED_RUNNER = 'outdated_runner';
+
 /** Ends after which the next workers of a pool are given more time (E5). */
 export const DEADLINE_REASONS = ['pending_timeout', 'not_registered', 'idle', 'not_assigned'] as const satisfies readonly StopReason[];
 

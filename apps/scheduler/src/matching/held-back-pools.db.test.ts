@@ -4,10 +4,10 @@ import { type TestDatabase } from '@paddock/testing/database';
 import { putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { accountBreaker, poolBreaker } from '../breakers/breaker-subjects.ts';
-import { noteSuccess, passBreakers } from '../breakers/breakers.ts';
+import { accountBreaker, poolBreaker } from '@paddock/db/breakers/breaker-subjects';
+import { noteSuccess, passBreakers } from '@paddock/db/breakers/breakers';
 import { beforeEachMatching, matchAll, matchOnce } from '../scenes/matching.scene.ts';
-import { noteWorkerFailure } from '../workers/worker-failures.ts';
+import { noteWorkerFailure } from '@paddock/db/workers/worker-failures';
 
 let testDb: TestDatabase;
 beforeEachMatching((given) => {

@@ -2,10 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { type TestDatabase } from '@paddock/testing/database';
 import { putJob } from '@paddock/testing/demand-rows';
-import { installationBreaker } from '../breakers/breaker-subjects.ts';
-import { noteFailure } from '../breakers/note-failure.ts';
-import { storeInstallations } from '../accounts/installations.ts';
-import { findWorkerToProvision } from '../workers/workers.ts';
+import { APP_IDS, CASES, install, OWN, REMOVED } from '@paddock/db/scenes/installation-today.scene';
+import { installationBreaker } from '@paddock/db/breakers/breaker-subjects';
+import { noteFailure } from '@paddock/db/breakers/note-failure';
+import { storeInstallations } from '@paddock/db/accounts/installations';
+import { findWorkerToProvision } from '@paddock/db/workers/workers';
 import { beforeEachMatching, matchAll, matchOnce } from '../scenes/matching.scene.ts';
 
 let testDb: TestDatabase;
@@ -78,4 +79,24 @@ describe('an account where GitHub has said that the App cannot work (P5)', () =>
       installationId: 51_000_009,
     });
   });
+});
+
+test.each(CASES)('a worker for an account is made for %s (A12)', async (_name, known, rowsApp, serving) => {
+  await install(testDb.db, known);
+  await putJob(testDb.db, { app_id: rowsApp });
+  await matchOnce(testDb.db, { appIds: APP_IDS });
+  const made = await testDb.db.selectFrom('workers').select(['app_id', 'installation_id']).execute();
+  expect(made).toEqual(serving === undefined ? [] : [{ app_id: serving, installation_id: serving }]);
+});
+
+test.each([
+  ['app_not_configured', [{ app: REMOVED }]],
+  ['app_not_configured', [{ app: REMOVED }, { app: OWN, state: 'deleted' }]],
+  ['installation_suspended', [{ app: OWN, state: 'suspended' }, { app: REMOVED }]],
+  ['installation_gone', [{ app: OWN, state: 'deleted' }]],
+] as const)('no worker is made where no App may be used, for the reason %s (P5)', async (expected, known) => {
+  await install(testDb.db, known);
+  await putJob(testDb.db);
+  expect((await matchOnce(testDb.db, { appIds: APP_IDS })).reserved).toEqual([]);
+  expect(await testDb.db.selectFrom('demand_keys').select('wait_reason').execute()).toEqual([{ wait_reason: expected }]);
 });

@@ -4,7 +4,7 @@ import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { emptyMatchingTables, findReasons, matchOnce } from '../scenes/matching.scene.ts';
-import { findStoppedMaking, type MakingSubject, resumeMaking, stopMaking } from './stopped-making.ts';
+import { findStoppedMaking, type MakingSubject, resumeMaking, stopMaking } from '@paddock/db/matching/stopped-making';
 
 let testDb: TestDatabase;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
-import { matchOnce } from '@paddock/db/scenes/matching.scene';
+import { matchOnce } from '@paddock/scheduler/scenes/matching.scene';
 import { requestStops } from '@paddock/db/workers/request-stops';
 import type { StopReason } from '@paddock/domain/workers/stop-reasons';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { beforeEachJobs, type JobsScene } from '../scenes/jobs.scene.ts';
+import { beforeEachJobs, type JobsScene } from '@paddock/reconciler/scenes/jobs.scene';
 
 let scene: JobsScene;
 beforeEachJobs((given) => (scene = given));

@@ -3,11 +3,11 @@ import { WAIT_REASONS } from '@paddock/domain/matching/wait-reasons';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { sql, type Updateable } from 'kysely';
-import { matchDemand } from './match-demand.ts';
 import { emptyMatchingTables, GATE, LIMITS, matchOnce } from '../scenes/matching.scene.ts';
-import { lockMatching } from './matching-lock.ts';
-import { giveBackWorkers } from './unregistered-workers.ts';
-import type { Database } from '../schema/tables.ts';
+import { lockMatching } from '@paddock/db/matching/matching-lock';
+import { lockPlanned } from '@paddock/db/matching/lock-planned';
+import { matchIn } from './match.ts';
+import type { Database } from '@paddock/db/schema/tables';
 
 let testDb: TestDatabase;
 beforeAll(async () => {
@@ -245,7 +245,8 @@ describe('what is given back', () => {
     });
     // Or has marked since it was found.
     const names = (await workers()).map((worker) => worker.pod_name);
-    expect(await testDb.db.transaction().execute((trx) => giveBackWorkers(trx, names))).toEqual([]);
+    const plan = { giveBack: names, takeBack: [], warm: { mark: [], renew: [], make: [] } };
+    expect(await testDb.db.transaction().execute((trx) => lockPlanned(trx, plan))).toEqual(names);
     expect(first(await workers()).status).toBe('pending');
   });
 
@@ -280,7 +281,7 @@ describe('matchers beside each other', () => {
       await lockMatching(trx, LIMITS);
       const other = reserve();
       await sql`select 1`.execute(trx);
-      expect((await matchDemand(trx, GATE)).reserved).toHaveLength(1);
+      expect((await matchIn(trx, GATE, LIMITS)).reserved).toHaveLength(1);
       return { other };
     });
     expect(await second.other).toEqual([]);

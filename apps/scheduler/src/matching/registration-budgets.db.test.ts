@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { emptyMatchingTables, findReasons, matchAll } from '../scenes/matching.scene.ts';
-import { noteRegistrationBudget, type RegistrationBudget } from './registration-budgets.ts';
+import { noteRegistrationBudget, type RegistrationBudget } from '@paddock/db/matching/registration-budgets';
 
 let testDb: TestDatabase;
 beforeAll(async () => {

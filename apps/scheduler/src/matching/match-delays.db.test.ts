@@ -3,9 +3,9 @@ import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { type BreakerSubject, githubBreaker, installationBreaker, poolBreaker } from '../breakers/breaker-subjects.ts';
-import { noteFailure } from '../breakers/note-failure.ts';
-import { noteSuccess } from '../breakers/breakers.ts';
+import { type BreakerSubject, githubBreaker, installationBreaker, poolBreaker } from '@paddock/db/breakers/breaker-subjects';
+import { noteFailure } from '@paddock/db/breakers/note-failure';
+import { noteSuccess } from '@paddock/db/breakers/breakers';
 import { emptyMatchingTables, findReasons, matchAll, matchOnce } from '../scenes/matching.scene.ts';
 
 let testDb: TestDatabase;

@@ -9,10 +9,10 @@ import {
   installationBreaker,
   poolBreaker,
   repositoryBreaker,
-} from '../breakers/breaker-subjects.ts';
-import { noteFailure } from '../breakers/note-failure.ts';
-import { noteSuccess } from '../breakers/breakers.ts';
-import { createWaits } from '../breakers/waits.ts';
+} from '@paddock/db/breakers/breaker-subjects';
+import { noteFailure } from '@paddock/db/breakers/note-failure';
+import { noteSuccess } from '@paddock/db/breakers/breakers';
+import { createWaits } from '@paddock/db/breakers/waits';
 import { emptyMatchingTables, matchAll, matchOnce } from '../scenes/matching.scene.ts';
 
 let testDb: TestDatabase;

@@ -3,9 +3,9 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import type { InsertObject } from 'kysely';
-import type { MatchingOptions } from './match-demand.ts';
+import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { emptyMatchingTables, matchOnce } from '../scenes/matching.scene.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Database } from '@paddock/db/schema/tables';
 
 let testDb: TestDatabase;
 beforeAll(async () => {
@@ -36,7 +36,7 @@ async function putRegistered(minutes: number, given: Given = {}): Promise<string
 
 const workers = () => testDb.db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute();
 const stopReasons = async () => Object.fromEntries((await workers()).map((worker) => [worker.pod_name, worker.stop_reason]));
-const retire = async (options: Partial<MatchingOptions> = {}) =>
+const retire = async (options: Partial<MatchingSettings> = {}) =>
   (await matchOnce(testDb.db, options)).retired.map(({ podName }) => podName);
 const endDemand = () => testDb.db.updateTable('jobs').set({ wants_worker: false }).execute();
 

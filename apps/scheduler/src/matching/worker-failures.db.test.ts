@@ -5,13 +5,13 @@ import { putJob } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { accountBreaker, poolBreaker } from '../breakers/breaker-subjects.ts';
-import { noteFailure } from '../breakers/note-failure.ts';
-import { noteSuccess, passBreakers } from '../breakers/breakers.ts';
-import { bindWorkers } from './bind-workers.ts';
-import { demandOfAccounts, isSomebodyWaiting } from '../scenes/worker-failures.scene.ts';
+import { accountBreaker, poolBreaker } from '@paddock/db/breakers/breaker-subjects';
+import { noteFailure } from '@paddock/db/breakers/note-failure';
+import { noteSuccess, passBreakers } from '@paddock/db/breakers/breakers';
+import { bindWorkers } from '@paddock/db/workers/bind-workers';
+import { demandOfAccounts, isSomebodyWaiting } from '@paddock/db/scenes/worker-failures.scene';
 import { beforeEachMatching, matchAll, matchOnce } from '../scenes/matching.scene.ts';
-import { closeServedPools, forgetFailedAccounts, noteOutdatedRunner, noteWorkerFailure } from './worker-failures.ts';
+import { closeServedPools, forgetFailedAccounts, noteOutdatedRunner, noteWorkerFailure } from '@paddock/db/workers/worker-failures';
 
 let testDb: TestDatabase;
 beforeEachMatching((given) => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
-import { findInstallationByLogin } from '../jobs/repositories.ts';
+import { findInstallationByLogin } from '@paddock/db/jobs/repositories';
 import { emptyMatchingTables, findReasons, GATE, matchAll } from '../scenes/matching.scene.ts';
 
 const ACME = 11;

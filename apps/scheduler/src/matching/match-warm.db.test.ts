@@ -4,8 +4,8 @@ import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import type { Updateable } from 'kysely';
 import { emptyMatchingTables, matchAll, matchOnce } from '../scenes/matching.scene.ts';
-import { findUnknownWarmScopes } from './warm-workers.ts';
-import type { Database } from '../schema/tables.ts';
+import { findUnknownWarmScopes } from '@paddock/db/matching/warm-workers';
+import type { Database } from '@paddock/db/schema/tables';
 
 let testDb: TestDatabase;
 beforeAll(async () => {

@@ -3,8 +3,8 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { findReasons, matchAll, matchOnce } from '../scenes/matching.scene.ts';
-import { deliveryToRecord } from '../scenes/delivery.scene.ts';
-import { recordDeliveries } from '../deliveries/record-deliveries.ts';
+import { deliveryToRecord } from '@paddock/db/scenes/delivery.scene';
+import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 
 let testDb: TestDatabase;
 beforeAll(async () => {

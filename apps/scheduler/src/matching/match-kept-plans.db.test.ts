@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { type KeptPlans, openKeptPlans } from '@paddock/testing/kept-plans';
 import { type Kysely, sql } from 'kysely';
-import { fillJobs, fillWorkers, keepStatistics } from '../scenes/kept-plans.scene.ts';
+import { fillJobs, fillWorkers, keepStatistics } from '@paddock/db/scenes/kept-plans.scene';
 import { matchOnce } from '../scenes/matching.scene.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Database } from '@paddock/db/schema/tables';
 
 let plans: KeptPlans;
 beforeAll(async () => {

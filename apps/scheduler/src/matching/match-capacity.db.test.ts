@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { emptyMatchingTables, findReasons, matchAll, matchOnce } from '../scenes/matching.scene.ts';
-import { type PodState, recordPodStates } from '../workers/worker-pods.ts';
+import { type PodState, recordPodStates } from '@paddock/db/workers/worker-pods';
 
 let testDb: TestDatabase;
 beforeAll(async () => {

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import type { Kysely } from 'kysely';
-import { matchDemand, type MatchingOptions } from '../matching/match-demand.ts';
-import { lockMatching } from '../matching/matching-lock.ts';
-import type { Database } from '../schema/tables.ts';
+import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
+import * as scheduler from '../matching/match.ts';
+import type { Database } from '@paddock/db/schema/tables';
 
 /** Wide enough for a busy machine. */
 export const LIMITS = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000, idleTimeoutMs: 20_000 };
@@ -20,18 +20,15 @@ export const GATE = {
   unservedPauses: { firstMs: 600_000, longestMs: 7_200_000 },
 };
 
-/** One pass, as the scheduler does it. */
-export const matchOnce = (db: Kysely<Database>, options: Partial<MatchingOptions> = {}) =>
-  db.transaction().execute(async (trx) => {
-    await lockMatching(trx, LIMITS);
-    return matchDemand(trx, { ...GATE, ...options });
-  });
+/** One pass with these settings; `given` says what is different. */
+export const matchOnce = (db: Kysely<Database>, given: Partial<MatchingSettings> = {}) =>
+  scheduler.matchOnce(db, { ...GATE, ...given }, LIMITS);
 
 /** Passes until one makes nothing more, as the scheduler does them. Returns how many were made. */
-export async function matchAll(db: Kysely<Database>, options: Partial<MatchingOptions> = {}): Promise<number> {
+export async function matchAll(db: Kysely<Database>, given: Partial<MatchingSettings> = {}): Promise<number> {
   let made = 0;
   for (;;) {
-    const { reserved } = await matchOnce(db, options);
+    const { reserved } = await matchOnce(db, given);
     if (reserved.length === 0) return made;
     made += reserved.length;
   }

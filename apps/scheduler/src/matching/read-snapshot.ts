@@ -1,0 +1,44 @@
+import { type DemandTotals, findDemand } from '@paddock/db/matching/demand';
+import { countLiveWorkers, countStoppingWorkers } from '@paddock/db/matching/live-workers';
+import { findReservations } from '@paddock/db/matching/reservations';
+import { findReturnableWorkers, findSpareKeys } from '@paddock/db/matching/spare-workers';
+import { findStoredRules } from '@paddock/db/matching/stored-rules';
+import { findJobTimes } from '@paddock/db/matching/uncovered-jobs';
+import { forgetServedKeys, noteUnservedKeys, type UnservedKey } from '@paddock/db/matching/unserved-keys';
+import { findWarmKeys, learnWarmRepositories } from '@paddock/db/matching/warm-workers';
+import type { Database } from '@paddock/db/schema/tables';
+import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
+import { findSnapshotRivals } from '@paddock/domain/matching/plan-pass';
+import { EMPTY_SNAPSHOT, type Snapshot } from '@paddock/domain/matching/snapshot';
+import type { Transaction } from 'kysely';
+
+/** Writes down what workers and jobs have shown since the last pass. Returns the keys that GitHub has left without jobs again. */
+export async function noteSigns(
+  trx: Transaction<Database>,
+  totals: DemandTotals,
+  { unservedPauses }: MatchingSettings,
+): Promise<UnservedKey[]> {
+  if (totals.hasUnserved) await forgetServedKeys(trx);
+  if (totals.hasWarm) await learnWarmRepositories(trx);
+  return totals.hasBlamed ? await noteUnservedKeys(trx, unservedPauses) : [];
+}
+
+/** Reads what this pass may need, each thing once. */
+export async function readSnapshot(trx: Transaction<Database>, totals: DemandTotals, settings: MatchingSettings): Promise<Snapshot> {
+  const { appIds, warmLifetimeMs: lifetimeMs } = settings;
+  const demand = totals.keys > 0 ? await findDemand(trx, appIds) : [];
+  const hasSupply = totals.hasReservations || totals.hasWarm || totals.spare > 0;
+  if (demand.length === 0 && !hasSupply) return EMPTY_SNAPSHOT;
+  const snapshot = {
+    demand,
+    rules: await findStoredRules(trx, settings),
+    live: totals.lacking > 0 || hasSupply ? await countLiveWorkers(trx) : [],
+    stopping: totals.spare > 0 ? await countStoppingWorkers(trx) : [],
+    reservations: totals.hasReservations ? await findReservations(trx) : [],
+    returnable: totals.lacking > 0 && totals.hasReturnable ? await findReturnableWorkers(trx) : [],
+    spare: totals.spare > 0 ? await findSpareKeys(trx) : [],
+    warm: totals.hasWarm ? await findWarmKeys(trx, { lifetimeMs, appIds }) : [],
+    made: [],
+  };
+  return { ...snapshot, jobTimes: await findJobTimes(trx, findSnapshotRivals(snapshot)) };
+}

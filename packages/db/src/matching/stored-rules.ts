@@ -1,0 +1,103 @@
+import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
+import type { StoredRules } from '@paddock/domain/matching/stored-rules';
+import { type Kysely, sql } from 'kysely';
+import { RATE_LIMITED } from '../breakers/failure-classes.ts';
+import { isUsable } from '../accounts/installation-today.ts';
+import { prepared } from '../connection/prepared.ts';
+import type { Database } from '../schema/tables.ts';
+import { NAMES_ENTITY } from './stopped-making.ts';
+import { PLACELESS, RESERVED } from '../workers/worker-states.ts';
+
+/** GitHub has asked to wait with calls among which registrations are. */
+const IS_WAIT = sql`(failure_class = ${sql.lit(RATE_LIMITED)} and paused_until > now() and subject_id not like '%/core')`;
+
+/** What the pools document in force, the stops, the cluster's capacity, failures and GitHub's budgets say. */
+export async function findStoredRules(db: Kysely<Database>, settings: MatchingSettings): Promise<StoredRules> {
+  const { rows } = await sql<StoredRules>`${prepared}
+    with document as (select content from pools_documents order by version desc limit 1),
+    short as (
+      select k8s_pool, 1 - least(1, (
+        select count(*) from workers newest
+        where newest.created_at > now() - ${settings.trialEveryMs}::float8 * interval '1 millisecond' and newest.k8s_pool = waiting.k8s_pool)
+      ) as trials
+      from workers waiting
+      where ${PLACELESS}
+      group by k8s_pool having count(*) >= ${settings.unschedulableLimit}::integer
+    ),
+    pools as (
+      select jsonb_agg(jsonb_build_object(
+        'name', p ->> 'name', 'paused', coalesce(p -> 'paused', 'false'),
+        'cap', p -> 'maxWorkers', 'repositoryCap', p -> 'maxWorkersPerRepository',
+        'entities', p -> 'entities', 'repositories', p -> 'repositories', 'trials', short.trials,
+        'stopped', exists (select from stopped_making where subject_type = 'pool' and subject_id = p ->> 'name'))) as pools
+      from document cross join jsonb_array_elements(content -> 'pools') p left join short on short.k8s_pool = p ->> 'name'
+    ),
+    reserved as (
+      select installation_id, count(*) as reserved from workers where ${RESERVED} group by installation_id
+    ),
+    -- A reservation is registered within moments, so those of the last minute stand for registrations, unless they ended without one.
+    -- Older ones that may be registered at any moment, or just were, count as well.
+    recent as (
+      select installation_id, ${settings.registrationsPerMinute}::integer - count(*) as allowed
+      from (
+        select installation_id from workers
+        where created_at > now() - interval '1 minute' and (status <> 'failed' or registration_started_at is not null)
+        union all
+        select installation_id from workers
+        where status in ('pending', 'running') and created_at <= now() - interval '1 minute'
+          and (registration_started_at > now() - interval '1 minute' or registration_started_at is null and pod_uid is null)
+      ) registrations
+      group by installation_id
+    ),
+    told as (
+      select installation_id, paused_until > now() as is_paused, remaining - coalesce(reserved, 0) as allowed
+      from registration_budgets left join reserved using (installation_id)
+      where paused_until > now() or reset_at > now()
+    ),
+    budgets as (
+      select jsonb_object_agg(installation_id::text, case when is_paused then null else least(told.allowed, recent.allowed) end) as budgets
+      from told full join recent using (installation_id)
+    ),
+    breakers as (
+      select jsonb_agg(jsonb_build_object('type', subject_type, 'id', split_part(subject_id, '/', 1), 'failureClass', failure_class,
+        'isOpen', pauses > 0 or ${IS_WAIT}, 'isWait', ${IS_WAIT}, 'isPaused', coalesce(paused_until > now(), false),
+        'failed', coalesce(cardinality(workers), failures + pauses)) order by ${IS_WAIT}, failed_at) as breakers
+      from breakers b where pauses > 0 and failure_class <> ${sql.lit(RATE_LIMITED)} or ${IS_WAIT}
+        -- Where a pool is held back, also its accounts that are not.
+        or subject_type = 'pool' and subject_id like '%@%' and exists (
+          select from breakers p where p.subject_type = 'pool' and p.subject_id = split_part(b.subject_id, '@', 1) and p.pauses > 0)
+    ),
+    barred as (
+      select jsonb_object_agg(entity_id::text, reason) as barred
+      from (
+        select entity_id, case when bool_and(deleted_at is not null) then 'installation_gone'
+          when bool_or(deleted_at is null and app_id = any(${settings.appIds}::bigint[])) then 'installation_suspended' else 'app_not_configured' end as reason
+        from installations i
+        where not (${isUsable('i', settings.appIds)}) and not exists (
+          select from installations w where w.entity_id = i.entity_id and ${isUsable('w', settings.appIds)})
+        group by entity_id
+      ) unusable
+    ),
+    open_groups as (
+      select jsonb_object_agg(demand_key::text, paused_until > now()) as groups from runner_groups where paused_until is not null
+    ),
+    unserved as (
+      select jsonb_object_agg(demand_key::text, coalesce(paused_until > now(), false)) as unserved from unserved_keys where rounds > 0
+    )
+    select coalesce((select pools from pools), '[]') as pools,
+      coalesce((select content -> 'entities' from document), '{}') as entities,
+      (select coalesce(jsonb_object_agg(login, entity_id), '{}') from login_pins) as pins,
+      (select coalesce(jsonb_agg(login), '[]') from login_pins p where exists (
+        select from installations i where i.entity_id = p.entity_id and lower(i.login) = p.login and i.deleted_at is null)) as borne,
+      exists (select from stopped_making where subject_type = 'environment') as "environmentStopped",
+      (select coalesce(jsonb_agg(case when ${NAMES_ENTITY} then subject_id::bigint end), '[]') from stopped_making where ${NAMES_ENTITY}) as "stoppedEntities",
+      coalesce((select barred from barred), '{}') as barred,
+      coalesce((select budgets from budgets), '{}') as budgets, ${settings.registrationsPerMinute}::integer as "usualBudget",
+      coalesce((select breakers from breakers), '[]') as breakers,
+      coalesce((select unserved from unserved), '{}') as unserved, coalesce((select groups from open_groups), '{}') as "openGroups"`.execute(
+    db,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('PostgreSQL answered a select of one row with none.');
+  return row;
+}

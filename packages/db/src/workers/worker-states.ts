@@ -1,0 +1,33 @@
+import { sql } from 'kysely';
+
+// For a WHERE whose innermost table is `workers`. Each is also the condition of a partial index.
+
+/** The worker counts in every cap. */
+export const LIVE = sql.raw<boolean>(`status in ('pending', 'running')`);
+
+/** The worker can take a job: it lives, no job is known to run on it, and nobody has asked for its end. */
+export const UNASSIGNED = sql.raw<boolean>(`status in ('pending', 'running') and assigned_at is null and stopping_at is null`);
+
+/** The worker is a reservation: nobody has begun to register it at GitHub, so its row alone can be ended. */
+export const RESERVED = sql.raw<boolean>(`status = 'pending' and registration_started_at is null and pod_uid is null`);
+
+/** The runner ended well although no job of it is known: for a while it stands against a waiting job. */
+export const UNEXPLAINED = sql.raw<boolean>(`unexplained_until is not null and unexplained_until > now() and assigned_at is null`);
+
+/** No node takes the worker's pod. */
+export const PLACELESS = sql.raw<boolean>(`unschedulable_at is not null and status = 'pending' and stopping_at is null`);
+
+/** The worker lives, and its end has been asked for. */
+export const STOPPING = sql.raw<boolean>(`status in ('pending', 'running') and stopping_at is not null`);
+
+/** The worker is unassigned, and GitHub or the cluster knows it: its end takes a task. */
+export const RETIRABLE = sql.raw<boolean>(
+  `status in ('pending', 'running') and assigned_at is null and stopping_at is null
+  and (registered_at is not null or pod_uid is not null)`,
+);
+
+/** The worker was asked to end only for want of jobs, and its deregistration has not begun: it can serve again. */
+export const RETURNABLE = sql.raw<boolean>(
+  `status in ('pending', 'running') and stopping_at is not null and assigned_at is null
+  and deregistration_started_at is null and stop_reason in ('surplus', 'idle')`,
+);

@@ -1,0 +1,176 @@
+import { describe, expect, test } from '@jest/globals';
+import { findSnapshotRivals, leaveAlone, planPass } from './plan-pass.ts';
+import { EMPTY_SNAPSHOT, type Snapshot } from './snapshot.ts';
+import { breaker, demandOf, linux, liveOf, reservationOf, snapshotOf, storedRules, warmKey } from '../scenes/snapshot.scene.ts';
+
+const plan = (given: Partial<Snapshot>, most?: number) => planPass(snapshotOf(given), most === undefined ? {} : { most });
+/** How many workers are made, by key. */
+const madeOf = (made: readonly { demandKey: number; count: number }[]) => made.map(({ demandKey, count }) => [demandKey, count]);
+/** Of account 2. */
+const budget = (allowed: number | null) => storedRules({ budgets: { 102: allowed } });
+const capped = (cap: number) => storedRules({ pools: [linux({ cap })] });
+
+/** Two reservations of account 1 hold the pool's only places, and its jobs have gone; two jobs of account 2 wait. */
+const TAKEN: Partial<Snapshot> = {
+  rules: capped(2),
+  live: [liveOf(10, 2)],
+  reservations: ['new', 'old'].map((name) => reservationOf(name, 10, { unassigned: 2 })),
+  demand: [demandOf(20)],
+};
+
+describe('planPass', () => {
+  test('plans nothing where nothing is known', () => {
+    expect(planPass(EMPTY_SNAPSHOT, {})).toEqual({
+      takeBack: [],
+      giveBack: [],
+      make: [],
+      retire: [],
+      warm: { mark: [], renew: [], make: [] },
+      states: [],
+      lacking: 0,
+    });
+  });
+
+  test('makes what waiting jobs lack beside workers on their way and ends that nobody explains (C3)', () => {
+    const { make, lacking } = plan({ demand: [demandOf(10, { waiting: 5, unassigned: 1, unexplained: 1 })] });
+    expect([madeOf(make), lacking]).toEqual([[[10, 3]], 0]);
+  });
+
+  test('gives back what is too many, and its places in the same pass to whom they help (C3, C4)', () => {
+    const { giveBack, make, lacking } = plan(TAKEN);
+    expect([giveBack, madeOf(make), lacking]).toEqual([['new', 'old'], [[20, 2]], 0]);
+  });
+
+  test('keeps the place of a reservation that somebody else is writing (C4)', () => {
+    const snapshot = leaveAlone(snapshotOf(TAKEN), ['old']);
+    const { giveBack, make, states, lacking } = planPass(snapshot, {});
+    expect([giveBack, madeOf(make), lacking]).toEqual([['new'], [[20, 1]], 1]);
+    expect(states).toMatchObject([{ demandKey: 20, waiting: 2, unassigned: 1, waitReason: 'at_pool_cap', cap: 2 }]);
+  });
+
+  test('leaves alone what else it would name', () => {
+    const given = snapshotOf({
+      returnable: [{ podName: 'a', demandKey: 10, entityId: 1, scopeRepoId: 0, pool: 'linux' }],
+      warm: [warmKey(10, { aged: ['b', 'c'] })],
+    });
+    const { returnable, warm } = leaveAlone(given, ['a', 'b']);
+    expect([returnable, warm[0]?.aged]).toEqual([[], ['c']]);
+  });
+
+  test('takes back the newest workers that were to end, as many as are lacking, and makes the rest (C3)', () => {
+    const worker = { demandKey: 10, entityId: 1, scopeRepoId: 0, pool: 'linux' };
+    const returnable = ['new', 'middle', 'old'].map((podName) => Object.assign({ podName }, worker));
+    const given = { returnable, live: [liveOf(10, 3)], stopping: [liveOf(10, 3)] };
+    const short = plan({ ...given, demand: [demandOf(10)] });
+    expect([short.takeBack, short.make]).toEqual([['new', 'middle'], []]);
+    const long = plan({ ...given, demand: [demandOf(10, { waiting: 4 })] });
+    expect([long.takeBack, madeOf(long.make)]).toEqual([['new', 'middle', 'old'], [[10, 1]]]);
+    expect(long.states).toMatchObject([{ unassigned: 4 }]);
+  });
+
+  test('a reservation that is taken back is not given back as one that ends', () => {
+    const { takeBack, giveBack } = plan({
+      demand: [demandOf(10, { waiting: 1 })],
+      reservations: [reservationOf('a', 10, { stopping: true, waiting: 1, unassigned: 0 })],
+      returnable: [{ podName: 'a', demandKey: 10, entityId: 1, scopeRepoId: 0, pool: 'linux' }],
+      live: [liveOf(10, 1)],
+    });
+    expect([takeBack, giveBack]).toEqual([['a'], []]);
+  });
+
+  test('spends what is given back of a budget, and nothing while GitHub asks to wait (C4, P4)', () => {
+    const given = { ...TAKEN, reservations: TAKEN.reservations?.map((one) => Object.assign({}, one, { installationId: 102 })) ?? [] };
+    expect(madeOf(plan({ ...given, rules: budget(-1) }).make)).toEqual([[20, 1]]);
+    expect(plan({ ...given, rules: budget(null) }).make).toEqual([]);
+  });
+
+  test('lets another key have the trial that a reservation stood for and gives back (C11)', () => {
+    const rules = storedRules({ breakers: [breaker()] });
+    const { giveBack, make } = plan({ ...TAKEN, rules, demand: [demandOf(20), demandOf(30)] });
+    expect([giveBack, madeOf(make)]).toEqual([['new', 'old'], [[20, 1]]]);
+  });
+
+  test('makes one worker on trial for a key that GitHub left without jobs, once its last has gone (C11)', () => {
+    const rules = storedRules({ unserved: { 10: false } });
+    const stopped = { ...demandOf(10), unassigned: 0 };
+    expect(madeOf(plan({ rules, demand: [stopped] }).make)).toEqual([[10, 1]]);
+    expect(plan({ rules, demand: [{ ...stopped, unassigned: 1 }] }).make).toEqual([]);
+    expect(plan({ rules: storedRules({ unserved: { 10: true } }), demand: [stopped] }).make).toEqual([]);
+  });
+
+  test('says of a key what is new, and nothing that is stored already (P5)', () => {
+    const state = { waiting: 2, unassigned: 2, cap: null, waitReason: null };
+    expect(plan({ demand: [demandOf(10, { stored: state })] }).states).toEqual([]);
+    for (const stored of [
+      { ...state, waiting: 1 },
+      { ...state, unassigned: 1 },
+      { ...state, cap: 1 },
+      { ...state, waitReason: 'x' },
+    ])
+      expect(plan({ demand: [demandOf(10, { stored })] }).states).toHaveLength(1);
+  });
+
+  test.each([
+    ['nothing', {}, null],
+    ['an end that nobody explains', { unexplained: 1 }, 'unexplained_ends'],
+    ['no node', { doubt: { type: 'capacity', failureClass: 'unschedulable' } }, 'no_capacity'],
+    ['a failure', { doubt: { type: 'repository', failureClass: 'not_found' } }, 'repository_gone'],
+  ] as const)('names what delays a key that lacks nothing: %s (P5)', (_what, given, waitReason) => {
+    expect(plan({ demand: [demandOf(10, { unassigned: 1, waiting: 2, ...given })] }).states).toMatchObject([{ waitReason }]);
+  });
+
+  test('retires what jobs and configuration do not want, its newest reservations at once (C3, C10)', () => {
+    const spare = { demandKey: 10, entityId: 1, login: 'account-1', scopeRepoId: 0, pool: 'linux', spare: 3 };
+    const given = { spare: [spare], live: [liveOf(10, 3)], warm: [warmKey(10, { wanted: 1, unassigned: 3, marked: 1 })] };
+    expect(plan(given)).toMatchObject({ giveBack: [], retire: [{ demandKey: 10, count: 2 }], warm: { make: [] } });
+    const reservations = [reservationOf('new', 10, { unassigned: 3 })];
+    expect(plan({ ...given, reservations })).toMatchObject({ giveBack: ['new'], retire: [{ demandKey: 10, count: 1 }] });
+  });
+
+  test('lets warm reservations go for jobs that wait for their places, in the next pass (C10)', () => {
+    const spare = { demandKey: 10, entityId: 1, login: 'account-1', scopeRepoId: 0, pool: 'linux', spare: 2 };
+    const { giveBack, make, retire, warm } = plan({
+      rules: capped(2),
+      demand: [demandOf(20)],
+      spare: [spare],
+      live: [liveOf(10, 2)],
+      reservations: [reservationOf('new', 10, { unassigned: 2 })],
+      warm: [warmKey(10, { unassigned: 2, marked: 2 })],
+    });
+    expect([giveBack, make, retire]).toEqual([['new'], [], [{ demandKey: 10, count: 1, inTheWay: 1 }]]);
+    expect(warm).toEqual({ mark: [], renew: [], make: [] });
+  });
+
+  test('makes at most what a pass may, for jobs before what is kept warm (C10)', () => {
+    const { make, warm } = plan({ demand: [demandOf(10)], warm: [warmKey(20)] }, 3);
+    expect([madeOf(make), madeOf(warm.make)]).toEqual([[[10, 2]], [[20, 1]]]);
+    expect(madeOf(plan({ demand: [demandOf(10)], warm: [warmKey(20)] }, 2).warm.make)).toEqual([]);
+  });
+
+  test('what jobs take of caps, budgets and trials is gone for what is kept warm (C4, C10)', () => {
+    const given = { demand: [demandOf(10)], warm: [warmKey(20), warmKey(11)] };
+    expect(madeOf(plan({ ...given, rules: capped(3) }).warm.make)).toHaveLength(1);
+    expect(madeOf(plan({ ...given, rules: storedRules({ budgets: { 101: 3 } }) }).warm.make)).toEqual([
+      [20, 2],
+      [11, 1],
+    ]);
+    expect(plan({ ...given, rules: storedRules({ breakers: [breaker({ type: 'github', id: '' })] }) }).warm.make).toEqual([]);
+    expect(
+      plan({ ...given, demand: [demandOf(10, { waiting: 1 })], rules: storedRules({ pools: [linux({ trials: 1 })] }) }).warm.make,
+    ).toEqual([]);
+  });
+});
+
+describe('findSnapshotRivals', () => {
+  test('names the keys that compete for the room that all reservations would leave (C4)', () => {
+    const rules = storedRules({ entities: { '*': { maxWorkers: 2 } } });
+    const demand = [demandOf(10), demandOf(11)];
+    const taken = { rules, demand, live: [liveOf(10, 2)] };
+    expect(findSnapshotRivals(snapshotOf(taken))).toEqual([]);
+    const reservations = [reservationOf('a', 10, { stopping: true })];
+    expect(findSnapshotRivals(snapshotOf({ ...taken, reservations }))).toEqual([
+      { demandKey: 10, count: 1 },
+      { demandKey: 11, count: 1 },
+    ]);
+  });
+});

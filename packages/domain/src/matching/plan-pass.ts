@@ -1,0 +1,124 @@
+import { afterGivingBack, afterMaking, afterRetiring, afterTakingBack } from './after-changes.ts';
+import { type KeyState, keyStates } from './key-states.ts';
+import { MOST_PER_PASS } from './matching-settings.ts';
+import { pickUnwanted } from './pick-unwanted.ts';
+import { type HeldBack, type Leaving, planLeaving } from './plan-spare.ts';
+import { planWarm, type WarmPlan } from './plan-warm.ts';
+import { capsOf, findRivals, type KeyPlan, planWorkers, workersToMake } from './plan-workers.ts';
+import { lackingOf, type Reservation, type Returnable, type Snapshot, type WorkersToMake } from './snapshot.ts';
+import { rulesOf } from './stored-rules.ts';
+
+/** What a pass writes. Workers that are named must be unchanged since the snapshot. */
+export interface PassPlan {
+  /** Names of workers that were to end and serve again. */
+  readonly takeBack: readonly string[];
+  /** Names of reservations that end. */
+  readonly giveBack: readonly string[];
+  /** Workers for waiting jobs. */
+  readonly make: readonly WorkersToMake[];
+  /** Registered workers whose end is asked for; the oldest of each key go. */
+  readonly retire: readonly Leaving[];
+  readonly warm: WarmPlan;
+  /** What `demand_keys` has to say, where that is new. */
+  readonly states: readonly KeyState[];
+  /** How many workers the waiting jobs still lack. */
+  readonly lacking: number;
+}
+
+/** Plans one pass. Each step begins with what the steps before it leave: a freed place is seen at once. */
+export function planPass(snapshot: Snapshot, { most = MOST_PER_PASS }: { most?: number }): PassPlan {
+  const warm = new Map(snapshot.warm.map(({ demandKey, wanted }) => [demandKey, wanted]));
+
+  // 1. Workers that were to end serve the jobs that have come since.
+  const returning = pickReturning(snapshot);
+  const served = afterTakingBack(snapshot, returning);
+
+  // 2. Reservations that became too many go back.
+  const unwanted = pickUnwanted(served.reservations, served.live, { rules: rulesOf(served), warm });
+  const freed = afterGivingBack(served, unwanted);
+
+  // 3. Waiting jobs get workers, as far as there is room.
+  const { make, plans } = planJobs(freed, most);
+  const made = afterMaking(freed, make);
+
+  // 4. Workers that neither jobs nor the configuration want leave.
+  const heldBack = heldBackBy(freed, plans);
+  const leaving = planLeaving({ ...made, keys: made.spare, warm, heldBack, rules: rulesOf(made) });
+  const gone = pickLeaving(made.reservations, leaving);
+  const retire = withoutGone(leaving, gone);
+  const left = afterRetiring(afterGivingBack(made, gone), new Map(retire.map(({ demandKey, count }) => [demandKey, count])));
+
+  // 5. The configuration gets its warm workers from what is left.
+  return {
+    takeBack: returning.map(({ podName }) => podName),
+    giveBack: [...unwanted, ...gone].map(({ podName }) => podName),
+    make,
+    retire,
+    warm: planWarm(left, heldBack, most - sumOf(make)),
+    states: keyStates(freed.demand, plans),
+    lacking: sumOf(freed.demand.map((key) => ({ count: lackingOf(key) }))) - sumOf(make),
+  };
+}
+
+/**
+ * The keys whose jobs may compete for the room of their account: a plan needs to know the age of each of these jobs. Assumes that all
+ * reservations go back, since that leaves the most room to compete for.
+ */
+export function findSnapshotRivals(snapshot: Omit<Snapshot, 'jobTimes'>): { demandKey: number; count: number }[] {
+  const roomiest = afterGivingBack({ ...snapshot, jobTimes: new Map() }, snapshot.reservations);
+  return findRivals(capsOf(withLacking(roomiest), roomiest.live, rulesOf(roomiest)));
+}
+
+/** The snapshot without workers that somebody else is writing: they stay as they are. */
+export function leaveAlone(snapshot: Snapshot, podNames: readonly string[]): Snapshot {
+  const busy = new Set(podNames);
+  const isFree = ({ podName }: { podName: string }): boolean => !busy.has(podName);
+  return {
+    ...snapshot,
+    reservations: snapshot.reservations.filter(isFree),
+    returnable: snapshot.returnable.filter(isFree),
+    warm: snapshot.warm.map((key) => ({ ...key, aged: key.aged.filter((podName) => !busy.has(podName)) })),
+  };
+}
+
+const withLacking = ({ demand }: Snapshot) => demand.map((key) => Object.assign({ lacking: lackingOf(key) }, key));
+
+const sumOf = (counts: readonly { count: number }[]): number => counts.reduce((sum, { count }) => sum + count, 0);
+
+/** Of each key the newest, as many as its jobs lack. */
+function pickReturning({ demand, returnable }: Snapshot): Returnable[] {
+  const lacking = new Map(demand.map((key) => [key.demandKey, lackingOf(key)]));
+  const ofKeys = Map.groupBy(returnable, ({ demandKey }) => demandKey);
+  return [...ofKeys].flatMap(([demandKey, newestFirst]) => newestFirst.slice(0, lacking.get(demandKey) ?? 0));
+}
+
+function planJobs(snapshot: Snapshot, most: number): { make: WorkersToMake[]; plans: ReadonlyMap<number, KeyPlan> } {
+  const { live, jobTimes } = snapshot;
+  const demand = withLacking(snapshot);
+  const rules = rulesOf(snapshot);
+  const atMost = Math.min(most, rules.breakers.everywhere?.trials ?? most);
+  const plans = planWorkers(demand, live, { caps: capsOf(demand, live, rules), jobTimes, most: atMost });
+  return { make: workersToMake(demand, plans), plans };
+}
+
+const heldBackBy = ({ demand }: Snapshot, plans: ReadonlyMap<number, KeyPlan>): HeldBack[] =>
+  demand.flatMap(({ demandKey, entityId, pool }) => {
+    const { waitReason: reason = null, heldBack: count = 0 } = plans.get(demandKey) ?? {};
+    return reason === null ? [] : [{ entityId, pool, reason, count }];
+  });
+
+/** Of each key that workers leave, the newest reservations: they go at once. */
+function pickLeaving(newestFirst: readonly Reservation[], leaving: readonly Leaving[]): Reservation[] {
+  const ofKeys = Map.groupBy(newestFirst, ({ demandKey }) => demandKey);
+  return leaving.flatMap(({ demandKey, count }) => (ofKeys.get(demandKey) ?? []).slice(0, count));
+}
+
+function withoutGone(leaving: readonly Leaving[], gone: readonly Reservation[]): Leaving[] {
+  const ofKeys = Map.groupBy(gone, ({ demandKey }) => demandKey);
+  return leaving
+    .map(({ demandKey, count, inTheWay }) => {
+      const fewer = ofKeys.get(demandKey)?.length ?? 0;
+      return { demandKey, count: count - fewer, inTheWay: Math.max(0, inTheWay - fewer) };
+    })
+    .filter(({ count }) => count > 0);
+}

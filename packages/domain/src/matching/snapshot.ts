@@ -1,0 +1,107 @@
+import type { Unregistered } from './pick-unwanted.ts';
+import type { SpareKey } from './plan-spare.ts';
+import type { KeyDemand } from './plan-workers.ts';
+import type { LiveWorkers } from './share-room.ts';
+import { type BreakerType, NO_RULES, type StoredRules } from './stored-rules.ts';
+
+/** Everything that a pass reads after its lock. What is not needed in a pass is empty. */
+export interface Snapshot {
+  readonly rules: StoredRules;
+  /** Keys with waiting jobs that lack workers, have reservations, or are not stored as they are. */
+  readonly demand: readonly Demand[];
+  /** When the oldest jobs of `findRivals` became known, in seconds; the oldest first. */
+  readonly jobTimes: ReadonlyMap<number, readonly number[]>;
+  readonly live: readonly LiveWorkers[];
+  /** The live workers whose end has been asked for. */
+  readonly stopping: readonly LiveWorkers[];
+  /** The newest first. */
+  readonly reservations: readonly Reservation[];
+  /** Workers that were asked to end for want of jobs and can serve again; the newest first. */
+  readonly returnable: readonly Returnable[];
+  readonly spare: readonly SpareKey[];
+  readonly warm: readonly WarmKey[];
+  /** Workers that the plan makes, as far as it has come; none when the snapshot is read. */
+  readonly made: readonly WorkersToMake[];
+}
+
+/** Nothing waits that is not served, and nothing is to spare. */
+export const EMPTY_SNAPSHOT: Snapshot = {
+  rules: NO_RULES,
+  demand: [],
+  jobTimes: new Map(),
+  live: [],
+  stopping: [],
+  reservations: [],
+  returnable: [],
+  spare: [],
+  warm: [],
+  made: [],
+};
+
+/** How many workers to make for a key, and where. */
+export interface WorkersToMake extends Omit<LiveWorkers, 'alive'> {
+  readonly installationId: number;
+  readonly count: number;
+}
+
+/** The counts from which it follows how many workers a key lacks, or has to spare. */
+export interface KeyCounts {
+  readonly waiting: number;
+  readonly unassigned: number;
+  /** Runners that ended well without a known job: each has surely run one of the waiting ones. */
+  readonly unexplained: number;
+}
+
+/** Demand and supply of a key, and what `demand_keys` says of it so far. */
+export interface Demand extends Omit<KeyDemand, 'lacking'>, KeyCounts {
+  readonly entityName: string;
+  readonly stored: StoredState | null;
+  /** Why its workers may be delayed although none is held back; `capacity`: no node takes them. */
+  readonly doubt: { readonly type: BreakerType | 'capacity'; readonly failureClass: string } | null;
+}
+
+/** What `demand_keys` says of a key, for people who ask why its jobs wait. */
+export interface StoredState {
+  readonly waiting: number;
+  readonly unassigned: number;
+  /** The tightest of its caps. */
+  readonly cap: number | null;
+  readonly waitReason: string | null;
+}
+
+/** A worker that nobody has begun to register. */
+export interface Reservation extends Unregistered {
+  readonly installationId: number;
+}
+
+/** A worker that was asked to end for want of jobs. */
+export interface Returnable extends Omit<LiveWorkers, 'alive'> {
+  readonly podName: string;
+}
+
+/** A key of which the configuration keeps idle workers. */
+export interface WarmKey extends KeyCounts {
+  readonly demandKey: number;
+  readonly entityId: number;
+  readonly login: string;
+  readonly installationId: number;
+  readonly scopeRepoId: number;
+  /** The scope's name, if that is a repository. */
+  readonly repoFullName: string | null;
+  readonly pool: string;
+  /** How many are kept beyond what waiting jobs take. */
+  readonly wanted: number;
+  /** How many unassigned workers are marked as warm, at least. */
+  readonly marked: number;
+  /** Its marked workers that are too old, the oldest first. */
+  readonly aged: readonly string[];
+  /** How many of its workers are being replaced for their age. */
+  readonly renewing: number;
+}
+
+/** How many more workers the waiting jobs of a key take; `deficits` of packages/db counts likewise. */
+export const lackingOf = ({ waiting, unassigned, unexplained }: KeyCounts): number => Math.max(0, waiting - unassigned - unexplained);
+
+/** How many workers of a key no waiting job takes. */
+export const spareOf = ({ waiting, unassigned, unexplained }: KeyCounts): number =>
+  Math.max(0, unassigned - Math.max(0, waiting - unexplained));

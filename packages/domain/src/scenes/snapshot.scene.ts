@@ -1,0 +1,86 @@
+import { type Demand, EMPTY_SNAPSHOT, type Reservation, type Snapshot, type WarmKey } from '../matching/snapshot.ts';
+import { NO_RULES, type StoredBreaker, type StoredRules } from '../matching/stored-rules.ts';
+
+const LINUX = {
+  name: 'linux',
+  paused: false,
+  cap: null,
+  repositoryCap: null,
+  stopped: false,
+  trials: null,
+  entities: null,
+  repositories: null,
+};
+
+/** Everybody may have what they like in the pool `linux`; `given` says what is different. */
+export const storedRules = (given: Partial<StoredRules> = {}): StoredRules => ({
+  ...NO_RULES,
+  pools: [LINUX],
+  entities: { '*': { maxWorkers: null } },
+  usualBudget: 180,
+  ...given,
+});
+
+/** The pool `linux` with what is different. */
+export const linux = (given: Partial<typeof LINUX> | { cap: number } | { trials: 0 | 1 }) => ({ ...LINUX, ...given });
+
+export const breaker = (given: Partial<StoredBreaker> = {}): StoredBreaker => ({
+  type: 'pool',
+  id: 'linux',
+  failureClass: 'pod_refused',
+  isOpen: true,
+  isWait: false,
+  isPaused: false,
+  failed: 3,
+  ...given,
+});
+
+export const snapshotOf = (given: Partial<Snapshot>): Snapshot => ({ ...EMPTY_SNAPSHOT, rules: storedRules(), ...given });
+
+/** The account that a key belongs to: 10 to 19 are those of account 1. */
+const accountOf = (demandKey: number) => {
+  const entityId = Math.floor(demandKey / 10);
+  return { entityId, login: `account-${entityId}`, installationId: 100 + entityId };
+};
+const placeOf = (demandKey: number) => ({ demandKey, ...accountOf(demandKey), scopeRepoId: 0, pool: 'linux' });
+
+/** Two jobs of the key wait, and nothing is on its way. */
+export const demandOf = (demandKey: number, given: Partial<Demand> = {}): Demand => ({
+  ...placeOf(demandKey),
+  entityName: accountOf(demandKey).login,
+  waiting: 2,
+  unassigned: 0,
+  unexplained: 0,
+  oldest: demandKey,
+  stored: null,
+  doubt: null,
+  ...given,
+});
+
+export const reservationOf = (podName: string, demandKey: number, given: Partial<Reservation> = {}): Reservation => ({
+  podName,
+  ...placeOf(demandKey),
+  stopping: false,
+  waiting: 0,
+  unassigned: 1,
+  ...given,
+});
+
+/** Two workers are kept warm for the key, and there are none. */
+export const warmKey = (demandKey: number, given: Partial<WarmKey> = {}): WarmKey => ({
+  ...placeOf(demandKey),
+  repoFullName: null,
+  wanted: 2,
+  waiting: 0,
+  unassigned: 0,
+  unexplained: 0,
+  marked: 0,
+  aged: [],
+  renewing: 0,
+  ...given,
+});
+
+export const liveOf = (demandKey: number, alive: number) => {
+  const { entityId, scopeRepoId, pool } = placeOf(demandKey);
+  return { demandKey, entityId, scopeRepoId, pool, alive };
+};
