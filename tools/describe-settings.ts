@@ -5,7 +5,7 @@ interface Row {
   readonly programs: readonly string[];
 }
 
-/** Two tables, for operators and for tuning: name, default, what is allowed, who reads it, what it means. Each name has one row (H6). */
+/** Two tables, for operators and for tuning, with one row for each name (H6). */
 export function describeSettings(programs: Readonly<Record<string, Declarations>>): string {
   const named = Object.entries(programs).flatMap(([program, declared]) => Object.values(declared).map((setting) => ({ setting, program })));
   const rows = [...Map.groupBy(named, ({ setting }) => setting.env).values()].flatMap(([first, ...others]) =>

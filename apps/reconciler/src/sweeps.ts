@@ -23,7 +23,7 @@ const BRING_BACK_AFTER_MS = 600_000;
 
 /** How far back each look at the delivery log goes. */
 export const LOG_WINDOW_MS = 900_000;
-/** Of 100 deliveries. A look that reads so many leaves the rest to the next one. */
+/** Most pages of 100 deliveries in one look. The next look reads the rest. */
 export const MOST_PAGES = 100;
 /** GitHub keeps deliveries for three days. */
 export const GIVE_UP_AFTER_MS = 72 * 3_600_000;

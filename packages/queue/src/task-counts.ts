@@ -38,9 +38,9 @@ export const KEEP_MONTHS = 13;
 const SCATTERED_DAYS = 7;
 
 /**
- * Makes one row of the many that settling appended to each hour that is over, and removes what is older than `KEEP_MONTHS`. At any instant
- * the sums are the same, whoever settles or does this meanwhile: a row is taken by whoever deletes it, and a late one is added to the next
- * time.
+ * Makes one row of the many that settling appended to each hour that is over, and removes what is
+ * older than `KEEP_MONTHS`. The sums are right at any instant: two passes never take the same row,
+ * and the next pass adds late rows.
  */
 export async function rollUpTaskCounts(db: Kysely<Database>): Promise<{ merged: number; removed: number }> {
   const { rows } = await sql<{ merged: number; removed: number }>`

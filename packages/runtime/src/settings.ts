@@ -83,9 +83,9 @@ export const tuning = <D extends Declarations>(declared: D): D =>
   Object.fromEntries(Object.entries(declared).map(([key, setting]) => [key, { ...setting, tuning: true }])) as D;
 
 /**
- * Reads all settings from an environment. `values` lacks those with a problem, so the caller must stop if there are problems.
- * An empty variable counts as not set. A name that a setting no longer has is a problem, and so is one that is nearly a setting's:
- * neither may pass in silence.
+ * Reads all settings from an environment. `values` lacks those with a problem: if there are
+ * problems, the caller must stop. An empty variable counts as not set. Two kinds of names are
+ * problems as well: those that settings no longer have, and those that are nearly a setting's.
  */
 export function readSettings<D extends Declarations>(declared: D, environment: Environment): { values: SettingsOf<D>; problems: string[] } {
   const problems: string[] = [];

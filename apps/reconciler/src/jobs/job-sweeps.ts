@@ -12,19 +12,19 @@ import type { SweepContext } from '../sweep-context.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** A repository is active for so long after its last run or push. */
+/** How long a repository stays active after its last run or push. */
 export const ACTIVE_MS = 24 * HOUR_MS;
-/** A stuck job is recovered so often. Then it is reported, and may fail if GitHub cannot be asked. */
+/** Recoveries of a stuck job. Then it is reported, and may fail if GitHub does not answer. */
 export const RECOVERY_LIMIT = 3;
-/** GitHub must be silent about a stuck job for so long before it fails without GitHub's word. */
+/** How long GitHub must be silent about a stuck job before it fails without GitHub's word. */
 export const SILENCE_MS = 24 * HOUR_MS;
-/** GitHub has ended a queued job by then. A younger one does not fail for waiting alone without GitHub's word. */
+/** GitHub ends a queued job before this age. A younger one never fails without GitHub's word. */
 export const QUEUED_AT_MOST_MS = 48 * HOUR_MS;
 /** Most rows that one pass of recovery takes on. */
 export const ROWS_OF_RECOVERY = 250;
 /** Most jobs that one pass asks GitHub about. */
 export const LOOK_UPS_OF_A_PASS = 250;
-/** Of the oldest jobs of a key that wait, after a runner ended whose job is unknown. */
+/** Most waiting jobs of a key to ask about, after a runner ended whose job is unknown. */
 export const LOOK_UPS_PER_KEY = 10;
 
 /** Where GitHub hides something from us, our rows of installations may be out of date: they are compared soon, and not at every pass (A12). */

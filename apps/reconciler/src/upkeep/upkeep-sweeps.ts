@@ -19,7 +19,7 @@ const PODS_AT_ONCE = 100;
 export const MOST_PODS = 10_000;
 /** Most registrations that one pass removes: each is a call of GitHub. */
 export const MOST_REGISTRATIONS = 50;
-/** Runners are listed where a worker was made within a day: then GitHub forgets a registration that no runner used. */
+/** Runners are listed where a worker was made this lately: GitHub keeps an unused one for a day. */
 const SCOPES_WITHIN_MS = 86_400_000;
 const ROWS_AT_ONCE = 1_000;
 const OPERATIONS_AT_ONCE = 1_000;

@@ -4,7 +4,7 @@ import { checkWorkers } from './check-workers.ts';
 import { counting, type Sweep } from '../sweep.ts';
 import type { SweepContext } from '../sweep-context.ts';
 
-/** Most workers whose stop one pass asks for: should all readings be wrong, few are stopped before somebody sees it. */
+/** Most stops that one pass asks for: if all readings are wrong, few workers pay for it. */
 export const MOST_STOPS = 100;
 
 /** Most workers past a deadline that one pass looks at. */

@@ -32,7 +32,7 @@ export interface Following extends Recording {
   readonly doubtMs?: number;
 }
 
-/** A statement on a small table. A pool's first pod waits for its follower no longer than for its node. */
+/** One cheap statement. The first pod of a namespace is seen this late at most. */
 export const NAMESPACES_MS = 5_000;
 
 /** An API server that has just started, or a cache that is being filled, is whole by then; a lost pod's job waits for no longer. */

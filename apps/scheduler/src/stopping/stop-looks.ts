@@ -17,7 +17,7 @@ import type { Kysely } from 'kysely';
 import { scopeOf } from '../scope-of.ts';
 import type { RunLooks } from './run-looks.ts';
 
-/** One call each. With more, GitHub's budget of the account would go into one stop. */
+/** Each costs a call. With more, one stop would use up the account's budget at GitHub. */
 export const MOST_RUNS = 100;
 
 export interface Looking {
