@@ -1,111 +1,43 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createHmac } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { TestDatabase } from '@paddock/testing/database';
-import { startService } from '@paddock/testing/processes';
-import { examplePayload, post, type SignedDelivery, signedDelivery } from '@paddock/testing/signed-delivery';
+import { examplePayload } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
-import { createIngressDatabase, PATIENT } from './scenes/ingress.scene.ts';
-
-const require = createRequire(import.meta.url);
-const definitions = require('@octokit/webhooks-examples') as readonly {
-  readonly name: string;
-  readonly examples: readonly object[];
-}[];
-
-const CONFIG = `
-github:
-  apps:
-    - { id: 7, webhookSecret: { env: SECRET_7 }, previousWebhookSecret: { env: OLD_SECRET_7 } }
-    - { id: 8, webhookSecret: { env: SECRET_8 } }
-    - { id: 9 }
-pools:
-  - { name: small, labels: [self-hosted, linux], image: runner:1, namespace: runners }
-  - { name: k8s, labels: [self-hosted, k8s], image: runner:1, namespace: runners, publicRepositories: true }
-entities: { '*': {} }
-`;
-const SECRETS = { SECRET_7: 'secret of 7', OLD_SECRET_7: 'older secret of 7', SECRET_8: 'secret of 8' };
-const LIMIT = 3_100_000;
-
-const sign = (
-  payload: unknown,
-  more: { event?: string; secret?: string; appId?: number; guid?: string; headers?: Record<string, string> } = {},
-) => signedDelivery({ event: 'ping', payload, secret: SECRETS.SECRET_7, appId: 7, ...more });
-
-const without = ({ headers, body }: SignedDelivery, name: string): SignedDelivery => ({
-  headers: Object.fromEntries(Object.entries(headers).filter(([header]) => header !== name)),
-  body,
-});
-
-const hmacOf = (body: string) => `sha256=${createHmac('sha256', SECRETS.SECRET_7).update(body).digest('hex')}`;
+import {
+  definitions,
+  LIMIT,
+  SECRETS,
+  sign,
+  without,
+  hmacOf,
+  startSignedIngress,
+  type SignedIngress,
+} from './scenes/signed-ingress.scene.ts';
 
 describe('deliveries over HTTP', () => {
-  let database: TestDatabase;
-  let folder: string;
-  let ingress: Awaited<ReturnType<typeof startService>>;
-  let base: string;
-  let health: string;
+  let ingress: SignedIngress;
 
   beforeAll(async () => {
-    database = await createIngressDatabase(CONFIG);
-    folder = mkdtempSync(join(tmpdir(), 'paddock-ingress-'));
-    writeFileSync(join(folder, 'paddock.yaml'), CONFIG);
-    ingress = await startService({
-      app: 'ingress',
-      env: {
-        DATABASE_URL: database.url,
-        PADDOCK_SCHEMA: database.schema,
-        PADDOCK_CONFIG: join(folder, 'paddock.yaml'),
-        PADDOCK_INGRESS_HTTP_PORT: '0',
-        PADDOCK_INGRESS_HEALTH_PORT: '0',
-        PADDOCK_HTTP_HOST: '127.0.0.1',
-        PADDOCK_MAX_BODY_BYTES: String(LIMIT),
-        ...PATIENT,
-        ...SECRETS,
-      },
-    });
-    base = `http://127.0.0.1:${ingress.port}`;
-    health = `http://127.0.0.1:${ingress.healthPort}`;
-    await waitFor('readiness', async () => (await fetch(`${health}/readyz`)).status === 200);
+    ingress = await startSignedIngress();
   });
-  afterAll(async () => {
-    ingress.kill('SIGTERM');
-    await ingress.exited;
-    await database.drop();
-    rmSync(folder, { recursive: true });
-  });
-  beforeEach(async () => {
-    await database.db.deleteFrom('installation_events').execute();
-    await database.db.deleteFrom('jobs').execute();
-  });
-
-  const send = async (delivery: SignedDelivery, path = '/webhooks/github') => {
-    const answer = await post(base + path, delivery);
-    return { status: answer.status, text: (await answer.text()).trim(), headers: answer.headers };
-  };
-  const events = () => database.db.selectFrom('installation_events').selectAll().orderBy('id').execute();
-  const expectNothingStored = async () => {
-    expect(await events()).toEqual([]);
-    expect(await database.db.selectFrom('jobs').select('job_id').execute()).toEqual([]);
-  };
+  afterAll(() => ingress.stop());
+  beforeEach(() => ingress.forget());
 
   test.each(['x-github-event', 'x-github-delivery', 'x-hub-signature-256'])(
     'without %s it is 400 and nothing is stored (B1)',
     async (name) => {
-      const answer = await send(without(await sign({}), name));
+      const answer = await ingress.send(without(await sign({}), name));
       expect(answer).toMatchObject({ status: 400, text: expect.stringMatching(new RegExp(`The header ${name} is missing`, 'i')) });
-      await expectNothingStored();
+      await ingress.expectNothingStored();
     },
   );
 
   test('a sha1 signature alone counts as none (B1)', async () => {
     const delivery = without(await sign({}), 'x-hub-signature-256');
     const sha1 = createHmac('sha1', SECRETS.SECRET_7).update(delivery.body).digest('hex');
-    expect(await send({ ...delivery, headers: { ...delivery.headers, 'x-hub-signature': `sha1=${sha1}` } })).toMatchObject({ status: 400 });
-    await expectNothingStored();
+    expect(await ingress.send({ ...delivery, headers: { ...delivery.headers, 'x-hub-signature': `sha1=${sha1}` } })).toMatchObject({
+      status: 400,
+    });
+    await ingress.expectNothingStored();
   });
 
   test('whatever is wrong with a signature, the answer is one and the same 401 (B1, B2)', async () => {
@@ -124,8 +56,9 @@ describe('deliveries over HTTP', () => {
       without(good, 'x-github-hook-installation-target-id'),
       await sign({}, { headers: { 'x-github-hook-installation-target-id': 'seven' } }),
     ];
-    for (const delivery of wrong) expect(await send(delivery)).toMatchObject({ status: 401, text: 'The signature does not match.' });
-    await expectNothingStored();
+    for (const delivery of wrong)
+      expect(await ingress.send(delivery)).toMatchObject({ status: 401, text: 'The signature does not match.' });
+    await ingress.expectNothingStored();
     for (const said of [
       'the webhook secret of App 7 is another one at GitHub',
       'No App 10 is configured: it is another App',
@@ -138,19 +71,19 @@ describe('deliveries over HTTP', () => {
   test('the JSON in a form, which is GitHub’s other content type, is stored as if it had come alone (P1)', async () => {
     const body = `payload=${encodeURIComponent(JSON.stringify({ zen: 'a+b & c=d ü' }))}`;
     const { headers } = await sign('unsigned', { headers: { 'x-hub-signature-256': hmacOf(body) } });
-    expect(await send({ headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' }, body })).toMatchObject({
+    expect(await ingress.send({ headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' }, body })).toMatchObject({
       text: 'ok',
     });
-    expect(await events()).toMatchObject([{ event: 'ping', outcome: 'ok', payload: { zen: 'a+b & c=d ü' } }]);
+    expect(await ingress.events()).toMatchObject([{ event: 'ping', outcome: 'ok', payload: { zen: 'a+b & c=d ü' } }]);
   });
 
   test('each App has its own secret, and the previous one counts while it is replaced (B2)', async () => {
-    expect(await send(await sign({}))).toMatchObject({ status: 200, text: 'ok' });
-    expect(await send(await sign({}, { secret: SECRETS.OLD_SECRET_7 }))).toMatchObject({ status: 200 });
-    expect(await send(await sign({}, { secret: SECRETS.SECRET_8, appId: 8 }), '/')).toMatchObject({ status: 200 });
-    expect(await send(await sign({}), '/webhooks/github?source=hook')).toMatchObject({ status: 200 });
-    expect((await events()).map((event) => event.app_id)).toEqual([7, 7, 8, 7]);
-    const metrics = await (await fetch(`${health}/metrics`)).text();
+    expect(await ingress.send(await sign({}))).toMatchObject({ status: 200, text: 'ok' });
+    expect(await ingress.send(await sign({}, { secret: SECRETS.OLD_SECRET_7 }))).toMatchObject({ status: 200 });
+    expect(await ingress.send(await sign({}, { secret: SECRETS.SECRET_8, appId: 8 }), '/')).toMatchObject({ status: 200 });
+    expect(await ingress.send(await sign({}), '/webhooks/github?source=hook')).toMatchObject({ status: 200 });
+    expect((await ingress.events()).map((event) => event.app_id)).toEqual([7, 7, 8, 7]);
+    const metrics = await (await fetch(`${ingress.health}/metrics`)).text();
     expect(metrics).toMatch(/paddock_newest_verified_delivery_timestamp_seconds\{app="8"\} \d/);
     expect(metrics).toMatch(/paddock_deliveries_total\{event="ping",outcome="ok"\} \d/);
   });
@@ -170,51 +103,51 @@ describe('deliveries over HTTP', () => {
     `{"a":${'['.repeat(600)}${']'.repeat(600)}}`,
   ])('a signed body that is no usable JSON object is 400 and nothing is stored (B5) #%#', async (body) => {
     const { headers } = await sign('unsigned', { headers: { 'x-hub-signature-256': hmacOf(body) } });
-    expect(await send({ headers, body })).toMatchObject({ status: 400 });
-    await expectNothingStored();
+    expect(await ingress.send({ headers, body })).toMatchObject({ status: 400 });
+    await ingress.expectNothingStored();
   });
 
   test.each([{}, { action: 'queued' }, { action: 'queued', workflow_job: { id: 1e300 } }])(
     'a workflow_job that lacks what every one has is 400 and nothing is stored (B5) #%#',
     async (payload) => {
-      expect(await send(await sign({ action: 'queued', ...payload }, { event: 'workflow_job' }))).toMatchObject({
+      expect(await ingress.send(await sign({ action: 'queued', ...payload }, { event: 'workflow_job' }))).toMatchObject({
         status: 400,
         text: expect.stringContaining('not a workflow_job payload'),
       });
-      await expectNothingStored();
+      await ingress.expectNothingStored();
     },
   );
 
   test('a body of very many objects is 400 before any of them is made; brackets in a text are none (B5, B6)', async () => {
-    expect(await send(await sign(`{"a":[${'{},'.repeat(1_000_000)}0]}`))).toMatchObject({
+    expect(await ingress.send(await sign(`{"a":[${'{},'.repeat(1_000_000)}0]}`))).toMatchObject({
       status: 400,
       text: 'The body has more than 1000000 objects and arrays.',
     });
-    await expectNothingStored();
-    expect(await send(await sign({ zen: '[{'.repeat(1_000_000) }))).toMatchObject({ status: 200 });
+    await ingress.expectNothingStored();
+    expect(await ingress.send(await sign({ zen: '[{'.repeat(1_000_000) }))).toMatchObject({ status: 200 });
   });
 
   test('a body above the limit is 413, whether it says its length or not (B1)', async () => {
     const delivery = await sign(JSON.stringify({ text: 'x'.repeat(LIMIT) }));
-    expect(await send(delivery)).toMatchObject({ status: 413 });
+    expect(await ingress.send(delivery)).toMatchObject({ status: 413 });
     const body = new Blob([delivery.body]).stream();
-    const chunked = await fetch(base, { method: 'POST', headers: delivery.headers, body, duplex: 'half' });
+    const chunked = await fetch(ingress.base, { method: 'POST', headers: delivery.headers, body, duplex: 'half' });
     expect(chunked.status).toBe(413);
-    await expectNothingStored();
+    await ingress.expectNothingStored();
     const largest = `{"text":"${'x'.repeat(LIMIT - 11)}"}`;
-    expect(await send(await sign(largest))).toMatchObject({ status: 200 });
+    expect(await ingress.send(await sign(largest))).toMatchObject({ status: 200 });
   });
 
   test('other methods are 405, other paths 404, and odd ones never 500 (B5)', async () => {
-    const get = await fetch(`${base}/webhooks/github`);
+    const get = await fetch(`${ingress.base}/webhooks/github`);
     expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST']);
-    expect((await fetch(`${base}/`, { method: 'PUT', body: 'x' })).status).toBe(405);
-    expect((await fetch(`${base}/elsewhere`)).status).toBe(404);
-    expect((await send(await sign({}), '/webhooks/github/x')).status).toBe(404);
-    expect((await send(await sign({}), '/webhooks/github/')).status).toBe(404);
-    expect((await send(await sign({}), '/webhooks/github?source=hook')).status).toBe(200);
-    expect((await fetch(`${base}/%E0%A4%A`)).status).toBeLessThan(500);
-    expect((await fetch(`${health}/healthz`)).status).toBe(200);
+    expect((await fetch(`${ingress.base}/`, { method: 'PUT', body: 'x' })).status).toBe(405);
+    expect((await fetch(`${ingress.base}/elsewhere`)).status).toBe(404);
+    expect((await ingress.send(await sign({}), '/webhooks/github/x')).status).toBe(404);
+    expect((await ingress.send(await sign({}), '/webhooks/github/')).status).toBe(404);
+    expect((await ingress.send(await sign({}), '/webhooks/github?source=hook')).status).toBe(200);
+    expect((await fetch(`${ingress.base}/%E0%A4%A`)).status).toBeLessThan(500);
+    expect((await fetch(`${ingress.health}/healthz`)).status).toBe(200);
   });
 
   test('every example of the handled events is stored as it is, with an answer of 200 (A4, B3)', async () => {
@@ -222,10 +155,10 @@ describe('deliveries over HTTP', () => {
     for (const event of ['workflow_job', 'installation', 'installation_repositories', 'ping', 'push']) {
       for (const payload of definitions.find(({ name }) => name === event)?.examples ?? []) {
         sent.push({ event, payload });
-        expect(await send(await sign(payload, { event }))).toMatchObject({ status: 200 });
+        expect(await ingress.send(await sign(payload, { event }))).toMatchObject({ status: 200 });
       }
     }
-    const rows = await events();
+    const rows = await ingress.events();
     expect(rows).toHaveLength(sent.length);
     const isWhole = rows.map(({ payload }, index) => JSON.stringify(payload).length === JSON.stringify(sent[index]?.payload).length);
     const isIgnored = rows.map(({ outcome }) => outcome === 'ignored_no_label');
@@ -238,9 +171,9 @@ describe('deliveries over HTTP', () => {
 
   test('characters that JSONB cannot hold are replaced and the row says so; numbers keep their digits (B9)', async () => {
     const text = String.raw`{"zen":"a\u0000b\ud800c \ud83d\ude00","n":12345678901234567890.5}`;
-    expect(await send(await sign(text))).toMatchObject({ status: 200 });
-    expect(await send(await sign('{"n":1e999999,"m":12345678901234567890}'))).toMatchObject({ status: 200 });
-    const rows = await database.db
+    expect(await ingress.send(await sign(text))).toMatchObject({ status: 200 });
+    expect(await ingress.send(await sign('{"n":1e999999,"m":12345678901234567890}'))).toMatchObject({ status: 200 });
+    const rows = await ingress.database.db
       .selectFrom('installation_events')
       .select((eb) => [eb.cast<string>('payload', 'text').as('payload'), 'payload_repaired'])
       .orderBy('id')
@@ -253,16 +186,16 @@ describe('deliveries over HTTP', () => {
       workflow_job: { labels: ['linux'], name: 'a\0b\ud800' },
       repository: { private: true },
     });
-    expect(await send(await sign(job, { event: 'workflow_job' }))).toMatchObject({ status: 200, text: 'job_stored' });
-    expect(await database.db.selectFrom('jobs').select('job_name').execute()).toEqual([{ job_name: 'a\ufffdb\ufffd' }]);
+    expect(await ingress.send(await sign(job, { event: 'workflow_job' }))).toMatchObject({ status: 200, text: 'job_stored' });
+    expect(await ingress.database.db.selectFrom('jobs').select('job_name').execute()).toEqual([{ job_name: 'a\ufffdb\ufffd' }]);
   });
 
   test('bytes that are no UTF-8 are replaced and the row says so (B9)', async () => {
     const body = Buffer.concat([Buffer.from('{"zen":"a'), Buffer.from([0xff, 0xed, 0xa0, 0x80]), Buffer.from('é"}')]);
     const signature = `sha256=${createHmac('sha256', SECRETS.SECRET_7).update(body).digest('hex')}`;
     const { headers } = await sign('unsigned', { headers: { 'x-hub-signature-256': signature } });
-    expect((await fetch(base, { method: 'POST', headers, body })).status).toBe(200);
-    const [row] = await events();
+    expect((await fetch(ingress.base, { method: 'POST', headers, body })).status).toBe(200);
+    const [row] = await ingress.events();
     expect(row).toMatchObject({ payload: { zen: 'a\ufffd\ufffd\ufffd\ufffdé' }, payload_repaired: true });
   });
 
@@ -273,10 +206,10 @@ describe('deliveries over HTTP', () => {
         return sign(examplePayload('workflow_job', 'queued', changes), { event: 'workflow_job', guid: `guid-${index % 50}` });
       }),
     );
-    const answers = await Promise.all(deliveries.map((delivery) => send(delivery)));
+    const answers = await Promise.all(deliveries.map((delivery) => ingress.send(delivery)));
     expect(answers.every(({ status }) => status === 200)).toBe(true);
     expect(answers.filter(({ text }) => text === 'job_stored')).toHaveLength(50);
     expect(answers.filter(({ text }) => text === 'job_already_exists')).toHaveLength(50);
-    expect(await events()).toHaveLength(100);
+    expect(await ingress.events()).toHaveLength(100);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { callJson, objectPath } from './call.ts';
 import type { Cluster } from './connect.ts';
-import { containerStatus, eventAbout, failureOf, RUNNING } from './scenes/contract-parts.scene.ts';
+import { containerStatus, eventAbout, failureOf, RUNNING, setPodStatus, workerOf } from './scenes/contract-parts.scene.ts';
 import { podEvents } from './events.ts';
 import { readLogTail } from './logs.ts';
 import { createPod, deletePod, findPod, listPods } from './pods.ts';
@@ -38,17 +38,8 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
     });
     afterAll(async () => stop?.());
 
-    const newWorker = (instance = `i${++made}`) => {
-      const worker = `pdk-${instance}-${++made}`;
-      return { name: worker, namespace, instance, pool: 'linux', image: 'example.test/runner:1', entityId: 42, scopeRepoId: 0 };
-    };
-    const setStatus = (pod: string, status: object) =>
-      callJson(cluster, {
-        method: 'PATCH',
-        path: objectPath(namespace, 'pods', pod, 'status'),
-        body: { status },
-        contentType: 'application/merge-patch+json',
-      });
+    const newWorker = (instance = `i${++made}`) => workerOf(instance, `pdk-${instance}-${++made}`);
+    const setStatus = (pod: string, status: object) => setPodStatus(cluster, { namespace, name: pod }, status);
 
     probeContract(() => ({ cluster, stranger }));
 

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { findWorkerToProvision, saveRegistration } from '@paddock/db/workers/workers';
-import type { Task } from '@paddock/queue/task';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { failWorker } from './fail-worker.ts';
-import { reprovisionForgotten } from '../matching/match-loop.ts';
 import { look, type Seen } from '../scenes/evidence.scene.ts';
 import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { taskFor } from '../scenes/provisioning-task.scene.ts';
 import { startStalledRuns } from '../scenes/stalled-run.scene.ts';
 import { putSecret } from './put-secret.ts';
 import { startPod } from './start-pod.ts';
@@ -23,19 +22,6 @@ beforeEach(async () => {
 });
 
 const JIT = '/generate-jitconfig$';
-
-const taskFor = (podName: string, leaseLeft: number): Task => ({
-  id: 'a task',
-  kind: 'provision-worker',
-  subject: { type: 'worker', id: podName, name: null },
-  payload: {},
-  attempt: 1,
-  maxAttempts: 5,
-  crashes: 0,
-  deliveryGuid: null,
-  fence: 1,
-  leaseLeft: () => leaseLeft,
-});
 
 describe('provisioning', () => {
   test('asks GitHub once and the cluster five times when all goes well, a token apart (P4)', async () => {
@@ -246,28 +232,6 @@ describe('provisioning', () => {
     await world.gitHub.failNext({ path: JIT, status: 422, times: 5 });
     await world.settle(20);
     expect(await seen.failures()).toEqual(['provisioning_failed']);
-    await seen.expectOneWorker();
-  });
-
-  test('a worker whose task is gone is provisioned again (P1)', async () => {
-    await world.queueJob();
-    await world.match();
-    await world.db.deleteFrom('tasks').execute();
-    expect(await reprovisionForgotten(world.db, 60_000)).toEqual([]);
-    expect(await reprovisionForgotten(world.db, 0)).toHaveLength(1);
-    expect(await reprovisionForgotten(world.db, 0)).toEqual([]);
-    await world.settle();
-    await seen.expectOneWorker();
-  });
-
-  test('a worker without a pod that is to be stopped is not provisioned again; taken back into supply, it is (C3)', async () => {
-    await world.queueJob();
-    await world.match();
-    await world.db.deleteFrom('tasks').execute();
-    await world.db.updateTable('workers').set({ stopping_at: new Date(), stop_reason: 'surplus' }).execute();
-    expect(await reprovisionForgotten(world.db, 0)).toEqual([]);
-    await world.match();
-    await world.settle();
     await seen.expectOneWorker();
   });
 

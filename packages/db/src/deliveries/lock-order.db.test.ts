@@ -10,6 +10,7 @@ import { pools } from '../scenes/job-lives.scene.ts';
 import { storeJobs } from '../jobs/jobs.ts';
 import { decideOn } from '../jobs/stated-columns.ts';
 import type { Database } from '../schema/tables.ts';
+import { mixedBatch, pools as poolsOfBatch } from '../scenes/deliveries-to-record.scene.ts';
 import { deliveryToRecord } from '../scenes/delivery.scene.ts';
 import { recordDeliveries } from './record-deliveries.ts';
 import { isJobDelivery, statementOf } from './store-job-deliveries.ts';
@@ -122,4 +123,11 @@ test('a job is seen to run only together with the worker that is bound to it (B7
   expect(await database.db.selectFrom('jobs').select(['status', 'k8s_pod']).where('job_id', '=', 4).execute()).toEqual([
     { status: 'running', k8s_pod: name },
   ]);
+});
+
+test('batches of the same jobs and installations beside each other all succeed (B6)', async () => {
+  const events = () => database.db.selectFrom('installation_events').select('id').execute();
+  const before = (await events()).length;
+  await Promise.all(Array.from({ length: 12 }, () => recordDeliveries(database.db, mixedBatch(), poolsOfBatch)));
+  expect(await events()).toHaveLength(before + 240);
 });

@@ -4,29 +4,22 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { fc } from '@paddock/testing/random-cases';
 import type { Insertable } from 'kysely';
 import type { Database } from '../schema/tables.ts';
-import { ORG, pools, at, queued, running, completed, foreign, RUNNING_WORKER } from '../scenes/job-statements.scene.ts';
+import { ORG, pools, at, queued, running, completed, foreign, RUNNING_WORKER, factsOf } from '../scenes/job-statements.scene.ts';
 import { recordJobs } from './record-jobs.ts';
 
 describe('the statement that writes jobs', () => {
   let database: TestDatabase;
-
   beforeAll(async () => {
     database = await createTestDatabase();
   });
   afterAll(() => database.drop());
   beforeEach(async () => {
-    await database.db.deleteFrom('jobs').execute();
-    await database.db.deleteFrom('workers').execute();
-    await database.db.deleteFrom('installations').execute();
+    for (const table of ['jobs', 'workers', 'installations'] as const) await database.db.deleteFrom(table).execute();
   });
 
   const record = (...statements: DeliveredStatement[]) => database.db.transaction().execute((trx) => recordJobs(trx, statements, pools));
   const job = async (jobId = 900) => database.db.selectFrom('jobs').selectAll().where('job_id', '=', jobId).executeTakeFirst();
-  /** What GitHub has said, without what tells of the writing. */
-  const facts = async () => {
-    const row = await job();
-    return { ...row, created_at: 0, updated_at: 0, revision: 0, delivery_guid: 0 };
-  };
+  const facts = async () => factsOf(await job());
   const worker = async (name: string) =>
     database.db.selectFrom('workers').selectAll().where('pod_name', '=', name).executeTakeFirstOrThrow();
   const addWorker = (name: string, more: Partial<Insertable<Database['workers']>> = {}) =>

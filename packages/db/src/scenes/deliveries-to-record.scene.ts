@@ -39,3 +39,19 @@ export const mixedBatch = () =>
   });
 
 export const reduced = () => '{"reduced":true}';
+
+/** When an account's name was stated twice. */
+export const SECOND = '2026-01-02T00:00:00Z';
+
+/** The account has another login. */
+export const renamed = (login: string, at = SECOND) => {
+  const account = { id: 11, login, updated_at: at };
+  return delivery('installation_target', { action: 'renamed', account, target_type: 'Organization', installation: { id: 31 } });
+};
+
+/** A job of that second, of the account under this login. */
+export const jobUnder = (login: string) => {
+  const body = jobBody('queued', 900, ['k8s'], { ...ACME, login });
+  const times = { created_at: SECOND, started_at: SECOND };
+  return delivery('workflow_job', { ...body, workflow_job: { ...(body['workflow_job'] as JsonObject), ...times } });
+};

@@ -1,3 +1,5 @@
+import { callJson, objectPath } from '../call.ts';
+import type { Cluster } from '../connect.ts';
 import { classifyKubeError, type KubeFailure } from '../errors.ts';
 
 /** How a call failed, or undefined if it did not. */
@@ -32,3 +34,23 @@ export const RUNNING = {
   startTime: '2026-11-20T10:00:00Z',
   containerStatuses: [containerStatus({ running: { startedAt: '2026-11-20T10:00:02Z' } })],
 };
+
+/** As a kubelet sets it. */
+export const setPodStatus = (cluster: Cluster, { namespace, name }: { namespace: string; name: string }, status: object) =>
+  callJson(cluster, {
+    method: 'PATCH',
+    path: objectPath(namespace, 'pods', name, 'status'),
+    body: { status },
+    contentType: 'application/merge-patch+json',
+  });
+
+/** What a worker's pod is made from. */
+export const workerOf = (instance: string, name: string) => ({
+  name,
+  namespace: 'runners',
+  instance,
+  pool: 'linux',
+  image: 'example.test/runner:1',
+  entityId: 42,
+  scopeRepoId: 0,
+});

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { reprovisionForgotten } from '../matching/match-loop.ts';
 import { look, type Seen } from '../scenes/evidence.scene.ts';
 
 // Without a kubelet: pods stay Pending, so that what is left behind can be looked at.
@@ -68,4 +69,26 @@ test.each([
   await world.settle();
   await seen.expectOneWorker();
   expect(await seen.registrations()).toHaveLength(2);
+});
+
+test('a worker whose task is gone is provisioned again (P1)', async () => {
+  await world.queueJob();
+  await world.match();
+  await world.db.deleteFrom('tasks').execute();
+  expect(await reprovisionForgotten(world.db, 60_000)).toEqual([]);
+  expect(await reprovisionForgotten(world.db, 0)).toHaveLength(1);
+  expect(await reprovisionForgotten(world.db, 0)).toEqual([]);
+  await world.settle();
+  await seen.expectOneWorker();
+});
+
+test('a worker without a pod that is to be stopped is not provisioned again; taken back into supply, it is (C3)', async () => {
+  await world.queueJob();
+  await world.match();
+  await world.db.deleteFrom('tasks').execute();
+  await world.db.updateTable('workers').set({ stopping_at: new Date(), stop_reason: 'surplus' }).execute();
+  expect(await reprovisionForgotten(world.db, 0)).toEqual([]);
+  await world.match();
+  await world.settle();
+  await seen.expectOneWorker();
 });
