@@ -6,7 +6,7 @@ import { jobSettings } from '../jobs/job-settings.ts';
 import { QUEUED_AT_MOST_MS, RECOVERY_LIMIT, ROWS_OF_RECOVERY, SILENCE_MS } from '../jobs/job-sweeps.ts';
 
 /** A setting's default, as a service has it in force. */
-export function byDefault({ default: value, env }: Setting<number>): number {
+function byDefault({ default: value, env }: Setting<number>): number {
   if (value === undefined) throw new Error(`${env} has no default`);
   return value;
 }

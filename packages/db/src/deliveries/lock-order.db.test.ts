@@ -125,8 +125,9 @@ test('a job is seen to run only together with the worker that is bound to it (B7
   ]);
 });
 
+const events = () => database.db.selectFrom('installation_events').select('id').execute();
+
 test('batches of the same jobs and installations beside each other all succeed (B6)', async () => {
-  const events = () => database.db.selectFrom('installation_events').select('id').execute();
   const before = (await events()).length;
   await Promise.all(Array.from({ length: 12 }, () => recordDeliveries(database.db, mixedBatch(), poolsOfBatch)));
   expect(await events()).toHaveLength(before + 240);
