@@ -77,12 +77,12 @@ describe('after an outage (E1)', () => {
     await scene.cycle();
     await scene.queueJobs(3);
     // So many that the lost ones lie a page below whatever the empty list could be taken to cover.
-    await scene.queueJobs(100, {});
+    await scene.lengthenLog(100);
     await scene.pass(1);
     await scene.world.github.failNext({ method: 'GET', path: '/app/hook/deliveries$', status: 200, body: [] });
     expect(await scene.cycle()).toMatchObject({ attempts: 0, failed: 0 });
     await scene.pass(120);
-    await scene.queueJobs(100, {});
+    await scene.lengthenLog(100);
     expect(await scene.cycle()).toMatchObject({ pages: 3, failed: 3, accepted: 3 });
   });
 
@@ -115,7 +115,7 @@ describe('after an outage (E1)', () => {
   test('attempts of one GUID over page borders are judged together', async () => {
     await start();
     await scene.queueJobs(1);
-    await scene.queueJobs(99, {});
+    await scene.lengthenLog(99);
     expect(await scene.cycle()).toMatchObject({ accepted: 1, pages: 1 });
     await scene.db.deleteFrom('unresolved_deliveries').execute();
     // The success is the newest of the first page, the failure alone on the second.

@@ -146,7 +146,7 @@ describe('an endpoint that is back (E1)', () => {
 
 describe('what an extra look costs (E1, P4)', () => {
   test('reads only what is new since the last one, down to a minute before now', async () => {
-    await scene.queueJobs(230, {});
+    await scene.lengthenLog(230);
     await scene.pass(2);
     await scene.queueJobs(1, {});
     expect(await scene.cycle()).toMatchObject({ pages: 3 });

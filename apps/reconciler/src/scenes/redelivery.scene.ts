@@ -28,6 +28,8 @@ export interface RedeliveryScene {
   cycle(more?: Partial<RedeliverOptions>): Promise<RedeliverCounts>;
   /** Queues jobs whose `queued` deliveries get lost, as far as the faults say. */
   queueJobs(count: number, faults?: DeliveryFaults): Promise<void>;
+  /** Queues jobs whose deliveries the log calls successful, without sending them: for the log's length, at no cost. */
+  lengthenLog(count: number): Promise<void>;
   /** Writes the event row that ingress writes for a delivery. */
   storeEvent(guid: string, outcome?: 'job_stored' | 'repeated_body'): Promise<void>;
   /** Lets so many minutes go by, at GitHub and here. */
@@ -140,6 +142,12 @@ export async function startRedeliveryScene(database: TestDatabase, given: Redeli
       [...new Set(arrived.map(({ guid }) => guid))].filter((guid) => !stored.has(guid)),
     );
   };
+  const queueJobs: RedeliveryScene['queueJobs'] = async (count, faults = { lossRate: 1 }) => {
+    await world.github.setDeliveryFaults(faults);
+    for (let index = 0; index < count; index++) await world.github.queueJob({ repo: 'acme/api', labels: ['ubuntu'] });
+    await world.github.settled();
+    await world.github.setDeliveryFaults({});
+  };
   return {
     db,
     world,
@@ -156,12 +164,8 @@ export async function startRedeliveryScene(database: TestDatabase, given: Redeli
       await world.github.settled();
       return counts;
     },
-    async queueJobs(count, faults = { lossRate: 1 }) {
-      await world.github.setDeliveryFaults(faults);
-      for (let index = 0; index < count; index++) await world.github.queueJob({ repo: 'acme/api', labels: ['ubuntu'] });
-      await world.github.settled();
-      await world.github.setDeliveryFaults({});
-    },
+    queueJobs,
+    lengthenLog: (count) => queueJobs(count, { lossRate: 1, lossStatusCode: 202 }),
     storeEvent: (guid, outcome) => storeEvents(db, [guid], outcome),
     async pass(minutes) {
       passedMs += minutes * 60_000;
