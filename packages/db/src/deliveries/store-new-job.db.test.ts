@@ -48,13 +48,14 @@ describe('storeNewJob', () => {
   });
 
   test('writes the same rows as the statement for all cases (A5, A9, B6)', async () => {
-    expect(await store(deliveryOf(901, 'queued'))).toBe('job_stored');
+    const queued = deliveryOf(901, 'queued');
+    expect(await store(queued)).toBe('job_stored');
     const short = await written();
     await database.db.deleteFrom('jobs').execute();
     await database.db.deleteFrom('installation_events').execute();
 
     // Two deliveries go the long way; the other one is of a job that no pool serves, and has no row.
-    const batch = [deliveryOf(901, 'queued'), deliveryOf(902, 'queued', {}, { labels: ['windows'] })];
+    const batch = [queued, deliveryOf(902, 'queued', {}, { labels: ['windows'] })];
     expect(await recordDeliveries(database.db, batch, pools)).toEqual(['job_stored', 'ignored_no_label']);
     const { jobs, events } = await written();
 
