@@ -4,7 +4,10 @@ const project = (displayName, testMatch, extra = {}) => ({
   displayName,
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
-  moduleNameMapper: { '^@kubernetes/client-node$': '<rootDir>/tools/jest-kube-client.cjs' },
+  moduleNameMapper: {
+    '^@kubernetes/client-node$': '<rootDir>/tools/jest-shared/kubernetes-client.cjs',
+    '^(kysely|zod)$': '<rootDir>/tools/jest-shared/$1.cjs',
+  },
   transform: { '\\.ts$': '<rootDir>/tools/jest-transform.mjs' },
   testMatch,
   testPathIgnorePatterns: ['/node_modules/', '/\\.tsc/'],

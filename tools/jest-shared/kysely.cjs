@@ -1,0 +1,3 @@
+const { loadOnce } = require('./load-once.cjs');
+
+module.exports = loadOnce('db', 'kysely');
