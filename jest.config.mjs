@@ -6,7 +6,8 @@ const project = (displayName, testMatch, extra = {}) => ({
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {
     '^@kubernetes/client-node$': '<rootDir>/tools/jest-shared/kubernetes-client.cjs',
-    '^(kysely|zod)$': '<rootDir>/tools/jest-shared/$1.cjs',
+    '^kysely$': '<rootDir>/tools/jest-shared/kysely.cjs',
+    '^zod$': '<rootDir>/tools/jest-shared/zod.cjs',
   },
   transform: { '\\.ts$': '<rootDir>/tools/jest-transform.mjs' },
   testMatch,

@@ -1,5 +1,6 @@
-// Packages as Node itself loads them, once for all test files of a worker: Jest would load hundreds of modules for each file. Such a package keeps
-// no state, and asks for no instance of Promise or Date, which a test file has its own of.
+// Node itself loads these packages, once for all test files of a worker: Jest would load hundreds of
+// modules for each file. Such a package keeps no state, and never asks for `instanceof Promise` or the
+// like: each test file has globals of its own.
 const { join } = require('node:path');
 const { runInThisContext } = require('node:vm');
 
