@@ -1,3 +1,4 @@
+import { WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
 import type { Truth } from '@paddock/simulators/github/control';
 import { sql } from 'kysely';
 import type { Environment } from './environment.ts';
@@ -13,14 +14,25 @@ export interface Told {
 /** A row bears the instant at which its transaction began, and others see it once that is over: where PostgreSQL keeps that instant, it counts. */
 const SEEN_AT = sql`case when current_setting('track_commit_timestamp') = 'on' then pg_xact_commit_timestamp(xmin) else received_at end`;
 
-/** A transaction may wait for its turn before it looks for jobs: it ends later than all those were told of for which it made workers. */
-const DECIDED_AT = sql`greatest(created_at, max(
-  (select min(received_at) from installation_events where job_id = made_for_job_id)) over (partition by created_at))`;
+/**
+ * A transaction may wait for its turn before it looks for jobs: it ends later than all those were told of for which it made workers. A stop
+ * may have been taken back since, so its task counts.
+ */
+const WORKERS = sql<{ name: string; begunAt: number; decidedAt: number; spareUntil: number | null }>`
+  with heard as (
+    select job_id, min(received_at) as at from installation_events group by job_id
+  ), stops as (
+    select subject_id, min(queued_at) as at
+    from (select kind, subject_id, queued_at from tasks union all select kind, subject_id, queued_at from operations) known
+    where kind = ${WORKER_TASK.stopWorker} group by subject_id
+  )
+  select pod_name as name, extract(epoch from created_at)::float8 * 1000 as "begunAt",
+    extract(epoch from greatest(created_at, max(heard.at) over (partition by created_at)))::float8 * 1000 as "decidedAt",
+    extract(epoch from least(assigned_at, stopping_at, completed_at, stops.at))::float8 * 1000 as "spareUntil"
+  from workers left join heard on job_id = made_for_job_id left join stops on subject_id = pod_name`;
 
 export async function readTold(db: Environment['db']): Promise<Told> {
-  const { rows: workers } = await sql<{ name: string; begunAt: number; decidedAt: number; spareUntil: number | null }>`
-    select pod_name as name, extract(epoch from created_at)::float8 * 1000 as "begunAt", extract(epoch from ${DECIDED_AT})::float8 * 1000 as "decidedAt",
-      extract(epoch from least(assigned_at, stopping_at, completed_at))::float8 * 1000 as "spareUntil" from workers`.execute(db);
+  const { rows: workers } = await WORKERS.execute(db);
   const { rows: jobs } = await sql<{ id: number; heardAt: number; newsAt: number | null }>`
     select job_id::float8 as id, extract(epoch from min(received_at))::float8 * 1000 as "heardAt",
       extract(epoch from min(${SEEN_AT}) filter (where event like '%.in_progress' or event like '%.completed'))::float8 * 1000 as "newsAt"
