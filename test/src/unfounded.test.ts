@@ -28,7 +28,7 @@ const job = (id: number, repo = 'acme/shop'): JobTruth => ({
 });
 type Heard = Told['jobs'] extends ReadonlyMap<number, infer T> ? T : never;
 /** Heard of before the workers were decided upon, and that it had begun long after. */
-const WAITING: Heard = { heardAt: 5, newsAt: 90 };
+const WAITING: Heard = { heardAt: 5_000, newsAt: 90_000 };
 
 interface Scene {
   readonly registrations: readonly RegistrationTruth[];
@@ -37,7 +37,7 @@ interface Scene {
   readonly spareUntil?: Readonly<Record<string, number>>;
 }
 
-/** The workers are decided upon at the instants 10, 20 and so on. */
+/** The workers are decided upon at the seconds 10, 20 and so on. */
 function unfounded({ registrations, jobs, spareUntil = {} }: Scene): string[] {
   return findUnfounded(
     { jobs: jobs.map(([one]) => one), runners: [], registrations, deliveries: [], calls: {} },
@@ -45,7 +45,7 @@ function unfounded({ registrations, jobs, spareUntil = {} }: Scene): string[] {
       workers: new Map(
         registrations.map(({ name }, index) => [
           name,
-          { begunAt: 10 * (index + 1) - 2, decidedAt: 10 * (index + 1), spareUntil: spareUntil[name] ?? Infinity },
+          { begunAt: 10_000 * (index + 1) - 1_000, decidedAt: 10_000 * (index + 1), spareUntil: spareUntil[name] ?? Infinity },
         ]),
       ),
       jobs: new Map(jobs.flatMap(([{ id }, heard]) => (heard === undefined ? [] : [[id, heard] as const]))),
@@ -56,12 +56,12 @@ function unfounded({ registrations, jobs, spareUntil = {} }: Scene): string[] {
 describe('workers that nothing we had been told called for (P3)', () => {
   test('one for a job that waited as far as we had heard was called for', () => {
     expect(unfounded({ registrations: [registration('a')], jobs: [[job(7), WAITING]] })).toEqual([]);
-    expect(unfounded({ registrations: [registration('a')], jobs: [[job(7), { heardAt: 10, newsAt: 9 }]] })).toEqual([]);
+    expect(unfounded({ registrations: [registration('a')], jobs: [[job(7), { heardAt: 10_000, newsAt: 9_500 }]] })).toEqual([]);
   });
 
   test.each<[string, JobTruth, Heard | undefined]>([
-    ['the news had come before it was decided upon', job(7), { heardAt: 5, newsAt: 7 }],
-    ['the job was not heard of yet', job(7), { heardAt: 11, newsAt: 90 }],
+    ['the news had come before it was decided upon', job(7), { heardAt: 5_000, newsAt: 7_000 }],
+    ['the job was not heard of yet', job(7), { heardAt: 11_000, newsAt: 90_000 }],
     ['the job was never heard of', job(7), undefined],
     ['the job is of another scope', job(7, 'mona/dotfiles'), WAITING],
   ])('not if %s', (_why, one, heard) => {
@@ -71,7 +71,7 @@ describe('workers that nothing we had been told called for (P3)', () => {
   test('a job calls for one at a time', () => {
     const registrations = [registration('a'), registration('b')];
     expect(unfounded({ registrations, jobs: [[job(7), WAITING]] })).toEqual(['b']);
-    expect(unfounded({ registrations, jobs: [[job(7), WAITING]], spareUntil: { a: 19 } })).toEqual([]);
+    expect(unfounded({ registrations, jobs: [[job(7), WAITING]], spareUntil: { a: 19_000 } })).toEqual([]);
     const two = [[job(7), WAITING] as const, [job(8), WAITING] as const];
     expect(unfounded({ registrations, jobs: two })).toEqual([]);
   });

@@ -8,6 +8,7 @@ import { type Kysely, sql } from 'kysely';
 import { appProgram } from '../programs.ts';
 import { createService, type Service } from './service.ts';
 import type { Caps, Times } from './times.ts';
+import { noteDecisions } from './unfounded.ts';
 
 export const NAMESPACE = 'runners';
 export const WEBHOOK_SECRET = 'a webhook secret for faults';
@@ -47,6 +48,7 @@ export async function createEnvironment(options: EnvironmentOptions): Promise<En
   const { schema, appId, databaseUrl, github, onEnd } = options;
   await migrate({ url: databaseUrl, schema });
   const connection = connectDatabase({ url: databaseUrl, schema, poolSize: 2, applicationName: 'faults' });
+  await noteDecisions(connection.db);
   for (const name of options.pausedSweeps) await pauseSweep(connection.db, name);
   const labels = ['self-hosted', schema];
   const env = {

@@ -14,22 +14,21 @@ export interface Told {
 /** A row bears the instant at which its transaction began, and others see it once that is over: where PostgreSQL keeps that instant, it counts. */
 const SEEN_AT = sql`case when current_setting('track_commit_timestamp') = 'on' then pg_xact_commit_timestamp(xmin) else received_at end`;
 
-/**
- * A transaction may wait for its turn before it looks for jobs: it ends later than all those were told of for which it made workers. A stop
- * may have been taken back since, so its task counts.
- */
+/** A worker's row tells when its transaction began, which may have waited for its turn before it looked for jobs. */
+export const noteDecisions = (db: Environment['db']): Promise<unknown> =>
+  sql`alter table workers add column decided_at timestamptz not null default clock_timestamp()`.execute(db);
+
+/** A stop may have been taken back since, so its task counts. */
 const WORKERS = sql<{ name: string; begunAt: number; decidedAt: number; spareUntil: number | null }>`
-  with heard as (
-    select job_id, min(received_at) as at from installation_events group by job_id
-  ), stops as (
+  with stops as (
     select subject_id, min(queued_at) as at
     from (select kind, subject_id, queued_at from tasks union all select kind, subject_id, queued_at from operations) known
     where kind = ${WORKER_TASK.stopWorker} group by subject_id
   )
   select pod_name as name, extract(epoch from created_at)::float8 * 1000 as "begunAt",
-    extract(epoch from greatest(created_at, max(heard.at) over (partition by created_at)))::float8 * 1000 as "decidedAt",
+    extract(epoch from decided_at)::float8 * 1000 as "decidedAt",
     extract(epoch from least(assigned_at, stopping_at, completed_at, stops.at))::float8 * 1000 as "spareUntil"
-  from workers left join heard on job_id = made_for_job_id left join stops on subject_id = pod_name`;
+  from workers left join stops on subject_id = pod_name`;
 
 export async function readTold(db: Environment['db']): Promise<Told> {
   const { rows: workers } = await WORKERS.execute(db);
@@ -42,6 +41,9 @@ export async function readTold(db: Environment['db']): Promise<Told> {
     jobs: new Map(jobs.map(({ id, heardAt, newsAt }) => [id, { heardAt, newsAt: newsAt ?? Infinity }])),
   };
 }
+
+/** PostgreSQL notes the instant of a commit before others see it. */
+const SEEN_WITHIN_MS = 1_000;
 
 /**
  * The registrations that nothing we had been told called for, by name, even if they ran a job by luck: when they were decided upon, no more
@@ -59,7 +61,7 @@ export function findUnfounded({ registrations, jobs }: Truth, told: Told): strin
     const believed = jobs.filter(({ id, repo }) => {
       const heard = told.jobs.get(id);
       if (heard === undefined || (repo !== scope && !repo.startsWith(`${scope}/`))) return false;
-      return heard.heardAt <= decidedAt && heard.newsAt > begunAt;
+      return heard.heardAt <= decidedAt && heard.newsAt + SEEN_WITHIN_MS > begunAt;
     });
     return spare.length >= believed.length;
   });
