@@ -11,6 +11,8 @@ export interface Progress {
   reached(share: number): Promise<void>;
   /** How long the queueing of all jobs takes, in milliseconds. */
   readonly lastsMs: number;
+  /** Queues no further job until this has resolved. */
+  holdUp(until: Promise<unknown>): void;
   /** What is away is back from now on; of several times the last counts. */
   over(): void;
 }

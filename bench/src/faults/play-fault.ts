@@ -53,10 +53,10 @@ export async function playFault(
   await github.setDeliveryFaults(fault.deliveries ?? {});
   await github.setRunnerFaults({ busyLies: fault.busyLies ?? false });
   await cluster.setRunnerFaults(fault.runners ?? {});
-  const { progress, advance, overAt } = createProgress(lastsMs);
+  const { progress, advance, held, overAt } = createProgress(lastsMs);
   const meanwhile = await fault.begin?.(stage, progress);
   const acting = meanwhile?.().then(() => [], told) ?? Promise.resolve([]);
-  const queueing = queueJobs(stage, fault, { jobs, lastsMs, advance });
+  const queueing = queueJobs(stage, fault, { jobs, lastsMs, advance, held });
   const [queued, failures] = await Promise.race([Promise.all([queueing, acting]), broken]);
   const ids = [...queued.keys()];
   const left = await Promise.race([untilSettled(stage, ids, patienceMs), broken]);
@@ -77,8 +77,9 @@ function usualLength({ atUsualTimes = false, stretch = 1 }: Fault, jobs: number)
 }
 
 /** `overAt` answers in milliseconds since the epoch; undefined where nothing came back. */
-function createProgress(lastsMs: number): { progress: Progress; advance: (share: number) => void; overAt: () => number | undefined } {
+function createProgress(lastsMs: number): Pick<Queueing, 'advance' | 'held'> & { progress: Progress; overAt: () => number | undefined } {
   let reachedShare = 0;
+  let holding: Promise<unknown> = Promise.resolve();
   let over: number | undefined;
   const waiting = new Map<() => void, number>();
   return {
@@ -91,8 +92,10 @@ function createProgress(lastsMs: number): { progress: Progress; advance: (share:
         else waiting.set(resolve, share);
         return promise;
       },
+      holdUp: (until) => void (holding = Promise.allSettled([holding, until])),
       over: () => void (over = Date.now()),
     },
+    held: () => holding,
     overAt: () => over,
     advance(share) {
       reachedShare = share;
@@ -107,13 +110,15 @@ interface Queueing {
   readonly jobs: number;
   readonly lastsMs: number;
   readonly advance: (share: number) => void;
+  /** Resolves when the next job may be queued. */
+  readonly held: () => Promise<unknown>;
 }
 
 /** Spread evenly over the run. Answers the ids, each with when it was queued, in milliseconds since the epoch. */
 async function queueJobs(
   { github, environments, random }: Stage,
   fault: Fault,
-  { jobs, lastsMs, advance }: Queueing,
+  { jobs, lastsMs, advance, held }: Queueing,
 ): Promise<Map<number, number>> {
   const queuedAt = new Map<number, number>();
   const queued: JobTruth[] = [];
@@ -123,6 +128,7 @@ async function queueJobs(
   const begun = performance.now();
   for (let index = 0; index < jobs; index++) {
     await sleep(Math.max(0, begun + (index * lastsMs) / jobs - performance.now()));
+    await held();
     const repo = REPOSITORIES[index % REPOSITORIES.length] ?? REPOSITORIES[0];
     // Not by the same remainder as the repository, or an environment would see one of them only.
     const { labels } = environments[Math.floor(index / REPOSITORIES.length) % environments.length] ?? { labels: [] };
