@@ -18,7 +18,7 @@ grant execute on all functions in schema :schema to :ingress, :scheduler, :recon
 
 -- Everybody: the version of the schema, the pools in force, and what the gauges of rows are read from.
 grant select on schema_migration, pools_documents, jobs, installations, demand_keys, registration_budgets to :ingress, :scheduler, :reconciler;
--- The service that first meets a login pins it to its account; only a person changes a pin.
+-- The service that first meets a login pins it to its entity; only a person changes a pin.
 grant select, insert on login_pins to :ingress, :scheduler, :reconciler;
 
 -- Ingress, which the outside reaches: stores deliveries, jobs and installations, says which worker runs which job, and wants looks at

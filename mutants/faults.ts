@@ -83,7 +83,7 @@ export const faults: readonly MutantOfRow[] = [
     jobs: 12,
   },
   {
-    mutant: 'an account is held back because one of its repositories refuses us',
+    mutant: 'an entity is held back because one of its repositories refuses us',
     file: 'apps/scheduler/src/provisioning/after-github-failure.ts',
     find: 'const subject = isRepositorys ? repositoryBreaker(worker.scopeRepoId) : installationBreaker(worker.entityId);',
     replace: 'const subject = isRepositorys && !isUsable ? repositoryBreaker(worker.scopeRepoId) : installationBreaker(worker.entityId);',

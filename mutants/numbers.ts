@@ -149,7 +149,7 @@ export const numbers: readonly NamedMutant[] = [
     tests: [TABLE],
   },
   {
-    mutant: 'an account that names no cap has one of 100 workers',
+    mutant: 'an entity that names no cap has one of 100 workers',
     file: 'packages/domain/src/pools/entities.ts',
     find: 'USUAL_MAX_WORKERS = 20',
     replace: 'USUAL_MAX_WORKERS = 100',

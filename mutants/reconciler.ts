@@ -203,12 +203,12 @@ export const reconciler: readonly NamedMutant[] = [
     tests: ['apps/reconciler/src/jobs/discover-known-runs.db.test.ts'],
   },
   {
-    mutant: 'what GitHub refuses for one repository keeps its account from all calls',
+    mutant: 'what GitHub refuses for one repository keeps its entity from all calls',
     file: 'apps/reconciler/src/github-trouble.ts',
     find: `(subject === 'repository' && kind === 'not_found')) return undefined;
       if (ids[subject] !== 0) refused.add(\`\${subject} \${ids[subject]}\`);`,
     replace: `(subject === 'repository' && kind === 'not_found')) return undefined;
-      refused.add(\`account \${ids.account}\`);`,
+      refused.add(\`entity \${ids.entity}\`);`,
     tests: ['apps/reconciler/src/github-trouble.test.ts'],
   },
   {

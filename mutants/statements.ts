@@ -25,7 +25,7 @@ export const statements: readonly NamedMutant[] = [
   },
   {
     mutant: 'installations that are mentioned are locked in the order in which they are given',
-    file: 'packages/db/src/accounts/installations.ts',
+    file: 'packages/db/src/entities/installations.ts',
     find: '    order by m.entity_id, m.app_id\n',
     replace: '',
     tests: ['packages/db/src/deliveries/lock-order.db.test.ts'],
@@ -172,7 +172,7 @@ begin
     tests: ['packages/db/src/breakers/breakers.db.test.ts'],
   },
   {
-    mutant: 'one account’s failures open a breaker for the whole pool',
+    mutant: 'one entity’s failures open a breaker for the whole pool',
     file: 'packages/db/src/breakers/note-failure.ts',
     find: 'coalesce(not excluded.entities @> b.entities, true))',
     replace: 'true)',

@@ -54,7 +54,7 @@ export const stopping: readonly NamedMutant[] = [
     tests: ['apps/scheduler/src/stopping/stop-worker.db.test.ts'],
   },
   {
-    mutant: 'a worker whose account GitHub refuses ends with its pod still there',
+    mutant: 'a worker whose entity GitHub refuses ends with its pod still there',
     file: 'apps/scheduler/src/stopping/stop-worker.ts',
     find: `if (hasOutlived(evidence) && isRefused(error)) return`,
     replace: `if (isRefused(error)) return`,

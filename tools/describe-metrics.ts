@@ -74,7 +74,7 @@ export function describeMetrics(): string {
 # Metrics
 
 Each service shows them at \`/metrics\` of its port of health, beside those of its process (\`process_*\`, \`nodejs_*\`). Labels come from closed sets or from
-the configuration: none names a job, a repository or an account that the configuration does not name.
+the configuration: none names a job, a repository or an entity that the configuration does not name.
 
 A *gauge of rows* is read from the database at each scrape. Every replica of every service that has it says the same, so take the \`max\` of them and never
 the sum. While PostgreSQL cannot be asked these gauges are absent, and the log says so once: alert on \`absent()\`. All others belong to their process:

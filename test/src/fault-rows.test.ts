@@ -50,10 +50,10 @@ describe('a row of the fault matrix', () => {
     ]);
   });
 
-  test('fails with more in excess than the fault accounts for', () => {
+  test('fails with more in excess than the fault entities for', () => {
     expect(complaints({ excessWorkers: 5 })).toEqual([]);
-    expect(complaints({ excessWorkers: 6 })).toEqual(['6 workers were made in excess, and the fault accounts for 5']);
-    expect(complaints({ excessWorkers: 1 }, 0)).toEqual(['1 workers were made in excess, and the fault accounts for 0']);
+    expect(complaints({ excessWorkers: 6 })).toEqual(['6 workers were made in excess, and the fault entities for 5']);
+    expect(complaints({ excessWorkers: 1 }, 0)).toEqual(['1 workers were made in excess, and the fault entities for 0']);
   });
 
   test('fails with a worker that nothing called for, and names it', () => {
@@ -69,10 +69,10 @@ describe('a row of the fault matrix', () => {
   });
 
   test.each([
-    { most: { pool: 6, account: 4 }, told: [] },
-    { most: { pool: 7, account: 4 }, told: ['environment_1 had 7 pods of one pool at one moment, and its cap is 6'] },
-    { most: { pool: 6, account: 5 }, told: ['environment_1 had 5 pods of one account at one moment, and its cap is 4'] },
+    { most: { pool: 6, entity: 4 }, told: [] },
+    { most: { pool: 7, entity: 4 }, told: ['environment_1 had 7 pods of one pool at one moment, and its cap is 6'] },
+    { most: { pool: 6, entity: 5 }, told: ['environment_1 had 5 pods of one entity at one moment, and its cap is 4'] },
   ])('fails above a cap: $most', ({ most, told }) => {
-    expect(exceededCaps({ schema: 'environment_1', caps: { pool: 6, account: 4 } }, most)).toEqual(told);
+    expect(exceededCaps({ schema: 'environment_1', caps: { pool: 6, entity: 4 } }, most)).toEqual(told);
   });
 });

@@ -69,7 +69,7 @@ describe('the journey of a job, over HTTP and through processes', () => {
     expect(provisioned).toEqual({ status: 'OK' });
   });
 
-  test('each repository of a personal account gets runners of its own (C2)', async () => {
+  test('each repository of a user gets runners of its own (C2)', async () => {
     const jobs = await Promise.all(
       ['mona/dotfiles', 'mona/compiler'].map((repo) => system.github.queueJob({ repo, labels: ['self-hosted', 'linux'], durationMs: 20 })),
     );
@@ -99,7 +99,7 @@ describe('the journey of a job, over HTTP and through processes', () => {
     await waitFor('both deliveries to be repeated', async () => (await system.github.report()).redelivered >= 2);
   });
 
-  test('more jobs than the account may have workers: the cap holds, the rest waits with a reason, all complete (C4, C5, P5)', async () => {
+  test('more jobs than the entity may have workers: the cap holds, the rest waits with a reason, all complete (C4, C5, P5)', async () => {
     const jobs = await Promise.all(
       Array.from({ length: 12 }, () => system.github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'], durationMs: 300 })),
     );

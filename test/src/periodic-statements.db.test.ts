@@ -15,11 +15,11 @@ import { type Kysely, sql } from 'kysely';
 
 /**
  * How much one statement may read and handle beside `active` waiting jobs and living workers: enough to write a batch of a hundred rows
- * with all their indexes. A walk through all ended workers, or through the events of the largest account, is ten times as much at least.
+ * with all their indexes. A walk through all ended workers, or through the events of the largest entity, is ten times as much at least.
  */
 const mostBuffers = (active: number): number => 6_000 + 2 * active;
 const mostRows = (active: number): number => 20_000 + 4 * active;
-const ACTIVE = { accounts: 30, waiting: 300, living: 300 };
+const ACTIVE = { entities: 30, waiting: 300, living: 300 };
 /** After this many runs PostgreSQL has decided whether to keep a plan without parameters. */
 const RUNS_UNTIL_KEPT = 6;
 
@@ -30,7 +30,7 @@ describe('a statement that runs by the clock', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     const { db, url, schema } = database;
-    await fillYear(db, { history: 200_000, events: 200_000, accounts: ACTIVE.accounts });
+    await fillYear(db, { history: 200_000, events: 200_000, entities: ACTIVE.entities });
     await putActive(db, ACTIVE);
     given = await findGiven(db);
     explained = openExplained({ url, schema, applicationName: 'explained' });

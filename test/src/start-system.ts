@@ -57,7 +57,7 @@ export interface TestSystemOptions {
   readonly realKubeconfig?: string;
 }
 
-/** Starts everything but the services; one organisation and one personal account have the App installed. */
+/** Starts everything but the services; one organisation and one user have the App installed. */
 export async function startSystem({
   beside,
   database: given,

@@ -37,7 +37,7 @@ export function checkPools(file: string, labels: readonly string[] | undefined):
 
 export const isGood = ({ problems, job }: PoolsCheck): boolean => problems.length === 0 && job?.pool !== null;
 
-/** The pod as the scheduler makes it, with a name and an account that only stand for real ones. */
+/** The pod as the scheduler makes it, with a name and an entity that only stand for real ones. */
 function podOf(pool: Pool): object {
   const name = `pdk-000000-${pool.name.replaceAll('.', '-')}-000000000000`;
   return runnerPod({ ...pool, name, instance: '000000', pool: pool.name, entityId: 0, scopeRepoId: 0 });

@@ -104,7 +104,7 @@ describe('paddock pools check', () => {
     const { code, stdout } = paddock('pools', 'check', file);
     expect(code).toBe(0);
     expect(stdout.split('\n').slice(1, -1)).toEqual([
-      "entities is empty, so nobody's jobs are served: name accounts, or '*' for everybody.",
+      "entities is empty, so nobody's jobs are served: name entities, or '*' for everybody.",
       'a uses its own image i, not theirs of its template.',
       'a is switched off: it makes no workers.',
     ]);

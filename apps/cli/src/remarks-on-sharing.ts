@@ -1,6 +1,6 @@
 import type { ConfigFile } from '@paddock/domain/pools/config-file';
 
-/** Where somebody can have more than their share: by many accounts, or by one repository of an organisation. */
+/** Where somebody can have more than their share: by many entities, or by one repository of an organisation. */
 export function remarksOnSharing({ pools, entities }: Pick<ConfigFile, 'pools' | 'entities'>): string[] {
   const open = pools.filter(
     ({ registration, repositories, maxWorkers }) => registration === 'organization' && repositories === undefined && maxWorkers !== 0,
@@ -8,7 +8,7 @@ export function remarksOnSharing({ pools, entities }: Pick<ConfigFile, 'pools' |
   const names = open.map(({ name }) => name).join(', ');
   return [
     ...(entities['*'] !== undefined && entities['*'].commonMaxWorkers === undefined
-      ? ["'*' has no commonMaxWorkers: each account of one person can have maxWorkers workers."]
+      ? ["'*' has no commonMaxWorkers: each entity of one person can have maxWorkers workers."]
       : []),
     ...(open.length === 0
       ? []

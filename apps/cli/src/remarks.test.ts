@@ -3,7 +3,7 @@ import { configFileToLoad } from '@paddock/domain/pools/config-file';
 import { remarksOn } from './remarks.ts';
 
 const POOL = { name: 'a', labels: ['x'], image: 'own:1', namespace: 'n' };
-/** It serves named accounts only. */
+/** It serves named entities only. */
 const DIND = { containerMode: 'dind', runnerGroup: 'docker', entities: ['acme'] };
 const allRemarks = (pools: object[], entities: object = { '*': {} }) => {
   const written = { github: { apps: [{ id: 1 }] }, pools, entities };
@@ -120,11 +120,9 @@ describe('what can be used and is hardly meant', () => {
     expect(remarksOnFile([inGroup('a', { runnerGroupVisibility: 'selected' }), inGroup('b', forApi)])).toEqual([]);
   });
 
-  test("'*' without a common cap, for accounts can be multiplied (C4)", () => {
+  test("'*' without a common cap, for entities can be multiplied (C4)", () => {
     const own = poolOf('a', ['x'], { registration: 'repository' });
-    expect(allRemarks([own], { '*': {} })).toEqual([
-      "'*' has no commonMaxWorkers: each account of one person can have maxWorkers workers.",
-    ]);
+    expect(allRemarks([own], { '*': {} })).toEqual(["'*' has no commonMaxWorkers: each entity of one person can have maxWorkers workers."]);
     expect(allRemarks([own], { '*': { commonMaxWorkers: 40 } })).toEqual([]);
     expect(allRemarks([own], { acme: {} })).toEqual([]);
   });
@@ -137,8 +135,8 @@ describe('what can be used and is hardly meant', () => {
     ]);
   });
 
-  test('accounts are told by login', () => {
-    expect(remarks({}, { 'acme/api': {}, mona_acme: {}, 'a-1': {} })).toEqual([expect.stringContaining("acme/api, which is no account's")]);
+  test('entities are told by login', () => {
+    expect(remarks({}, { 'acme/api': {}, mona_acme: {}, 'a-1': {} })).toEqual([expect.stringContaining("acme/api, which is no entity's")]);
     expect(remarks({}, {})).toEqual([expect.stringContaining("nobody's jobs are served")]);
   });
 
@@ -155,7 +153,7 @@ describe('what can be used and is hardly meant', () => {
     ],
   ])('%j of a pool that serves strangers', (template, remark) => {
     const pool = { ...template, runnerGroup: 'own', allowUntrusted: true };
-    const forAll = "and serves whoever installs the App, whom '*' in entities admits: name accounts, without a *, in entities of the pool.";
+    const forAll = "and serves whoever installs the App, whom '*' in entities admits: name entities, without a *, in entities of the pool.";
     expect(remarks(pool)).toEqual([expect.stringMatching(/^a has /)]);
     expect(remarks(pool)[0]).toContain(remark);
     expect(remarks(pool)[0]).toContain(forAll);

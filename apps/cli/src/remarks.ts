@@ -12,10 +12,10 @@ import { remarksOnTemplate } from './remarks-on-template.ts';
 export function remarksOn({ pools, entities }: ConfigFile, written: unknown): string[] {
   const writtenPools = asList(asRecord(written)['pools']).map(asRecord);
   return [
-    ...(Object.keys(entities).length === 0 ? ["entities is empty, so nobody's jobs are served: name accounts, or '*' for everybody."] : []),
+    ...(Object.keys(entities).length === 0 ? ["entities is empty, so nobody's jobs are served: name entities, or '*' for everybody."] : []),
     ...Object.keys(entities)
       .filter((key) => !ENTITY.test(key))
-      .map((key) => `entities has ${key}, which is no account's login: it stands for nobody.`),
+      .map((key) => `entities has ${key}, which is no entity's login: it stands for nobody.`),
     ...pools.flatMap((pool, index) => [
       ...ofLabels(pool),
       ...ofImage(pool, writtenPools[index]?.['image']),
@@ -29,7 +29,7 @@ export function remarksOn({ pools, entities }: ConfigFile, written: unknown): st
   ];
 }
 
-/** '*', an account's id, or what can be a login. */
+/** '*', an entity's id, or what can be a login. */
 const ENTITY = /^(?:\*|id:\d+|[A-Za-z0-9][A-Za-z0-9_-]*)$/;
 
 /** GitHub's own programs take a list with commas for several labels, and drop spaces around each. */

@@ -1,17 +1,17 @@
-/** What the demo's platform team serves: two organisations and a personal account, three classes of runners. */
+/** What the demo's platform team serves: two organisations and a user, three classes of runners. */
 
 export const ORGANISATION_APP = 100_001;
 export const PERSONAL_APP = 100_002;
 export const NAMESPACE = 'runners';
 
-interface Account {
+interface Entity {
   login: string;
   type: 'Organization' | 'User';
   appId: number;
   repositories: readonly string[];
 }
 
-export const ACCOUNTS: readonly Account[] = [
+export const OWNERS: readonly Entity[] = [
   { login: 'acme', type: 'Organization', appId: ORGANISATION_APP, repositories: ['shop', 'payments', 'infrastructure'] },
   { login: 'globex', type: 'Organization', appId: ORGANISATION_APP, repositories: ['firmware', 'website'] },
   { login: 'mona', type: 'User', appId: PERSONAL_APP, repositories: ['dotfiles', 'compiler'] },
@@ -47,7 +47,7 @@ export interface PlannedJob {
  * count are alike.
  */
 export function planJobs(count: number): PlannedJob[] {
-  const repositories = ACCOUNTS.flatMap(({ login, repositories: names }) => names.map((name) => `${login}/${name}`));
+  const repositories = OWNERS.flatMap(({ login, repositories: names }) => names.map((name) => `${login}/${name}`));
   const reruns = Math.floor(count / 10);
   return Array.from({ length: count - reruns }, (_, index) => ({
     repo: pick(repositories, index * 7 + Math.floor(index / 5)),

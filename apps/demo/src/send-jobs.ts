@@ -1,10 +1,10 @@
 import { pause } from '@paddock/runtime/pause';
 import type { GitHubControl } from '@paddock/simulators/github/control';
-import { ACCOUNTS, ORGANISATION_APP, type PlannedJob } from './scenario.ts';
+import { OWNERS, ORGANISATION_APP, type PlannedJob } from './scenario.ts';
 
-/** Accounts, repositories and installations, as if the platform team had been there for years. */
+/** Entities, repositories and installations, as if the platform team had been there for years. */
 export async function furnish(github: GitHubControl): Promise<void> {
-  for (const { login, type, appId, repositories } of ACCOUNTS) {
+  for (const { login, type, appId, repositories } of OWNERS) {
     await (type === 'Organization' ? github.addOrganization({ login }) : github.addUser({ login }));
     for (const name of repositories) await github.addRepository({ owner: login, name, private: true });
     await github.install({ appId, account: login });

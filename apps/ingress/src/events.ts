@@ -1,5 +1,5 @@
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
-import type { Account } from '@paddock/domain/deliveries/payload-fields';
+import type { Entity } from '@paddock/domain/deliveries/payload-fields';
 import type { JobStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import { HANDLED_EVENTS } from '@paddock/domain/deliveries/parse-delivery';
 import type { Logger } from '@paddock/runtime/logger';
@@ -34,7 +34,7 @@ export interface IngressEvents {
     event: string;
     outcome: Outcome;
     appId: number;
-    account: Account | null;
+    entity: Entity | null;
     job: JobStatement | null;
     ms: number;
   }): void;
@@ -73,7 +73,7 @@ const ANYBODYS: ReadonlySet<Refusal> = new Set<Refusal>([
   'overloaded',
 ]);
 
-/** The most refused accounts that a process logs, each once. */
+/** The most refused entities that a process logs, each once. */
 const MOST_TOLD = 1_000;
 
 /** One function per business event: the metric and the log line together. `held` is what deliveries occupy now. */
@@ -84,7 +84,7 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
   const deliveries = metrics.counter('paddock_deliveries_total', 'Deliveries stored, by event and outcome', ['event', 'outcome']);
   const misused = metrics.counter(
     'paddock_workers_misused_total',
-    'Workers that GitHub gave a job that their pool does not serve: of another account or repository, or of a public one',
+    'Workers that GitHub gave a job that their pool does not serve: of another entity or repository, or of a public one',
   );
   const refusals = metrics.counter('paddock_deliveries_refused_total', 'Requests that were not stored, by reason', ['reason']);
   const seconds = metrics.histogram(
@@ -124,19 +124,19 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
 
   // The metric counts each; a stranger may send any number.
   const told = new Set<number>();
-  const tellRefused = ({ id, login }: Account, guid: string): void => {
+  const tellRefused = ({ id, login }: Entity, guid: string): void => {
     if (told.has(id) || told.size >= MOST_TOLD) return;
     told.add(id);
-    log.warn('account refused, its login is pinned to another one: a person decides in login_pins', { accountId: id, login, guid });
+    log.warn('entity refused, its login is pinned to another one: a person decides in login_pins', { entityId: id, login, guid });
   };
 
   return {
     verified: (appId) => newest.set({ app: String(appId) }, Date.now() / 1000),
-    stored: ({ guid, event, outcome, appId, account, job, ms }) => {
+    stored: ({ guid, event, outcome, appId, entity, job, ms }) => {
       const name = event.split('.', 1)[0] ?? event;
       deliveries.inc({ event: KNOWN.has(name) ? name : 'other', outcome });
       seconds.observe(ms / 1000);
-      if (outcome === 'refused_account' && account !== null) tellRefused(account, guid);
+      if (outcome === 'refused_entity' && entity !== null) tellRefused(entity, guid);
       // The event's row says the same, and stays.
       log.debug('delivery stored', { guid, event, outcome, appId, ...(job === null ? {} : { jobId: job.jobId }) });
       if (outcome !== 'worker_misused' || job === null) return;

@@ -10,7 +10,7 @@ interface Example {
 const require = createRequire(import.meta.url);
 const published = require('@octokit/webhooks-examples') as readonly { readonly name: string; readonly examples: readonly Example[] }[];
 
-// Pools, accounts and repositories so that the examples meet each rule.
+// Pools, entities and repositories so that the examples meet each rule.
 const CONFIG = `
 github: { apps: [{ id: 7, webhookSecret: { env: HOOK_SECRET } }] }
 pools:
@@ -86,7 +86,7 @@ describe('the published examples of GitHub’s events', () => {
     },
   );
 
-  test('of all of them, two jobs have a row, and two accounts an installation (A2, A12, B4)', async () => {
+  test('of all of them, two jobs have a row, and two entities an installation (A2, A12, B4)', async () => {
     const jobs = await database.db
       .selectFrom('jobs')
       .select(['job_id', 'status', 'wants_worker', 'k8s_pool', 'entity_name', 'runner_name'])
@@ -109,7 +109,7 @@ describe('the published examples of GitHub’s events', () => {
     ]);
   });
 
-  test('installation_target, of which there is no example, tells the account’s new name (A12)', async () => {
+  test('installation_target, of which there is no example, tells the entity’s new name (A12)', async () => {
     const payload = {
       action: 'renamed',
       account: { id: 21031067, login: 'Recoder', updated_at: '2026-01-02T00:00:00Z' },

@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { createIngressDatabase, type Ingress, PATIENT, signed, startIngress } from './scenes/ingress.scene.ts';
 
 const ACME = { id: 11, login: 'acme', type: 'Organization' };
-/** An account that takes a login which another has given up. */
+/** An entity that takes a login which another has given up. */
 const THIEF = { id: 666, login: 'ACME', type: 'User' };
 
 const configOf = (entities: string) => `
@@ -42,8 +42,8 @@ const job = (id: number, owner: JsonObject, action: 'queued' | 'waiting' = 'queu
       installation: { id: 1_000 + Number(owner['id']) },
     }),
   );
-const installed = (action: 'created' | 'deleted', account: JsonObject) =>
-  signed('installation', examplePayload('installation', action, { installation: { id: 1_000 + Number(account['id']), account } }));
+const installed = (action: 'created' | 'deleted', entity: JsonObject) =>
+  signed('installation', examplePayload('installation', action, { installation: { id: 1_000 + Number(entity['id']), account: entity } }));
 
 const outcomeOf = async (delivery: ReturnType<typeof signed>) => (await ingress.deliver(await delivery)).text;
 const at = (day: number) => `2026-01-0${day}T00:00:00Z`;
@@ -57,7 +57,7 @@ const jobs = async () => {
   return rows.map((row) => [row.job_id, row.entity_id]);
 };
 
-/** A job of the account, queued on that day under that login. */
+/** A job of the entity, queued on that day under that login. */
 const said = async (day: number, login: string, id: number) => {
   const times = { created_at: at(day), started_at: at(day) };
   const body = { workflow_job: { id, labels: ['linux'], ...times }, repository: { id: 21, private: true, owner: { ...ACME, login } } };
@@ -75,54 +75,54 @@ const stated = (day: number, login: string, action: 'created' | 'suspend') => {
 };
 
 test.each(['{ acme: {} }', "{ Acme: {}, '*': {} }"])(
-  'an account that takes a freed login of entities (%s) is served no job, in any order of deliveries',
+  'an entity that takes a freed login of entities (%s) is served no job, in any order of deliveries',
   async (entities) => {
     await startWith(entities);
     expect(await outcomeOf(job(1, ACME))).toBe('job_stored');
-    expect(await outcomeOf(job(2, THIEF))).toBe('refused_account');
-    expect(await outcomeOf(installed('created', THIEF))).toBe('refused_account');
-    expect(await outcomeOf(job(3, THIEF, 'waiting'))).toBe('refused_account');
+    expect(await outcomeOf(job(2, THIEF))).toBe('refused_entity');
+    expect(await outcomeOf(installed('created', THIEF))).toBe('refused_entity');
+    expect(await outcomeOf(job(3, THIEF, 'waiting'))).toBe('refused_entity');
     expect(await outcomeOf(job(4, ACME))).toBe('job_stored');
     expect(await jobs()).toEqual([
       [1, 11],
       [4, 11],
     ]);
     // The event, the metric and the log tell of it.
-    const events = database.db.selectFrom('installation_events').select('job_id').where('outcome', '=', 'refused_account');
+    const events = database.db.selectFrom('installation_events').select('job_id').where('outcome', '=', 'refused_entity');
     expect(await events.where('entity_id', '=', THIEF.id).orderBy('id').execute()).toEqual([
       { job_id: 2 },
       { job_id: null },
       { job_id: 3 },
     ]);
-    expect(await ingress.metric('paddock_deliveries_total{event="workflow_job",outcome="refused_account"}')).toBe(2);
+    expect(await ingress.metric('paddock_deliveries_total{event="workflow_job",outcome="refused_entity"}')).toBe(2);
     // Once it has ended, all that it has logged is here.
     await ingress.end('SIGTERM');
-    expect(ingress.lines().filter((line) => line.includes('account refused'))).toHaveLength(1);
+    expect(ingress.lines().filter((line) => line.includes('entity refused'))).toHaveLength(1);
   },
 );
 
-test('a login stays its account’s when nothing else is left of it, until a person says otherwise', async () => {
+test('a login stays its entity’s when nothing else is left of it, until a person says otherwise', async () => {
   await startWith('{ acme: {} }');
   expect(await outcomeOf(installed('created', ACME))).toBe('ok');
   expect(await outcomeOf(installed('deleted', ACME))).toBe('ok');
   for (const table of ['jobs', 'installations', 'installation_events'] as const) await database.db.deleteFrom(table).execute();
-  expect(await outcomeOf(job(2, THIEF))).toBe('refused_account');
+  expect(await outcomeOf(job(2, THIEF))).toBe('refused_entity');
   const page = readFileSync(join(import.meta.dirname, '../../../docs/pools.md'), 'utf8');
   const [, statement = ''] = /^(update login_pins [^;]+);/m.exec(page) ?? [];
   await sql.raw(statement.replace(/= \d+/, `= ${THIEF.id}`)).execute(database.db);
   expect(await outcomeOf(job(3, THIEF))).toBe('job_stored');
-  expect(await outcomeOf(job(4, ACME))).toBe('refused_account');
+  expect(await outcomeOf(job(4, ACME))).toBe('refused_entity');
 });
 
-test('an account that is renamed is served by its id, and its old login by nobody else', async () => {
+test('an entity that is renamed is served by its id, and its old login by nobody else', async () => {
   await startWith('{ acme: {}, id:11: {} }');
   const renamed = { ...ACME, login: 'acme-new' };
   await database.db.insertInto('login_pins').values({ login: 'acme', entity_id: ACME.id }).execute();
   expect(await outcomeOf(job(1, renamed))).toBe('job_stored');
-  expect(await outcomeOf(job(2, THIEF))).toBe('refused_account');
+  expect(await outcomeOf(job(2, THIEF))).toBe('refused_entity');
 });
 
-test('of two accounts that bear a login at the same instant one is served', async () => {
+test('of two entities that bear a login at the same instant one is served', async () => {
   const logins = Array.from({ length: 20 }, (_, nth) => `org-${nth}`);
   await startWith(`{ ${logins.map((login) => `${login}: {}`).join(', ')} }`);
   const other = await startIngress({ ...database, config: configOf('{}'), env: PATIENT });
@@ -131,7 +131,7 @@ test('of two accounts that bear a login at the same instant one is served', asyn
     logins.map((login, nth) => Promise.all([send(ingress, 100 + nth, login), send(other, 200 + nth, login)])),
   );
   await other.end('SIGTERM');
-  for (const both of outcomes) expect(both.toSorted()).toEqual(['job_stored', 'refused_account']);
+  for (const both of outcomes) expect(both.toSorted()).toEqual(['job_stored', 'refused_entity']);
   const { rows } = await sql`select j.entity_id, p.entity_id as pinned from jobs j join login_pins p on p.login = j.entity_name`.execute(
     database.db,
   );
@@ -139,7 +139,7 @@ test('of two accounts that bear a login at the same instant one is served', asyn
   for (const row of rows) expect(row).toMatchObject({ entity_id: (row as { pinned: number }).pinned });
 });
 
-test('what was said before an account was renamed turns its name back in no delivery, however late it comes', async () => {
+test('what was said before an entity was renamed turns its name back in no delivery, however late it comes', async () => {
   await startWith("{ '*': {} }");
   await stated(1, 'acme', 'created');
   await said(4, 'acme-new', 1);

@@ -118,7 +118,7 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
         gaps.stored(appId);
         events.verified(appId);
       }
-      events.stored({ guid, event: parsed.event, outcome, appId, account: parsed.account, job, ms: performance.now() - begun });
+      events.stored({ guid, event: parsed.event, outcome, appId, entity: parsed.entity, job, ms: performance.now() - begun });
       return { status: 200, text: outcome };
     } catch (error) {
       const about = { guid, event: parsed.event, appId, error };
@@ -131,7 +131,7 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
 
   function repeated(about: { guid: string; event: string; appId: number }, begun: number): Answer {
     const outcome = 'repeated_body';
-    events.stored({ ...about, outcome, account: null, job: null, ms: performance.now() - begun });
+    events.stored({ ...about, outcome, entity: null, job: null, ms: performance.now() - begun });
     return { status: 200, text: outcome };
   }
 

@@ -52,7 +52,7 @@ describe('with the connection of ingress', () => {
     ['forgets deliveries', `delete from installation_events`],
     ['rewrites deliveries', `update installation_events set outcome = 'ok'`],
     ['reads why runners failed', `select failure_info from workers`],
-    ['gives a login to another account', `update login_pins set entity_id = 1`],
+    ['gives a login to another entity', `update login_pins set entity_id = 1`],
     ['pauses a sweep', `insert into paused_sweeps (name, paused_by) values ('*', 'x')`],
     ['moves the schedules’ ticks', `update schedules set last_tick_at = now() + interval '1 year'`],
     ['passes for a newer schema', `insert into schema_migration values ('9999_x', 'x')`],

@@ -68,7 +68,7 @@ test('a worker that waits for its registration is bound by no name: nothing of i
   expect(await assigned(runner)).toEqual(UNASSIGNED);
 });
 
-test('another account’s job binds no worker, with its name and with its runner’s id', async () => {
+test('another entity’s job binds no worker, with its name and with its runner’s id', async () => {
   const { pod_name: runner } = await addWorker();
   const owner = { ...ACME, id: 12, login: 'other' };
   expect(await outcomeOf('in_progress', { id: 21, runner, runnerId: OUR_RUNNER, owner })).toBe('ignored_no_label');

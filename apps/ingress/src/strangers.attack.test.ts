@@ -59,11 +59,11 @@ test('a stranger’s label opens no pool that serves others, and no worker is wa
   ]);
 });
 
-test('an account that takes a freed login gets no job in a pool that names it (B4)', async () => {
+test('an entity that takes a freed login gets no job in a pool that names it (B4)', async () => {
   const thief = { id: 666, login: 'ACME', type: 'User' };
   expect(await tell('queued', { id: 6, labels: ['docker'] }, of(ACME, 'api'))).toMatch(/^job_/);
-  expect(await tell('queued', { id: 7, labels: ['docker'] }, of(thief, 'api'))).toBe('refused_account');
-  expect(await tell('queued', { id: 8, labels: ['infra'] }, of(thief, 'infra'))).toBe('refused_account');
+  expect(await tell('queued', { id: 7, labels: ['docker'] }, of(thief, 'api'))).toBe('refused_entity');
+  expect(await tell('queued', { id: 8, labels: ['infra'] }, of(thief, 'infra'))).toBe('refused_entity');
   expect(await tell('queued', { id: 9, labels: ['linux'] }, of(thief, 'api'))).toBe('job_stored');
   // Made for it by whatever way: that it runs there is told.
   const misused = await putWorker(database.db, { status: 'running', entity_id: thief.id, runner_id: 9, k8s_pool: 'dind' });

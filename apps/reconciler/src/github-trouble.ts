@@ -1,4 +1,4 @@
-import { type RefusedSubject, refusedSubject } from '@paddock/domain/accounts/refused-subject';
+import { type RefusedSubject, refusedSubject } from '@paddock/domain/entities/refused-subject';
 import type { GitHubFailure } from '@paddock/github/errors';
 
 /** So many objects in a row without a usable answer, and GitHub is taken to be away. */
@@ -49,10 +49,10 @@ export function createGitHubTrouble(): GitHubTrouble {
   };
 }
 
-const SUBJECTS: readonly RefusedSubject[] = ['app', 'account', 'repository'];
+const SUBJECTS: readonly RefusedSubject[] = ['app', 'entity', 'repository'];
 
 const idsOf = ({ appId, installationId, repoId = 0 }: Dependencies): Record<RefusedSubject, number> => ({
   app: appId,
-  account: installationId,
+  entity: installationId,
   repository: repoId,
 });

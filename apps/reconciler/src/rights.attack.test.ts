@@ -11,7 +11,7 @@ test.each([
   ['rewrites deliveries', `update installation_events set outcome = 'ok'`],
   ['takes a stop of making back', `delete from stopped_making`],
   ['takes over a lease', `update leases set holder = 'x'`],
-  ['gives a login to another account', `update login_pins set entity_id = 1`],
+  ['gives a login to another entity', `update login_pins set entity_id = 1`],
   ['takes another service’s role', `set role paddock_scheduler`],
 ])('with the connection of the reconciler nobody %s', async (_what, statement) => {
   const database = await createTestDatabase();

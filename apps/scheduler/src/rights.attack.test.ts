@@ -11,7 +11,7 @@ test.each([
   ['forgets jobs', `delete from jobs`],
   ['forgets workers', `delete from workers`],
   ['takes a stop of making back', `delete from stopped_making`],
-  ['gives a login to another account', `update login_pins set entity_id = 1`],
+  ['gives a login to another entity', `update login_pins set entity_id = 1`],
   ['takes another service’s role', `set role paddock_reconciler`],
 ])('with the connection of the scheduler nobody %s', async (_what, statement) => {
   const database = await createTestDatabase();

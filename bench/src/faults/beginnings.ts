@@ -91,7 +91,7 @@ export const githubRefuses = during(async (stage, progress) => {
 });
 
 /**
- * All that is asked of one repository is refused until the other one of its account has run all of its jobs, and until so many refusals have
+ * All that is asked of one repository is refused until the other one of its entity has run all of its jobs, and until so many refusals have
  * come that somebody waits for them: that must be the repository alone.
  */
 export const repositoryRefuses: Beginning = async ({ github, environments }, progress) => {

@@ -4,18 +4,18 @@ import type { Environment } from './environment.ts';
 
 const INSTANCE = 'paddock.dev/instance';
 const POOL = 'paddock.dev/pool';
-const ACCOUNT = 'paddock.dev/entity-id';
+const ENTITY = 'paddock.dev/entity-id';
 
-/** What the simulated cluster counts pods by, for the caps of pools and of accounts. */
+/** What the simulated cluster counts pods by, for the caps of pools and of entities. */
 export const COUNT_BY = [
   [INSTANCE, POOL],
-  [INSTANCE, ACCOUNT],
+  [INSTANCE, ENTITY],
 ] as const;
 
-/** The most pods that an environment had at one moment, of its pool and of the account that had the most. */
+/** The most pods that an environment had at one moment, of its pool and of the entity that had the most. */
 export interface MostActive {
   readonly pool: number;
-  readonly account: number;
+  readonly entity: number;
 }
 
 /** What the cluster has seen of an environment's pods. */
@@ -23,11 +23,11 @@ export async function mostActiveOf({ db }: Environment, { mostActivePodsBy }: Ku
   const ours = `${INSTANCE}=${await findInstance(db)},`;
   const most = (label: string): number =>
     Object.entries(mostActivePodsBy).reduce((max, [group, pods]) => (group.startsWith(`${ours}${label}=`) ? Math.max(max, pods) : max), 0);
-  return { pool: most(POOL), account: most(ACCOUNT) };
+  return { pool: most(POOL), entity: most(ENTITY) };
 }
 
 /** The caps that were exceeded, in words. */
 export const exceededCaps = ({ caps, schema }: Pick<Environment, 'caps' | 'schema'>, most: MostActive): string[] =>
-  (['pool', 'account'] as const).flatMap((what) =>
+  (['pool', 'entity'] as const).flatMap((what) =>
     most[what] > caps[what] ? [`${schema} had ${most[what]} pods of one ${what} at one moment, and its cap is ${caps[what]}`] : [],
   );

@@ -96,7 +96,7 @@ async function writeConfig({ folder, schema, appId, githubUrl, times }: Environm
   const pools = [{ name: 'linux', labels, image: 'runner:1', namespace: NAMESPACE, maxWorkers: times.caps.pool, ...times.deadlines }];
   await writeFile(
     file,
-    JSON.stringify({ github: { apiUrl: githubUrl, apps }, pools, entities: { '*': { maxWorkers: times.caps.account } } }),
+    JSON.stringify({ github: { apiUrl: githubUrl, apps }, pools, entities: { '*': { maxWorkers: times.caps.entity } } }),
   );
   return file;
 }

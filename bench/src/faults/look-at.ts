@@ -69,7 +69,7 @@ export async function lookAt({ github, cluster, environments }: Stage, jobIds: r
     excessWorkers: truth.registrations.filter(({ inExcess }) => inExcess).length,
     unfoundedWorkers: ours.flatMap(({ told }) => findUnfounded(truth, told)),
     registrationsMade: truth.registrations.length,
-    mostActive: { pool: most('pool'), account: most('account') },
+    mostActive: { pool: most('pool'), entity: most('entity') },
     unsettled,
   };
 }

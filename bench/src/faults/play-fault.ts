@@ -31,7 +31,7 @@ export interface PlayOptions {
 }
 
 const BETWEEN_JOBS_MS = 60;
-/** At usual times: two thirds of the registrations that an account may have in a minute. */
+/** At usual times: two thirds of the registrations that an entity may have in a minute. */
 const EVERYDAY_MS = 300;
 /** A few jobs are given time all the same, or the fault would hit none; more at usual times, and where much goes wrong at once. */
 const LEAST_MS = 3_000;

@@ -34,7 +34,7 @@ const shownShare = (row: Played, share: number): string => atShare(row, share)?.
 
 /**
  * The table for people, below it what the faults have done, and last what is wrong. Most at once: pods of one environment, and of one of its
- * accounts. Too soon: calls that GitHub had asked to wait for. The last columns: how many jobs waited when what was away came back, and how
+ * entities. Too soon: calls that GitHub had asked to wait for. The last columns: how many jobs waited when what was away came back, and how
  * much later they had a runner.
  */
 export function tableOf(rows: readonly Played[]): string {
@@ -68,7 +68,7 @@ export function tableOf(rows: readonly Played[]): string {
       row.excessWorkers,
       row.unfoundedWorkers.length,
       row.registrationsMade,
-      `${row.mostActive.pool} (${row.mostActive.account})`,
+      `${row.mostActive.pool} (${row.mostActive.entity})`,
       row.callsAgainstWait,
     ]
       .map(String)

@@ -16,10 +16,10 @@ import { createEnvironment, type Environment, NAMESPACE, WEBHOOK_SECRET } from '
 import { createService } from './service.ts';
 import type { Times } from './times.ts';
 
-/** Two repositories of a personal account, each with runners of its own. */
+/** Two repositories of a user, each with runners of its own. */
 export const DOTFILES = 'mona/dotfiles';
 export const GARDEN = 'mona/garden';
-/** Repositories of an organisation, whose runners are common to them, and those of the personal account. */
+/** Repositories of an organisation, whose runners are common to them, and those of the user. */
 export const REPOSITORIES = ['acme/shop', 'acme/site', 'acme/shop', DOTFILES, GARDEN] as const;
 /** Has one job at the most, whose runner no other job can make. */
 export const LONE_REPOSITORY = 'mona/garage';
@@ -156,6 +156,6 @@ async function furnish(github: GitHubControl, apps: readonly { appId: number }[]
     await github.addRepository({ owner, name, private: true });
   }
   for (const { appId } of apps) {
-    for (const account of ['acme', 'mona']) await github.install({ appId, account, announce: false });
+    for (const entity of ['acme', 'mona']) await github.install({ appId, account: entity, announce: false });
   }
 }

@@ -67,23 +67,23 @@ const SHORT_DEADLINES = { pendingDeadlineSeconds: 30, registrationDeadlineSecond
 export interface Times {
   readonly settings: Readonly<Record<string, string>>;
   readonly deadlines: Readonly<Record<string, number>>;
-  /** Of an account, and of the pool. */
+  /** Of an entity, and of the pool. */
   readonly caps: Caps;
 }
 
 export interface Caps {
-  readonly account: number;
+  readonly entity: number;
   readonly pool: number;
 }
 
 /** A run ends within a minute or two. Of many jobs some wait for a cap. */
-export const SHORT: Times = { settings: SHORT_TIMES, deadlines: SHORT_DEADLINES, caps: { account: 20, pool: 30 } };
+export const SHORT: Times = { settings: SHORT_TIMES, deadlines: SHORT_DEADLINES, caps: { entity: 20, pool: 30 } };
 
 /** A few jobs reach them. */
-export const TIGHT_CAPS: Caps = { account: 3, pool: 4 };
+export const TIGHT_CAPS: Caps = { entity: 3, pool: 4 };
 
 /** What jobs wait for is as it is by default, and no job waits for a cap: it waits for what went wrong alone. */
-export const USUAL: Times = { settings: SHORT_TIDYING, deadlines: SHORT_DEADLINES, caps: { account: 200, pool: 300 } };
+export const USUAL: Times = { settings: SHORT_TIDYING, deadlines: SHORT_DEADLINES, caps: { entity: 200, pool: 300 } };
 
 /** As installed. What a run leaves is tidied up hours later. */
-export const UNTOUCHED: Times = { settings: {}, deadlines: {}, caps: { account: 200, pool: 300 } };
+export const UNTOUCHED: Times = { settings: {}, deadlines: {}, caps: { entity: 200, pool: 300 } };

@@ -1,10 +1,10 @@
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
-import { account, ACCOUNT_COLUMNS, NAMESPACE, numbers, podName } from './year-columns.ts';
+import { entity, ENTITY_COLUMNS, NAMESPACE, numbers, podName } from './year-columns.ts';
 
 /** How much goes on at one instant. */
 export interface ActiveSizes {
-  readonly accounts: number;
+  readonly entities: number;
   readonly waiting: number;
   readonly living: number;
 }
@@ -17,22 +17,22 @@ const FIRST = 1_000_000_000;
  * a node, one for an image, three are idle (one for long), one is being stopped, and the others run jobs.
  */
 export async function putActive(db: Kysely<Database>, sizes: ActiveSizes): Promise<void> {
-  const { accounts, waiting, living } = sizes;
+  const { entities, waiting, living } = sizes;
   const first = await firstFree(db);
   await sql`
-    insert into jobs (job_id, run_id, run_attempt, job_name, repo_id, repo_full_name, ${ACCOUNT_COLUMNS}, status, wants_worker, lookup_due_at, created_at)
-    select 2 * n, n / 4, 1, 'build', n % 5000 + 1, 'account/repository-' || n % 5000, ${account(accounts)}, 'pending', true,
+    insert into jobs (job_id, run_id, run_attempt, job_name, repo_id, repo_full_name, ${ENTITY_COLUMNS}, status, wants_worker, lookup_due_at, created_at)
+    select 2 * n, n / 4, 1, 'build', n % 5000 + 1, 'entity/repository-' || n % 5000, ${entity(entities)}, 'pending', true,
       case when n % 10 = 0 then now() - n % 100 * interval '1 second' end, now() - n % 7200 * interval '1 second'
     from ${numbers(first, waiting)}`.execute(db);
   await sql`
-    insert into jobs (job_id, run_id, run_attempt, job_name, repo_id, repo_full_name, ${ACCOUNT_COLUMNS}, status, wants_worker, k8s_pod, started_at, created_at)
-    select 2 * n + 1, n / 4, 1, 'build', n % 5000 + 1, 'account/repository-' || n % 5000, ${account(accounts)}, 'running', false,
+    insert into jobs (job_id, run_id, run_attempt, job_name, repo_id, repo_full_name, ${ENTITY_COLUMNS}, status, wants_worker, k8s_pod, started_at, created_at)
+    select 2 * n + 1, n / 4, 1, 'build', n % 5000 + 1, 'entity/repository-' || n % 5000, ${entity(entities)}, 'running', false,
       case when n % 20 = 19 then null else ${podName('living')} end, now(), now() - n % 7200 * interval '1 second'
     from ${numbers(first, living)} where n % 20 >= 8`.execute(db);
   await sql`
-    insert into workers (pod_name, namespace, made_for_job_id, ${ACCOUNT_COLUMNS}, status, registration_started_at, registered_at, runner_id, pod_uid,
+    insert into workers (pod_name, namespace, made_for_job_id, ${ENTITY_COLUMNS}, status, registration_started_at, registered_at, runner_id, pod_uid,
       pod_created_at, unschedulable_at, stuck_reason, running_at, assigned_at, assigned_job_id, stopping_at, stop_reason, created_at)
-    select ${podName('living')}, ${NAMESPACE}, 2 * n + 1, ${account(accounts)}, case when n % 20 < 4 then 'pending' else 'running' end::status_enum,
+    select ${podName('living')}, ${NAMESPACE}, 2 * n + 1, ${entity(entities)}, case when n % 20 < 4 then 'pending' else 'running' end::status_enum,
       case when n % 20 >= 1 then t end, case when n % 20 >= 1 then t end, case when n % 20 >= 1 then n end,
       case when n % 20 >= 2 then 'uid-' || n end, case when n % 20 >= 2 then t end, case when n % 20 = 2 then t end,
       case when n % 20 = 3 and n % 40 = 3 then 'image_pull' end, case when n % 20 >= 4 then t end, case when n % 20 >= 8 then t end,

@@ -18,29 +18,29 @@ export const growth: Bench = {
   size: { flag: 'history', usual: 2_000_000, least: 10_000, most: 10_000_000 },
   further: [
     { flag: 'events', usual: 3_000_000, least: 10_000, most: 20_000_000 },
-    { flag: 'accounts', usual: 300, least: 10, most: 10_000 },
+    { flag: 'entities', usual: 300, least: 10, most: 10_000 },
     { flag: 'waiting', usual: 5_000, least: 100, most: 100_000 },
     { flag: 'living', usual: 3_000, least: 100, most: 100_000 },
     { flag: 'minutes', usual: 0, least: 0, most: 1_440 },
   ],
   async run(history, say, { further }) {
-    const { events = 0, accounts = 0, waiting = 0, living = 0, minutes = 0 } = further;
+    const { events = 0, entities = 0, waiting = 0, living = 0, minutes = 0 } = further;
     // What is lost with the machine is filled again; without waiting for the disk a year takes minutes.
     const postgres = await startPostgres({ durable: true, settings: { fsync: 'off', synchronous_commit: 'off', max_wal_size: '4GB' } });
     try {
-      const active = { accounts, waiting, living };
+      const active = { entities, waiting, living };
       say(`filling ${history} jobs and workers, ${events} events`);
       await fill(postgres, async (db) => {
-        await fillYear(db, { history, events, accounts });
+        await fillYear(db, { history, events, entities });
         await putActive(db, active);
       });
       if (minutes > 0) {
-        const services = await runServices(postgres, { accounts, minutes, say });
+        const services = await runServices(postgres, { entities, minutes, say });
         return { table: tableOfServices(services), result: services, failed: haveFailed(services) };
       }
       const options = { url: postgres.url(), schema: SCHEMA, say };
       const once = await measureStatements(options);
-      await fill(postgres, (db) => putActive(db, { accounts, waiting: waiting * (MORE - 1), living: living * (MORE - 1) }));
+      await fill(postgres, (db) => putActive(db, { entities, waiting: waiting * (MORE - 1), living: living * (MORE - 1) }));
       const more = await measureStatements(options);
       const statements = once.map((one, index): Statement => Object.assign({ more: more[index] ?? one }, one));
       return { table: tableOfStatements(statements), result: { statements }, failed: statements.some(isSlow) };

@@ -1,4 +1,4 @@
-import { findAppInstallations } from '@paddock/db/accounts/app-installations';
+import { findAppInstallations } from '@paddock/db/entities/app-installations';
 import { findUnlistedInstallations } from '@paddock/db/jobs/unlisted-installations';
 import { findStoredDeliveries } from '@paddock/db/events/installation-events';
 import { listedStretches, listingTimes, replaceListedStretches } from '@paddock/db/deliveries/delivery-listings';

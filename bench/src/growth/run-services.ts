@@ -17,24 +17,24 @@ const JOB_EVERY_MS = 2_000;
 const MINUTE_MS = 60_000;
 
 interface Options {
-  readonly accounts: number;
+  readonly entities: number;
   readonly minutes: number;
   readonly say: (line: string) => void;
 }
 
-/** Lets the services work on the rows for `minutes`, with a simulated GitHub that knows the rows' accounts. Looks at them once a minute. */
-export async function runServices(postgres: Postgres, { accounts, minutes, say }: Options): Promise<Services> {
+/** Lets the services work on the rows for `minutes`, with a simulated GitHub that knows the rows' entities. Looks at them once a minute. */
+export async function runServices(postgres: Postgres, { entities, minutes, say }: Options): Promise<Services> {
   const system = await startSystem({
     postgres,
     services: SERVICES,
     pools: POOLS,
     idleRunners: false,
-    furnish: (github) => putAccounts(github, accounts),
+    furnish: (github) => putEntities(github, entities),
   });
   const options = { url: postgres.url(), schema: SCHEMA, poolSize: 1, applicationName: 'bench-growth', statementTimeoutMs: 0 };
   const { db, close } = connectDatabase(options);
   const stop = new AbortController();
-  const queueing = queueJobs(system.github, accounts, stop.signal);
+  const queueing = queueJobs(system.github, entities, stop.signal);
   const services = system.processes.filter(({ name }) => name === 'ingress' || SERVICES.some((service) => service === name));
   try {
     const began = await databaseNow(db);
@@ -55,18 +55,18 @@ export async function runServices(postgres: Postgres, { accounts, minutes, say }
   }
 }
 
-async function putAccounts(github: GitHubControl, accounts: number): Promise<void> {
-  for (let id = 1; id <= accounts; id++) {
-    await github.addOrganization({ login: `account-${id}`, id });
-    await github.addRepository({ owner: `account-${id}`, name: 'repository', private: true });
-    await github.install({ appId: APP_ID, account: `account-${id}`, id, announce: false });
+async function putEntities(github: GitHubControl, entities: number): Promise<void> {
+  for (let id = 1; id <= entities; id++) {
+    await github.addOrganization({ login: `entity-${id}`, id });
+    await github.addRepository({ owner: `entity-${id}`, name: 'repository', private: true });
+    await github.install({ appId: APP_ID, account: `entity-${id}`, id, announce: false });
   }
 }
 
-async function queueJobs(github: GitHubControl, accounts: number, signal: AbortSignal): Promise<void> {
+async function queueJobs(github: GitHubControl, entities: number, signal: AbortSignal): Promise<void> {
   for (let n = 0; !signal.aborted; n++) {
     const pool = POOLS[n % POOLS.length] ?? '';
-    await github.queueJob({ repo: `account-${(n % accounts) + 1}/repository`, labels: ['self-hosted', pool], durationMs: 5_000 });
+    await github.queueJob({ repo: `entity-${(n % entities) + 1}/repository`, labels: ['self-hosted', pool], durationMs: 5_000 });
     await sleep(JOB_EVERY_MS, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -1,7 +1,7 @@
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
-import { APP, account, ACCOUNT_COLUMNS, eventAccount, NAMESPACE, numbers, podName, POOLS } from './year-columns.ts';
+import { APP, entity, ENTITY_COLUMNS, eventEntity, NAMESPACE, numbers, podName, POOLS } from './year-columns.ts';
 import { settle, withoutIndexes } from '../fill-tables.ts';
 
 /** How many rows a year leaves behind. */
@@ -9,7 +9,7 @@ export interface YearSizes {
   /** Ended jobs, and as many ended workers. */
   readonly history: number;
   readonly events: number;
-  readonly accounts: number;
+  readonly entities: number;
 }
 
 const TABLES = ['jobs', 'workers', 'installation_events', 'operations', 'repositories'] as const;
@@ -17,51 +17,51 @@ const DAYS = sql`interval '365 days'`;
 
 /** Fills the empty tables with a year of rows: what has ended, evenly over the year, and what is always there. */
 export async function fillYear(db: Kysely<Database>, sizes: YearSizes): Promise<void> {
-  const { history, events, accounts } = sizes;
+  const { history, events, entities } = sizes;
   const pools = POOLS.map((name) => ({ name, labels: ['self-hosted', name], namespace: NAMESPACE, maxWorkers: 400 }));
   const [first, ...others] = pools;
   await putPools(
     db,
-    examplePools({ pools: [{ ...first, warm: [{ scope: 'account-1', workers: 2 }] }, ...others], entities: { '*': { maxWorkers: 100 } } }),
+    examplePools({ pools: [{ ...first, warm: [{ scope: 'entity-1', workers: 2 }] }, ...others], entities: { '*': { maxWorkers: 100 } } }),
   );
   await sql`update instance set instance_id = 'abc123'`.execute(db);
-  await putAccounts(db, accounts);
+  await putEntities(db, entities);
   await withoutIndexes(db, TABLES, async () => {
-    await putEndedJobs(db, history, accounts);
-    await putEndedWorkers(db, history, accounts);
-    await putEvents(db, events, accounts);
+    await putEndedJobs(db, history, entities);
+    await putEndedWorkers(db, history, entities);
+    await putEvents(db, events, entities);
     await putOperations(db, Math.ceil(history / 7));
-    await putRepositories(db, Math.ceil(history / 100), accounts);
+    await putRepositories(db, Math.ceil(history / 100), entities);
   });
   await putCounts(db);
-  await putTroubles(db, accounts);
+  await putTroubles(db, entities);
   await settle(db);
 }
 
-async function putAccounts(db: Kysely<Database>, accounts: number): Promise<void> {
+async function putEntities(db: Kysely<Database>, entities: number): Promise<void> {
   await sql`insert into installations (entity_id, app_id, installation_id, login, entity_type, stated_at, updated_at, listed_at)
-    select n, ${APP}, n, 'account-' || n, 'Organization', now() - interval '300 days', now() - interval '300 days', now() - n * (interval '12 hours' / ${accounts}::float8)
-    from ${numbers(1, accounts)}`.execute(db);
+    select n, ${APP}, n, 'entity-' || n, 'Organization', now() - interval '300 days', now() - interval '300 days', now() - n * (interval '12 hours' / ${entities}::float8)
+    from ${numbers(1, entities)}`.execute(db);
 }
 
-async function putEndedJobs(db: Kysely<Database>, count: number, accounts: number): Promise<void> {
+async function putEndedJobs(db: Kysely<Database>, count: number, entities: number): Promise<void> {
   await sql`
-    insert into jobs (job_id, run_id, run_attempt, job_name, repo_id, repo_full_name, ${ACCOUNT_COLUMNS}, status, wants_worker, k8s_pod, conclusion,
+    insert into jobs (job_id, run_id, run_attempt, job_name, repo_id, repo_full_name, ${ENTITY_COLUMNS}, status, wants_worker, k8s_pod, conclusion,
       queued_at, started_at, completed_at, created_at, updated_at, html_url, workflow_name, delivery_guid)
-    select n, n / 4, 1, 'build (' || n % 7 || ')', n % 5000 + 1, 'account/repository-' || n % 5000, ${account(accounts)},
+    select n, n / 4, 1, 'build (' || n % 7 || ')', n % 5000 + 1, 'entity/repository-' || n % 5000, ${entity(entities)},
       case when n % 9 = 0 then 'failed' else 'completed' end::status_enum, false, ${podName('ended')}, 'success',
       t, t + interval '20 seconds', t + interval '5 minutes', t, t + interval '5 minutes',
-      'https://github.com/account/repository/actions/runs/' || n / 4 || '/job/' || n, 'CI', gen_random_uuid()::text
+      'https://github.com/entity/repository/actions/runs/' || n / 4 || '/job/' || n, 'CI', gen_random_uuid()::text
     from (select n, now() - ${DAYS} + n * (${DAYS} / ${count}::float8) as t from ${numbers(1, count)}) year`.execute(db);
 }
 
 /** One in twenty failed at a deadline, and GitHub keeps the registration of some of these. One in fifty ended well, its job unheard of. */
-async function putEndedWorkers(db: Kysely<Database>, count: number, accounts: number): Promise<void> {
+async function putEndedWorkers(db: Kysely<Database>, count: number, entities: number): Promise<void> {
   await sql`
-    insert into workers (pod_name, made_for_job_id, namespace, ${ACCOUNT_COLUMNS}, status, stop_reason, stopping_at, assigned_at, assigned_job_id,
+    insert into workers (pod_name, made_for_job_id, namespace, ${ENTITY_COLUMNS}, status, stop_reason, stopping_at, assigned_at, assigned_job_id,
       unexplained_until, exit_code, k8s_node, pod_uid, pod_created_at, runner_id, registered_labels, registration_started_at, registered_at,
       registration_gone_at, secret_deleted_at, pod_deleted_at, running_at, completed_at, created_at, updated_at)
-    select ${podName('ended')}, n, ${NAMESPACE}, ${account(accounts)}, case when n % 20 = 0 then 'failed' else 'completed' end::status_enum,
+    select ${podName('ended')}, n, ${NAMESPACE}, ${entity(entities)}, case when n % 20 = 0 then 'failed' else 'completed' end::status_enum,
       case when n % 20 = 0 then (array['idle', 'pending_timeout', 'not_assigned', 'unwanted'])[n / 20 % 4 + 1] end,
       case when n % 20 = 0 then t + interval '4 minutes' end,
       case when n % 20 <> 0 and n % 50 <> 1 then t + interval '15 seconds' end, case when n % 20 <> 0 and n % 50 <> 1 then n end,
@@ -72,15 +72,15 @@ async function putEndedWorkers(db: Kysely<Database>, count: number, accounts: nu
     from (select n, now() - ${DAYS} + n * (${DAYS} / ${count}::float8) as t from ${numbers(1, count)}) year`.execute(db);
 }
 
-/** Half of them are of one account; one in a thousand says that GitHub refused us, one that an installation changed. */
-async function putEvents(db: Kysely<Database>, count: number, accounts: number): Promise<void> {
+/** Half of them are of one entity; one in a thousand says that GitHub refused us, one that an installation changed. */
+async function putEvents(db: Kysely<Database>, count: number, entities: number): Promise<void> {
   await sql`
     insert into installation_events (source, event, outcome, app_id, installation_id, entity_type, entity_id, entity_name, repo_id, job_id,
       delivery_guid, payload, received_at)
     select 'webhook', case n % 1000 when 0 then 'auth_attempt.other_error' when 1 then 'installation.created'
         else (array['workflow_job.queued', 'workflow_job.in_progress', 'workflow_job.completed'])[n % 3 + 1] end,
-      case when n % 40 = 0 then 'ignored_no_label' else 'ok' end, ${APP}, ${eventAccount(accounts)}, 'Organization', ${eventAccount(accounts)},
-      'account-' || ${eventAccount(accounts)}, n % 5000 + 1, n * 2 / 3, gen_random_uuid()::text,
+      case when n % 40 = 0 then 'ignored_no_label' else 'ok' end, ${APP}, ${eventEntity(entities)}, 'Organization', ${eventEntity(entities)},
+      'entity-' || ${eventEntity(entities)}, n % 5000 + 1, n * 2 / 3, gen_random_uuid()::text,
       jsonb_build_object('action', 'queued', 'n', n, 'text', repeat(md5(n::text), 12)), now() - ${DAYS} + n * (${DAYS} / ${count}::float8)
     from ${numbers(1, count)} order by n`.execute(db);
 }
@@ -97,10 +97,10 @@ async function putOperations(db: Kysely<Database>, count: number): Promise<void>
   );
 }
 
-async function putRepositories(db: Kysely<Database>, count: number, accounts: number): Promise<void> {
+async function putRepositories(db: Kysely<Database>, count: number, entities: number): Promise<void> {
   await sql`
     insert into repositories (repo_id, entity_id, app_id, full_name, active_at, noted_at, due_at, looked_at, etags)
-    select n, n % ${accounts}::integer + 1, ${APP}, 'account/repository-' || n, now() - n % 168 * interval '1 hour', now() - interval '1 minute',
+    select n, n % ${entities}::integer + 1, ${APP}, 'entity/repository-' || n, now() - n % 168 * interval '1 hour', now() - interval '1 minute',
       now() + (n % 60 - 3) * interval '1 minute', now() - n % 60 * interval '1 minute', jsonb_build_object('queued', md5(n::text))
     from ${numbers(1, count)}`.execute(db);
 }
@@ -114,8 +114,8 @@ async function putCounts(db: Kysely<Database>): Promise<void> {
   );
 }
 
-/** What has failed lately: pools, accounts and repositories that refuse us or get no job, deliveries that never came through. */
-async function putTroubles(db: Kysely<Database>, accounts: number): Promise<void> {
+/** What has failed lately: pools, entities and repositories that refuse us or get no job, deliveries that never came through. */
+async function putTroubles(db: Kysely<Database>, entities: number): Promise<void> {
   await sql`
     insert into breakers (subject_type, subject_id, failure_class, failures, pauses, paused_until, message, failed_at)
     select 'pool', 'pool-' || n, 'unexplained_end', 0, n % 2, now() + interval '1 minute', 'failed', now() - n * interval '7 hours'
@@ -125,15 +125,15 @@ async function putTroubles(db: Kysely<Database>, accounts: number): Promise<void
     from ${numbers(1, 400)}
     union all
     select 'installation', n::text, 'refused', 1, 0, now() + n % 120 * interval '1 minute' - interval '1 hour', 'refused', now() - interval '1 minute'
-    from ${numbers(1, Math.ceil(accounts / 10))}`.execute(db);
+    from ${numbers(1, Math.ceil(entities / 10))}`.execute(db);
   await sql`
     insert into unserved_keys (demand_key, entity_id, scope_repo_id, k8s_pool, rounds, worker_created_at, noted_at, paused_until)
     select demand_key_of(n, 0, 'pool-' || n % 20), n, 0, 'pool-' || n % 20, n % 3, now(), now() - interval '1 hour', now() + interval '1 minute'
-    from ${numbers(1, Math.ceil(accounts / 10))}`.execute(db);
+    from ${numbers(1, Math.ceil(entities / 10))}`.execute(db);
   await sql`
     insert into unresolved_deliveries (app_id, guid, delivery_id, event, action, installation_id, repository_id, first_failed_at, last_failed_at,
       last_status_code, next_request_at, last_requested_at, resolved_at)
-    select ${APP}, gen_random_uuid()::text, n, 'workflow_job', 'queued', n % ${accounts}::integer + 1, n, now() - n % 4000 * interval '1 minute', now(), 502,
+    select ${APP}, gen_random_uuid()::text, n, 'workflow_job', 'queued', n % ${entities}::integer + 1, n, now() - n % 4000 * interval '1 minute', now(), 502,
       now() + (n % 10 - 2) * interval '1 minute', now(), case when n % 3 = 0 then now() end
     from ${numbers(1, 400)}`.execute(db);
 }

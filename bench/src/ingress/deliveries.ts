@@ -125,7 +125,7 @@ function payloadOf(example: JobPayload, action: Action, jobId: number): JobPaylo
 }
 
 /** Whose jobs they are. */
-export const accountOfJobs = (): JobPayload['repository']['owner'] => queuedExample().repository.owner;
+export const entityOfJobs = (): JobPayload['repository']['owner'] => queuedExample().repository.owner;
 
 function queuedExample(): JobPayload {
   const require = createRequire(import.meta.url);

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { accountOfJobs, APP_ID, jobsOf, type Mix, POOL, workerOf } from './deliveries.ts';
+import { entityOfJobs, APP_ID, jobsOf, type Mix, POOL, workerOf } from './deliveries.ts';
 import type { Load } from './load-thread.ts';
 import type { Place } from './services.ts';
 
@@ -33,7 +33,7 @@ export function openRows({ url, schema }: Place): Rows {
     async prepare({ mix, firstJobId, count }) {
       await pool.query('truncate jobs, installation_events, workers');
       if (mix === 'queued') return;
-      const { id, login, type } = accountOfJobs();
+      const { id, login, type } = entityOfJobs();
       await pool.query(
         `insert into workers (pod_name, status, entity_id, entity_name, entity_type, app_id, installation_id, scope_repo_id, job_labels, k8s_pool,
            k8s_image, pools_version, namespace, pod_uid, running_at, runner_id)

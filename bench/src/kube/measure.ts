@@ -71,8 +71,8 @@ async function putWorkers({ db, instance }: System, count: number): Promise<stri
 async function makePods({ cluster, instance }: System, names: Iterator<string>): Promise<void> {
   for (let next = names.next(); next.done !== true; next = names.next()) {
     const name = next.value;
-    const account = { type: 'Organization', name: 'acme', appId: 1, installationId: 1 } as const;
-    const worker = { name, namespace: NAMESPACE, instance, pool: POOL.name, image: POOL.image, entityId: 1, scopeRepoId: 0, account };
+    const entity = { type: 'Organization', name: 'acme', appId: 1, installationId: 1 } as const;
+    const worker = { name, namespace: NAMESPACE, instance, pool: POOL.name, image: POOL.image, entityId: 1, scopeRepoId: 0, entity };
     // As long as GitHub's are.
     await createSecret(cluster, runnerSecret({ ...worker, jitConfig: 'x'.repeat(4_000) }));
     const { uid } = await createPod(cluster, runnerPod(worker));

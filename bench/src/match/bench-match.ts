@@ -4,7 +4,7 @@ import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import type { Bench } from '../bench.ts';
 import { matchAndTakeBack, matchOneByOne, timeDemand, timeOf } from './passes.ts';
 import { type ChangedRun, noTimes, type Run, tableOf, type Times, toChangedRun, toRun } from './results.ts';
-import { changeStatuses, putAccounts, putActive, putHistory, removeActive } from './rows.ts';
+import { changeStatuses, putEntities, putActive, putHistory, removeActive } from './rows.ts';
 
 const WAITING = [100, 1_000, 10_000, 100_000] as const;
 const ROUNDS = 21;
@@ -55,7 +55,7 @@ async function createEnvironment(url: string, schema: string, history: number): 
   await migrate({ url, schema });
   // One connection, as the passes of a scheduler mostly get the same one; making the rows takes long statements.
   const connection = connectDatabase({ url, schema, poolSize: 1, applicationName: 'bench-match', statementTimeoutMs: 0 });
-  await putAccounts(connection.db);
+  await putEntities(connection.db);
   await putHistory(connection.db, history);
   return { connection, history };
 }

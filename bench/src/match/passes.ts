@@ -58,7 +58,7 @@ export async function matchAndEnqueue(db: Kysely<Database>): Promise<number> {
 }
 
 /**
- * The way of the predecessor: read all pending jobs, and for each count the active jobs and workers of its account and labels. False: it
+ * The way of the predecessor: read all pending jobs, and for each count the active jobs and workers of its entity and labels. False: it
  * took longer than the limit and was given up.
  */
 export async function matchOneByOne(db: Kysely<Database>, limitMs: number): Promise<boolean> {

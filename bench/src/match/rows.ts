@@ -2,7 +2,7 @@ import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { settle, withoutIndexes } from '../fill-tables.ts';
 
-/** Row `n` belongs to one of 1 000 accounts, and to one of its three pools, so that all 3 000 pairs occur equally often. */
+/** Row `n` belongs to one of 1 000 entities, and to one of its three pools, so that all 3 000 pairs occur equally often. */
 const ENTITIES = 1_000;
 const POOLS = ['small', 'large', 'gpu'] as const;
 /** Numbers of waiting jobs and their workers begin here, beyond any history. */
@@ -14,12 +14,12 @@ const WAITING_PER_WORKER = 4;
 
 const entity = sql`(n % ${sql.lit(ENTITIES)} + 1)`;
 const pool = sql`(array[${sql.join(POOLS.map((name) => sql.lit(name)))}])[n / ${sql.lit(ENTITIES)} % ${sql.lit(POOLS.length)} + 1]`;
-const account = sql`'github', ${entity}, 'account-' || ${entity}, 'Organization', 1, ${entity}, jsonb_build_array('self-hosted', ${pool}), ${pool}, 'runner:1', 0, 1`;
-const ACCOUNT_COLUMNS = sql`provider, entity_id, entity_name, entity_type, app_id, installation_id, job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version`;
+const entityValues = sql`'github', ${entity}, 'entity-' || ${entity}, 'Organization', 1, ${entity}, jsonb_build_array('self-hosted', ${pool}), ${pool}, 'runner:1', 0, 1`;
+const ENTITY_COLUMNS = sql`provider, entity_id, entity_name, entity_type, app_id, installation_id, job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version`;
 const numbers = (first: number, count: number) => sql`generate_series(${sql.lit(first)}::bigint, ${sql.lit(first + count - 1)}::bigint) n`;
 
-/** The accounts, their installations, and three pools of which two have a cap. */
-export async function putAccounts(db: Kysely<Database>): Promise<void> {
+/** The entities, their installations, and three pools of which two have a cap. */
+export async function putEntities(db: Kysely<Database>): Promise<void> {
   const caps = { small: null, large: 5_000, gpu: 500 };
   const pools = POOLS.map((name) => ({
     name,
@@ -31,7 +31,7 @@ export async function putAccounts(db: Kysely<Database>): Promise<void> {
   const content = JSON.stringify({ pools, entities: { '*': { maxWorkers: 20 } } });
   await db.insertInto('pools_documents').values({ digest: 'bench', content, loaded_by: 'bench' }).execute();
   await sql`insert into installations (entity_id, app_id, installation_id, login, entity_type, stated_at)
-    select n, 1, n, 'account-' || n, 'Organization', now() from ${numbers(1, ENTITIES)}`.execute(db);
+    select n, 1, n, 'entity-' || n, 'Organization', now() from ${numbers(1, ENTITIES)}`.execute(db);
 }
 
 /** So many finished jobs and as many finished workers. */
@@ -96,15 +96,15 @@ interface Rows {
 }
 
 async function insertJobs(db: Kysely<Database>, { first, count, age, values }: Rows): Promise<void> {
-  await sql`insert into jobs (job_id, run_id, run_attempt, job_name, repo_id, repo_full_name, created_at, ${ACCOUNT_COLUMNS}, status, wants_worker, completed_at)
-    select n, n, 1, 'build', ${entity}, 'account-' || ${entity} || '/api', now() - n % 1000000 * interval ${sql.lit(`1 ${age}`)}, ${account}, ${values}
+  await sql`insert into jobs (job_id, run_id, run_attempt, job_name, repo_id, repo_full_name, created_at, ${ENTITY_COLUMNS}, status, wants_worker, completed_at)
+    select n, n, 1, 'build', ${entity}, 'entity-' || ${entity} || '/api', now() - n % 1000000 * interval ${sql.lit(`1 ${age}`)}, ${entityValues}, ${values}
     from ${numbers(first, count)}`.execute(db);
 }
 
 /** Workers with pods, and so with registrations: nobody gives them back. */
 async function insertWorkers(db: Kysely<Database>, { first, count, age, values }: Rows): Promise<void> {
-  await sql`insert into workers (pod_name, made_for_job_id, namespace, created_at, ${ACCOUNT_COLUMNS},
+  await sql`insert into workers (pod_name, made_for_job_id, namespace, created_at, ${ENTITY_COLUMNS},
       status, assigned_at, unexplained_until, completed_at, pod_uid, pod_deleted_at, registration_started_at, registered_at)
-    select 'pdk-abc123-bench-' || n, n, 'runners', now() - n % 1000000 * interval ${sql.lit(`1 ${age}`)}, ${account}, ${values}, now(), now()
+    select 'pdk-abc123-bench-' || n, n, 'runners', now() - n % 1000000 * interval ${sql.lit(`1 ${age}`)}, ${entityValues}, ${values}, now(), now()
     from ${numbers(first, count)}`.execute(db);
 }

@@ -80,7 +80,7 @@ describe('migrate (A10)', () => {
     expect(await unfitness('by_hand')).toBeUndefined();
   });
 
-  test('a stop that names an account by its login gets the id where that is known, and none keeps the schema from its newest version', async () => {
+  test('a stop that names an entity by its login gets the id where that is known, and none keeps the schema from its newest version', async () => {
     const printed = await pendingSql({ url: database.url, schema: 'stopped' });
     const before = printed.slice(0, printed.indexOf('-- 0007_'));
     const stops = await withClient(async (client) => {
@@ -95,7 +95,7 @@ describe('migrate (A10)', () => {
     expect(stops.rows.map((row) => row.subject_id)).toEqual(['7', '9', 'linux', 'nobody']);
   });
 
-  test('logins that the pools name are pinned to the only account that is known to bear them', async () => {
+  test('logins that the pools name are pinned to the only entity that is known to bear them', async () => {
     const printed = await pendingSql({ url: database.url, schema: 'pinned' });
     const before = printed.slice(0, printed.indexOf('-- 0011_'));
     const pins = await withClient(async (client) => {

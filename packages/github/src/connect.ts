@@ -17,11 +17,11 @@ export type InstallationClient = {
   readonly octokit: Octokit;
 };
 
-/** An App's installation on an account. */
+/** An App's installation on an entity. */
 export type InstallationPlace = {
   readonly appId: number;
   readonly installationId: number;
-  /** The account's id, which outlives its installations. */
+  /** The entity's id, which outlives its installations. */
   readonly entityId: number;
 };
 

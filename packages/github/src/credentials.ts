@@ -24,7 +24,7 @@ type App = { readonly appId: number; readonly privateKey: string };
 
 /** What stands for an installation of which no delivery has told. */
 const UNKNOWN_INSTALLATION = 0;
-const NOWHERE_INSTALLED = 'No delivery has told an installation of the App for this account';
+const NOWHERE_INSTALLED = 'No delivery has told an installation of the App for this entity';
 
 /** A call that is not made fails as GitHub would refuse it, so that callers deal with both alike. */
 function refuseToken(installationId: number, status: 401 | 404, message: string): RequestError {

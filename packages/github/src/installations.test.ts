@@ -20,9 +20,9 @@ describe('installations (A12)', () => {
     const onAcme = {
       id: organization.installationId,
       appId,
-      accountId: organization.id,
+      entityId: organization.id,
       login: 'acme',
-      accountType: 'Organization',
+      entityType: 'Organization',
       selection: 'all',
       suspendedAt: null,
     };
@@ -31,7 +31,7 @@ describe('installations (A12)', () => {
     expect(await findInstallation(client, { repository: { owner: 'acme', repo: 'api' } })).toEqual(onAcme);
     expect(await findInstallation(client, { repository: { owner: 'mona', repo: 'tool' } })).toMatchObject({
       id: user.installationId,
-      accountType: 'User',
+      entityType: 'User',
     });
   });
 
@@ -44,11 +44,11 @@ describe('installations (A12)', () => {
     expect(await findInstallation(client, { organization: 'acme' }).catch(classifyGitHubError)).toMatchObject({ kind: 'unavailable' });
   });
 
-  test('show an account’s new login, and the id that stayed', async () => {
+  test('show an entity’s new login, and the id that stayed', async () => {
     await world.github.renameAccount('acme', 'acme-corp');
     expect(await findInstallation(client, { id: world.organization.installationId })).toMatchObject({
       login: 'acme-corp',
-      accountId: world.organization.id,
+      entityId: world.organization.id,
     });
   });
 

@@ -7,10 +7,10 @@ import type { RepositoryName } from './scope.ts';
 export type GitHubInstallation = {
   readonly id: number;
   readonly appId: number;
-  /** The account's id, which outlives its login. */
-  readonly accountId: number;
+  /** The entity's id, which outlives its login. */
+  readonly entityId: number;
   readonly login: string;
-  readonly accountType: 'Organization' | 'User' | 'Enterprise';
+  readonly entityType: 'Organization' | 'User' | 'Enterprise';
   readonly selection: 'all' | 'selected';
   /** ISO text; null when it may be used. */
   readonly suspendedAt: string | null;
@@ -54,19 +54,19 @@ export async function getApp({ octokit, appId }: AppClient): Promise<GitHubAppFa
 type InstallationAnswer = Awaited<ReturnType<AppClient['octokit']['rest']['apps']['getInstallation']>>['data'];
 
 function parseInstallation(installation: InstallationAnswer): GitHubInstallation {
-  const { account } = installation;
-  if (account === null) throw new Error(`GitHub does not tell the account of installation ${installation.id}.`);
+  const { account: entity } = installation;
+  if (entity === null) throw new Error(`GitHub does not tell the account of installation ${installation.id}.`);
   return {
     id: installation.id,
     appId: installation.app_id,
-    accountId: account.id,
-    login: 'login' in account ? account.login : account.slug,
-    accountType: parseAccountType(installation.target_type),
+    entityId: entity.id,
+    login: 'login' in entity ? entity.login : entity.slug,
+    entityType: parseEntityType(installation.target_type),
     selection: installation.repository_selection,
     suspendedAt: installation.suspended_at,
   };
 }
 
-function parseAccountType(type: string): GitHubInstallation['accountType'] {
+function parseEntityType(type: string): GitHubInstallation['entityType'] {
   return type === 'User' || type === 'Enterprise' ? type : 'Organization';
 }

@@ -39,7 +39,7 @@ const list = () => listRunners(github.asInstallation(world.organization), ACME);
 const register = () => createJitConfig(github.asInstallation(world.organization), ACME, JIT);
 
 describe('before a call it is asked whether its caller has to wait', () => {
-  test('of the App where a token is minted, of the account for what is done with it, by the budget that the call counts against', async () => {
+  test('of the App where a token is minted, of the entity for what is done with it, by the budget that the call counts against', async () => {
     await register();
     await list();
     await getApp(github.asApp(world.appId));

@@ -45,8 +45,8 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
 
     describe('pods', () => {
       test('a pod is created once, and found again with what its labels and annotations say (C6, E6)', async () => {
-        const account = { type: 'User', name: 'mona', appId: 12, installationId: 345, repoFullName: 'mona/dot.files' } as const;
-        const worker = { ...newWorker(), madeForJobId: 7_000_000_001, deliveryGuid: 'd-1', account };
+        const entity = { type: 'User', name: 'mona', appId: 12, installationId: 345, repoFullName: 'mona/dot.files' } as const;
+        const worker = { ...newWorker(), madeForJobId: 7_000_000_001, deliveryGuid: 'd-1', entity };
         const { uid, outcome } = await createPod(cluster, runnerPod(worker));
         expect(outcome).toBe('created');
         expect(await createPod(cluster, runnerPod(worker))).toEqual({ outcome: 'exists', uid, warnings: [] });

@@ -14,8 +14,8 @@ const ANNOTATION = {
   deliveryGuid: 'paddock.dev/delivery-guid',
   /** GitHub's id of the job the worker was made for; GitHub may give it another one. */
   madeForJobId: 'paddock.dev/made-for-job-id',
-  accountType: 'paddock.dev/account-type',
-  accountName: 'paddock.dev/account-name',
+  entityType: 'paddock.dev/account-type',
+  entityName: 'paddock.dev/account-name',
   appId: 'paddock.dev/app-id',
   installationId: 'paddock.dev/installation-id',
   repository: 'paddock.dev/repository',
@@ -27,7 +27,7 @@ const MANAGED_BY = 'paddock';
 export interface WorkerIdentity {
   readonly instance: string;
   readonly pool: string;
-  /** The account's id at GitHub. */
+  /** The entity's id at GitHub. */
   readonly entityId: number;
   /** 0 when the runner registers with the organisation, else the repository's id. */
   readonly scopeRepoId: number;
@@ -35,17 +35,17 @@ export interface WorkerIdentity {
   readonly madeForJobId?: number | undefined;
   readonly deliveryGuid?: string | undefined;
   readonly cluster?: string | undefined;
-  /** Whom it works for, as known when it was made; what the database knows of the account is newer. */
-  readonly account?: WorkerAccount | undefined;
+  /** Whom it works for, as known when it was made; what the database knows of the entity is newer. */
+  readonly entity?: WorkerEntity | undefined;
 }
 
-export interface WorkerAccount {
+export interface WorkerEntity {
   readonly type: 'Organization' | 'User';
   /** Its login. */
   readonly name: string;
   readonly appId: number;
   readonly installationId: number;
-  /** `owner/name`; for personal accounts only. */
+  /** `owner/name`; for users only. */
   readonly repoFullName?: string | undefined;
 }
 
@@ -68,14 +68,14 @@ export function marksOf(worker: WorkerIdentity): ObjectMarks {
     annotations: {
       ...(worker.deliveryGuid === undefined ? {} : { [ANNOTATION.deliveryGuid]: worker.deliveryGuid }),
       ...(worker.madeForJobId === undefined ? {} : { [ANNOTATION.madeForJobId]: String(worker.madeForJobId) }),
-      ...(worker.account === undefined ? {} : accountMarks(worker.account)),
+      ...(worker.entity === undefined ? {} : entityMarks(worker.entity)),
     },
   };
 }
 
-const accountMarks = ({ type, name, appId, installationId, repoFullName }: WorkerAccount): Record<string, string> => ({
-  [ANNOTATION.accountType]: type,
-  [ANNOTATION.accountName]: name,
+const entityMarks = ({ type, name, appId, installationId, repoFullName }: WorkerEntity): Record<string, string> => ({
+  [ANNOTATION.entityType]: type,
+  [ANNOTATION.entityName]: name,
   [ANNOTATION.appId]: String(appId),
   [ANNOTATION.installationId]: String(installationId),
   ...(repoFullName === undefined ? {} : { [ANNOTATION.repository]: repoFullName }),
@@ -97,7 +97,7 @@ export function identityOf(metadata: {
   const madeForJobId = idFrom(annotations[ANNOTATION.madeForJobId]);
   const deliveryGuid = annotations[ANNOTATION.deliveryGuid];
   const cluster = labels[LABEL.cluster];
-  const account = accountOf(annotations);
+  const entity = entityOf(annotations);
   return {
     instance,
     pool,
@@ -106,7 +106,7 @@ export function identityOf(metadata: {
     ...(madeForJobId === undefined ? {} : { madeForJobId }),
     ...(deliveryGuid === undefined ? {} : { deliveryGuid }),
     ...(cluster === undefined ? {} : { cluster }),
-    ...(account === undefined ? {} : { account }),
+    ...(entity === undefined ? {} : { entity }),
   };
 }
 
@@ -114,9 +114,9 @@ const LOGIN = /^[\w.-]{1,100}$/;
 const REPOSITORY = /^[\w.-]{1,100}\/[\w.-]{1,100}$/;
 
 /** Undefined if anything of it is missing or has not the form that GitHub gives it. */
-function accountOf(annotations: Readonly<Record<string, string>>): WorkerAccount | undefined {
-  const type = annotations[ANNOTATION.accountType];
-  const name = annotations[ANNOTATION.accountName];
+function entityOf(annotations: Readonly<Record<string, string>>): WorkerEntity | undefined {
+  const type = annotations[ANNOTATION.entityType];
+  const name = annotations[ANNOTATION.entityName];
   const appId = idFrom(annotations[ANNOTATION.appId]);
   const installationId = idFrom(annotations[ANNOTATION.installationId]);
   if ((type !== 'Organization' && type !== 'User') || name === undefined || !LOGIN.test(name)) return undefined;

@@ -49,7 +49,7 @@ describe('the containers of a runner’s pod', () => {
       { containers: [{ name: 'runner', env: [{ name: 'ACTIONS_RUNNER_CONTAINER_HOOKS', value: '/home/runner/k8s/index.js' }] }] },
       undefined,
     ],
-  ])('a template with %j has the token of an account: %s (H3)', (spec, mounted) => {
+  ])('a template with %j has the token of an entity: %s (H3)', (spec, mounted) => {
     expect(withTemplate({ spec }).spec?.automountServiceAccountToken).toBe(mounted);
   });
 

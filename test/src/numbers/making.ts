@@ -24,7 +24,7 @@ export const making: readonly NumberRow[] = [
   row(
     'C4',
     '20',
-    'Cap of an account that names none',
+    'Cap of an entity that names none',
     code('USUAL_MAX_WORKERS in packages/domain/src/pools/entities.ts', () => USUAL_MAX_WORKERS),
   ),
   row('C4', '2', 'Pods without a node from which on a pool tries one worker at a time', setting('PADDOCK_UNSCHEDULABLE_LIMIT')),
@@ -44,7 +44,7 @@ export const making: readonly NumberRow[] = [
   row('C11', '3', 'Failures of one kind in a row that open a breaker', setting('PADDOCK_BREAKER_FAILURES')),
   row('C11', '30 s', 'First pause of a breaker, doubled each time a trial fails', setting('PADDOCK_BREAKER_PAUSE_MS')),
   row('C11', '15 min', 'Longest pause of a breaker', setting('PADDOCK_BREAKER_LONGEST_PAUSE_MS')),
-  row('C11', '1 h', 'Pause of an account or repository where GitHub refused us', setting('PADDOCK_REFUSED_ACCOUNT_PAUSE_MS')),
+  row('C11', '1 h', 'Pause of an entity or repository where GitHub refused us', setting('PADDOCK_REFUSED_ACCOUNT_PAUSE_MS')),
   row('C11', '10 min', 'First pause of a key to whose workers GitHub gives no job', setting('PADDOCK_UNSERVED_PAUSE_MS')),
   row('C11', '2 h', 'Longest such pause', setting('PADDOCK_UNSERVED_LONGEST_PAUSE_MS')),
   row('C6', '16', 'Workers that one scheduler provisions at a time', slots('provision-worker')),

@@ -12,7 +12,7 @@ export interface HostileRequest {
   readonly body: Buffer;
 }
 
-/** A worker that these requests may name, of the account of most examples. */
+/** A worker that these requests may name, of the entity of most examples. */
 export const WORKER = 'pdk-fuzzed-all-1';
 export const OWNER = 38302899;
 
@@ -25,7 +25,7 @@ const examples = published
 
 /** Where what we read stands, in the payloads of the events that are handled. */
 const PATHS = `
-  action workflow_job repository installation organization organization.id sender sender.id account target_type
+  action workflow_job repository installation organization organization.id sender sender.id entity target_type
   workflow_job.id workflow_job.run_id workflow_job.run_attempt workflow_job.name workflow_job.workflow_name workflow_job.html_url
   workflow_job.labels workflow_job.labels.0 workflow_job.conclusion workflow_job.runner_name workflow_job.runner_id workflow_job.status
   workflow_job.steps workflow_job.created_at workflow_job.started_at workflow_job.completed_at

@@ -14,7 +14,7 @@ export type RunAnswer =
 export interface RunQuestion {
   readonly runId: number;
   readonly repoId: number;
-  /** The account's login now, and the repository's name as it was last heard of. */
+  /** The entity's login now, and the repository's name as it was last heard of. */
   readonly name: RepositoryName;
 }
 

@@ -144,7 +144,7 @@ describe('when GitHub fails', () => {
     },
   );
 
-  test('refuses an account: it is asked once, written down, and others go on (C9)', async () => {
+  test('refuses an entity: it is asked once, written down, and others go on (C9)', async () => {
     await scene.queue('acme/api');
     const monas = await scene.queue('mona/tool');
     await scene.discover({ appIds: [] });

@@ -147,7 +147,7 @@ async function record(
 }
 
 const foundAt = ({ entityId, login, entityType, repoId, appId, installationId }: RepositoryToLookAt, today: GitHubRepository): FoundAt => ({
-  account: { id: entityId, login, type: entityType },
+  entity: { id: entityId, login, type: entityType },
   repoId,
   repoFullName: fullNameOf(today),
   isPublic: !today.private,

@@ -1,12 +1,12 @@
 import type { Finding } from '@paddock/db/jobs/record-findings';
-import type { Account } from '@paddock/domain/deliveries/payload-fields';
+import type { Entity } from '@paddock/domain/deliveries/payload-fields';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import type { WorkflowJobAction } from '@paddock/domain/deliveries/workflow-job-event';
 import type { GitHubJob } from '@paddock/github/jobs';
 
 /** Where a job was found. */
 export interface FoundAt {
-  readonly account: Account;
+  readonly entity: Entity;
   readonly repoId: number;
   readonly repoFullName: string;
   /** Null: GitHub was not asked. */
@@ -38,7 +38,7 @@ export function findingOf(job: GitHubJob, action: WorkflowJobAction, at: FoundAt
       runner_id: job.runnerId,
       runner_name: job.runnerName,
     },
-    repository: { id: at.repoId, full_name: at.repoFullName, private: at.isPublic === false, owner: at.account },
+    repository: { id: at.repoId, full_name: at.repoFullName, private: at.isPublic === false, owner: at.entity },
     installation: { id: at.installationId },
   };
   const payload = JSON.stringify(said);

@@ -14,7 +14,7 @@ export function jobEvents(log: Logger, metrics: Metrics, { recovered, oneFailed 
   ]);
   const misused = metrics.counter(
     'paddock_workers_misused_total',
-    'Workers that GitHub gave a job that their pool does not serve: of another account or repository, or of a public one',
+    'Workers that GitHub gave a job that their pool does not serve: of another entity or repository, or of a public one',
   );
 
   return {

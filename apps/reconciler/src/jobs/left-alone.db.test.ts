@@ -31,7 +31,7 @@ const asked = async (...jobIds: number[]) =>
 const against = async () => (await scene.world.github.report()).callsAgainstWait;
 const calls = async () => Object.values((await scene.world.github.report()).calls).reduce((sum, count) => sum + count, 0);
 
-describe('an account that GitHub asks to leave alone', () => {
+describe('an entity that GitHub asks to leave alone', () => {
   beforeEach(async () => {
     for (const repo of ['acme/api', 'acme/api', 'mona/tool']) await scene.queue(repo);
   });

@@ -21,7 +21,7 @@ describe('GitHub is asked once', () => {
     expect(await scene.calls('actions/get-workflow-run')).toBe(1);
   });
 
-  test('for an account where the App is not installed any more, and it is written down why (C9)', async () => {
+  test('for an entity where the App is not installed any more, and it is written down why (C9)', async () => {
     const ofMona = await scene.addJob({ job: { repo: 'mona/tool' } });
     for (let index = 0; index < 3; index++) await scene.addJob();
     await scene.world.github.uninstall(scene.world.organization.installationId);

@@ -46,7 +46,7 @@ describe('when GitHub fails', () => {
     for (const job of jobs) expect(await scene.row(job)).toMatchObject({ wants_worker: true, requeues: 1 });
   });
 
-  test('refuses an account: it is asked once, written down, and the other accounts go on (C9)', async () => {
+  test('refuses an entity: it is asked once, written down, and the other entities go on (C9)', async () => {
     const ofMona = await scene.addJob({ job: { repo: 'mona/tool' } });
     for (let index = 0; index < 3; index++) await scene.addJob();
     await scene.world.github.failNext({ path: '/repos/acme/', status: 403, times: 9 });

@@ -72,7 +72,7 @@ describe('a job in doubt (E4)', () => {
     expect(scene.misjudged).toEqual([job]);
   });
 
-  test('is found in an account, an installation and a repository that have other names now (A12)', async () => {
+  test('is found in an entity, an installation and a repository that have other names now (A12)', async () => {
     const job = await scene.addJob({ row: { entity_name: 'acme-before', repo_full_name: 'acme-before/api-before', installation_id: 1 } });
     const { organization, appId } = scene.world;
     await scene.db

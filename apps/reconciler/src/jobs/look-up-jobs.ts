@@ -84,7 +84,7 @@ export async function lookUpJobs(options: LookUpJobsOptions, signal: AbortSignal
 
 /**
  * Workers that ended well while GitHub kept all jobs queued had none: that speaks against their pool, whose next ones would fare the same
- * (C11). In one transaction for each account in a pool, so that whoever is woken to replace its workers finds the breaker.
+ * (C11). In one transaction for each entity in a pool, so that whoever is woken to replace its workers finds the breaker.
  */
 async function endGraces({ db, perKey, breakerRules, events }: LookUpJobsOptions): Promise<number> {
   // By itself: what it locks comes in another order than what is counted below.
@@ -154,9 +154,7 @@ function findingsOf(answer: RunAnswer, jobs: readonly JobToLookUp[], notes: read
     if (verdict.kind !== 'stated' || job === undefined || found === undefined || answer.kind !== 'run') return [];
     const { entityId: id, login, entityType: type, repoId, appId, installationId } = job;
     const repoFullName = `${answer.name.owner}/${answer.name.repo}`;
-    return [
-      findingOf(found, verdict.action, { account: { id, login, type }, repoId, repoFullName, isPublic: null, appId, installationId }),
-    ];
+    return [findingOf(found, verdict.action, { entity: { id, login, type }, repoId, repoFullName, isPublic: null, appId, installationId })];
   });
 }
 

@@ -34,7 +34,7 @@ async function deliverQueued(hours: number, { isAtGitHub = true, waiting = false
     queuedAt: hoursAgo(hours),
     startedAt: null,
     completedAt: null,
-    account: { id: organization.id, login: organization.login, type: 'Organization' as const },
+    entity: { id: organization.id, login: organization.login, type: 'Organization' as const },
     repoId: job.repositoryId,
     repoFullName: job.repo,
     isPublic: false,

@@ -100,17 +100,17 @@ describe('after an unexplained end (C3, E4)', () => {
 
 describe('runners that end well without a job (C11, P4)', () => {
   const ofPool = { subject_id: 'linux', failure_class: 'no_job', pauses: 0 };
-  const ofAccount = { ...ofPool, subject_id: 'linux@90000001' };
-  const open = { ...ofAccount, failures: 0, pauses: 1 };
+  const ofEntity = { ...ofPool, subject_id: 'linux@90000001' };
+  const open = { ...ofEntity, failures: 0, pauses: 1 };
 
-  test('speak against their pool, and against their account there: the third opens its breaker', async () => {
+  test('speak against their pool, and against their entity there: the third opens its breaker', async () => {
     await scene.addJob(waiting);
     await endUnexplained();
     await endUnexplained();
     expect(await scene.lookUp()).toMatchObject({ graces: 2 });
     expect(await breakers()).toEqual([
       { ...ofPool, failures: 2 },
-      { ...ofAccount, failures: 2 },
+      { ...ofEntity, failures: 2 },
     ]);
     await endUnexplained();
     expect(await scene.lookUp()).toMatchObject({ graces: 1 });
@@ -135,7 +135,7 @@ describe('runners that end well without a job (C11, P4)', () => {
     expect(await breakers()).toEqual([]);
   });
 
-  test('are counted of one account in one pool at a time: whoever locks breakers of several pools in their order meets none the other way round', async () => {
+  test('are counted of one entity in one pool at a time: whoever locks breakers of several pools in their order meets none the other way round', async () => {
     const pools = ['linux', 'linux-large'];
     for (const k8s_pool of pools) await scene.addJob({ row: { ...waiting.row, k8s_pool } });
     for (const k8s_pool of pools) await endUnexplained({ k8s_pool });

@@ -143,7 +143,7 @@ describe('what redelivery hands over to discovery (E1)', () => {
     expect(await handedOver()).toHaveLength(1);
   });
 
-  test('not a repository of an account that we do not know', async () => {
+  test('not a repository of an entity that we do not know', async () => {
     await scene.queueJobs(3);
     expect(await scene.cycle({ handOverAbove: 0, perMinute: 0 })).toMatchObject({ handedOver: 0 });
   });

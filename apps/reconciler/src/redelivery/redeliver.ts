@@ -1,4 +1,4 @@
-import { recordAppAuthFailure } from '@paddock/db/accounts/app-auth-failures';
+import { recordAppAuthFailure } from '@paddock/db/entities/app-auth-failures';
 import { type ListedStretch, listedStretches, listingTimes, replaceListedStretches } from '@paddock/db/deliveries/delivery-listings';
 import { bringForwardRequests, rememberFailedDeliveries, resolveDeliveries } from '@paddock/db/deliveries/redelivery';
 import { findGivenUp, giveUpRedeliveries, handOverUnresolved } from '@paddock/db/deliveries/give-up-redeliveries';

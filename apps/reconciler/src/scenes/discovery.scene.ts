@@ -16,20 +16,20 @@ export interface DiscoveryScene extends JobsScene {
   jobIds(): Promise<number[]>;
 }
 
-/** Both accounts of the world are known here as installations, and were never listed. */
+/** Both entities of the world are known here as installations, and were never listed. */
 export async function startDiscoveryScene(database: TestDatabase): Promise<DiscoveryScene> {
   const scene = await startJobsScene(database);
   const { db, own, world, github } = scene;
   const { appId, organization, user } = world;
-  for (const account of [organization, user]) {
+  for (const entity of [organization, user]) {
     await db
       .insertInto('installations')
       .values({
-        entity_id: account.id,
+        entity_id: entity.id,
         app_id: appId,
-        installation_id: account.installationId,
-        login: account.login,
-        entity_type: account === user ? 'User' : 'Organization',
+        installation_id: entity.installationId,
+        login: entity.login,
+        entity_type: entity === user ? 'User' : 'Organization',
         stated_at: new Date(),
       })
       .execute();

@@ -20,7 +20,7 @@ export interface Failed {
   /** We were told the runner's id. */
   told?: boolean;
   podName?: string;
-  /** As the row was written; the account's login and its installation may be others by now. */
+  /** As the row was written; the entity's login and its installation may be others by now. */
   login?: string;
   installationId?: number;
 }

@@ -57,13 +57,13 @@ export async function startStrayScene(database: TestDatabase): Promise<StrayScen
   const told: string[] = [];
   const events: RemoveStrayRegistrationsOptions['events'] = {
     strayRegistrationRemoved: (name) => void told.push(`removed ${name}`),
-    strayRegistrationsNotChecked: (account, failure) => void told.push(`${account}: ${failure?.kind}`),
-    runnersMissing: (account) => void told.push(`${account}: runners missing`),
+    strayRegistrationsNotChecked: (entity, failure) => void told.push(`${entity}: ${failure?.kind}`),
+    runnersMissing: (entity) => void told.push(`${entity}: runners missing`),
     straySecretNotRemoved: (name, { kind }) => void told.push(`Secret ${name}: ${kind}`),
     tooManyStrays: (count, cap) => void told.push(`${count} are more than ${cap}`),
   };
   const options = { madeWithinMs: 86_400_000, graceMs: 3_600_000, breakerRules: BREAKER_RULES, cap: 50, dryRun: false };
-  const accountOf = (scope: RegistrationScope) => (scope.kind === 'organization' ? world.organization : world.user);
+  const entityOf = (scope: RegistrationScope) => (scope.kind === 'organization' ? world.organization : world.user);
   let lastName = 0;
   return {
     world,
@@ -80,14 +80,14 @@ export async function startStrayScene(database: TestDatabase): Promise<StrayScen
         completed_at: status === 'completed' ? minutesAgo(1) : null,
         registered_at: minutesAgo(10),
         app_id: world.appId,
-        installation_id: accountOf(scope).installationId,
-        entity_id: accountOf(scope).id,
-        entity_name: accountOf(scope).login,
+        installation_id: entityOf(scope).installationId,
+        entity_id: entityOf(scope).id,
+        entity_name: entityOf(scope).login,
         entity_type: scope.kind === 'organization' ? 'Organization' : 'User',
         scope_repo_id: scope.kind === 'organization' ? 0 : world.repositories.tool,
       }),
     async register(scope = ACME, name = `pdk-${instance}-linux-f${String(++lastName).padStart(11, '0')}`) {
-      const client = github.asInstallation(accountOf(scope));
+      const client = github.asInstallation(entityOf(scope));
       const { jitConfig } = await createJitConfig(client, scope, { name, labels: ['linux'], runnerGroupId: 1 });
       return { name, jitConfig };
     },

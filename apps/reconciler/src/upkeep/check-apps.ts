@@ -1,11 +1,11 @@
-import { recordAppAuthFailure } from '@paddock/db/accounts/app-auth-failures';
-import { type AppInstallation, findAppInstallations, repairInstallations } from '@paddock/db/accounts/app-installations';
-import type { InstallationToStore } from '@paddock/db/accounts/installations';
+import { recordAppAuthFailure } from '@paddock/db/entities/app-auth-failures';
+import { type AppInstallation, findAppInstallations, repairInstallations } from '@paddock/db/entities/app-installations';
+import type { InstallationToStore } from '@paddock/db/entities/installations';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { databaseTime } from '@paddock/db/schedules/schedules';
 import type { Database, EntityType } from '@paddock/db/schema/tables';
-import { compareInstallations } from '@paddock/domain/accounts/compare-installations';
-import { findAppProblems } from '@paddock/domain/accounts/find-app-problems';
+import { compareInstallations } from '@paddock/domain/entities/compare-installations';
+import { findAppProblems } from '@paddock/domain/entities/find-app-problems';
 import type { AppClient, GitHub } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { findInstallation, getApp, type GitHubInstallation, listInstallations } from '@paddock/github/installations';
@@ -100,29 +100,27 @@ async function askAbout(
   const { appId } = app;
   const facts = await getApp(app);
   const all = await listInstallations(app);
-  const listed = all.flatMap((one) => (one.accountType === 'Enterprise' ? [] : [{ ...one, accountType: one.accountType }]));
+  const listed = all.flatMap((one) => (one.entityType === 'Enterprise' ? [] : [{ ...one, entityType: one.entityType }]));
   const { changed, unlisted } = compareInstallations(
-    listed.map((one) => ({ ...one, installationId: one.id, entityId: one.accountId, isSuspended: one.suspendedAt !== null })),
+    listed.map((one) => ({ ...one, installationId: one.id, entityId: one.entityId, isSuspended: one.suspendedAt !== null })),
     known,
   );
-  const statements: InstallationToStore[] = changed.map(
-    ({ id: installationId, accountId, login, accountType, selection, suspendedAt }) => ({
-      appId,
-      installationId,
-      account: { id: accountId, login, type: accountType },
-      repositorySelection: selection,
-      suspendedAt,
-      isDeleted: false,
-      statedAt,
-    }),
-  );
+  const statements: InstallationToStore[] = changed.map(({ id: installationId, entityId, login, entityType, selection, suspendedAt }) => ({
+    appId,
+    installationId,
+    entity: { id: entityId, login, type: entityType },
+    repositorySelection: selection,
+    suspendedAt,
+    isDeleted: false,
+    statedAt,
+  }));
   if (unlisted.length > goneAtMost) events.tooManyUnlisted(appId, unlisted.length);
   for (const { installationId, entityId, login, entityType, selection } of unlisted.length > goneAtMost ? [] : unlisted) {
     if ((await findInstallation(app, { id: installationId })) !== undefined) continue;
-    const account = { id: entityId, login, type: entityType };
-    statements.push({ appId, installationId, account, repositorySelection: selection, suspendedAt: null, isDeleted: true, statedAt });
+    const entity = { id: entityId, login, type: entityType };
+    statements.push({ appId, installationId, entity, repositorySelection: selection, suspendedAt: null, isDeleted: true, statedAt });
   }
-  const on = (type: EntityType) => listed.some((one: GitHubInstallation) => one.accountType === type);
+  const on = (type: EntityType) => listed.some((one: GitHubInstallation) => one.entityType === type);
   const problems = findAppProblems({ ...facts, onOrganizations: on('Organization'), onUsers: on('User'), atRepositories });
   return { problems, installations: all.length, statements };
 }

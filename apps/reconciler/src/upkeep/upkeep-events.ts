@@ -52,9 +52,9 @@ export function upkeepEvents(log: Logger, metrics: Metrics, { recovered, oneFail
       log.warn('registration removed that bears our name and has no worker here', { podName });
     },
     /** Without a failure GitHub does not show us the repository. */
-    strayRegistrationsNotChecked(account: string, failure: GitHubFailure | undefined) {
+    strayRegistrationsNotChecked(entity: string, failure: GitHubFailure | undefined) {
       oneFailed('remove-stray-registrations');
-      log.warn('registrations of an account could not be compared with its workers', { account, failure });
+      log.warn('registrations of an entity could not be compared with its workers', { entity, failure });
     },
     straySecretNotRemoved(podName: string, failure: KubeFailure) {
       oneFailed('remove-stray-registrations');

@@ -90,7 +90,7 @@ describe('check-workers goes on with all else (E6)', () => {
   });
 
   test.each([{}, [], { total_count: 2 }, { runners: null }, { runners: [null] }, { runners: [{ id: 1, name: 'x', status: 'online' }] }])(
-    'where GitHub’s answer for one account is %j',
+    'where GitHub’s answer for one entity is %j',
     async (body) => {
       for (let n = 0; n < 2; n += 1) await scene.putRunning(30, 'registered');
       const other = await putOfUser();
@@ -116,7 +116,7 @@ test('the only worker of its scope is no reason for doubt when GitHub does not k
   expect(await stopping()).toEqual([{ pod_name: podName }]);
 });
 
-test('an account that refuses us is recorded, and left alone for an hour (C9)', async () => {
+test('an entity that refuses us is recorded, and left alone for an hour (C9)', async () => {
   await scene.putRunning(11, 'registered');
   await scene.world.github.failNext({ path: LIST, status: 403 });
   await scene.sweep();

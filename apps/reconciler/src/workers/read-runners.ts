@@ -4,7 +4,7 @@ import type { OverdueWorker } from '@paddock/db/workers/overdue-workers';
 import type { RunnerReading } from '@paddock/db/workers/runner-readings';
 import { countListable } from '@paddock/db/workers/worker-stops';
 import { isRunnerOf } from '@paddock/domain/workers/runner-name';
-import { refusedSubject } from '@paddock/domain/accounts/refused-subject';
+import { refusedSubject } from '@paddock/domain/entities/refused-subject';
 import type { GitHub } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { findRunner, type GitHubRunner, listRunners } from '@paddock/github/runners';

@@ -138,7 +138,7 @@ describe('registrations that failed workers left (E6)', () => {
     expect(await runners()).toEqual([name]);
   });
 
-  test('are found under the account’s and the installation’s names of today (A12)', async () => {
+  test('are found under the entity’s and the installation’s names of today (A12)', async () => {
     await putFailed({ login: 'acme-as-it-was', installationId: 999_999 });
     await database.db
       .insertInto('installations')
@@ -180,7 +180,7 @@ describe('registrations that failed workers left (E6)', () => {
     expect(await sweep({ cap: 2 })).toMatchObject({ removed: 1 });
   });
 
-  test('of an account that refuses us cost one call an hour and one event row; others go on (C9)', async () => {
+  test('of an entity that refuses us cost one call an hour and one event row; others go on (C9)', async () => {
     await putFailed();
     await putFailed({ told: true });
     const mona = await putFailed({ scope: TOOL });

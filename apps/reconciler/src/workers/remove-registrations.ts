@@ -3,7 +3,7 @@ import type { Noting } from '@paddock/db/breakers/note-failure';
 import { findLeftRegistrations, type LeftRegistration, markRegistrationsGone } from '@paddock/db/workers/registrations';
 import type { Database } from '@paddock/db/schema/tables';
 import { countListable } from '@paddock/db/workers/worker-stops';
-import { refusedSubject } from '@paddock/domain/accounts/refused-subject';
+import { refusedSubject } from '@paddock/domain/entities/refused-subject';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { deleteRunner, findRunner, getRunner, listRunners } from '@paddock/github/runners';
@@ -36,7 +36,7 @@ const BATCH = 100;
 
 /**
  * Removes the registrations that failed workers left at GitHub (E6): found by the runner's id, or by the worker's name where no id is known;
- * offline, idle, and older than the grace. An account that GitHub refuses us is left alone for the rest of the pass; others go on.
+ * offline, idle, and older than the grace. An entity that GitHub refuses us is left alone for the rest of the pass; others go on.
  */
 export async function removeRegistrations(options: RemoveRegistrationsOptions, signal: AbortSignal): Promise<RemovedRegistrationsCounts> {
   const { db, github, graceMs, cap, dryRun } = options;
@@ -60,10 +60,10 @@ export async function removeRegistrations(options: RemoveRegistrationsOptions, s
   return counts;
 }
 
-/** What this pass has learnt of GitHub and of accounts. */
+/** What this pass has learnt of GitHub and of entities. */
 interface Seen {
   readonly trouble: GitHubTrouble;
-  /** By account and repository: whether what GitHub lists there can be. */
+  /** By entity and repository: whether what GitHub lists there can be. */
   readonly believable: Map<string, boolean>;
 }
 

@@ -123,7 +123,7 @@ describe('registrations of ours without a worker (E6)', () => {
     expect(await scene.runners()).toEqual(names.toSorted());
   });
 
-  test('cost one list per scope for which a worker was made lately, none for an account without an installation', async () => {
+  test('cost one list per scope for which a worker was made lately, none for an entity without an installation', async () => {
     for (let nth = 0; nth < 3; nth++) await scene.knowScope(ACME);
     await scene.knowScope(TOOL);
     expect(await scene.sweep()).toMatchObject({ listed: 2 });
@@ -164,7 +164,7 @@ async function oneDue(): Promise<void> {
 }
 
 describe('remove-stray-registrations does nothing', () => {
-  test('when a list fails; other accounts go on, and the refusal is written down once (C9)', async () => {
+  test('when a list fails; other entities go on, and the refusal is written down once (C9)', async () => {
     await oneDue();
     await scene.knowScope(TOOL);
     await scene.world.github.failNext({ path: '/orgs/acme/actions/runners', status: 403 });
@@ -177,7 +177,7 @@ describe('remove-stray-registrations does nothing', () => {
     expect(await scene.sweep()).toMatchObject({ listed: 1, failed: 0, removed: 0 });
   });
 
-  test('beside an App that is not configured any more, or an answer that nobody can read; other accounts go on', async () => {
+  test('beside an App that is not configured any more, or an answer that nobody can read; other entities go on', async () => {
     await putWorker(database.db, { entity_id: 77, app_id: 999, installation_id: 5, status: 'completed', completed_at: minutesAgo(1) });
     for (const scope of [ACME, TOOL]) await scene.knowScope(scope);
     await scene.world.github.failNext({ path: '/orgs/acme/actions/runners$', status: 200, body: {} });

@@ -45,13 +45,13 @@ export function workerEvents(log: Logger, metrics: Metrics, { recovered, oneFail
     stopsHeldUp(stops: readonly HeldStop[]) {
       if (stops.length > 0) log.error('workers cannot be stopped', { count: stops.length, some: stops.slice(0, MOST_NAMES) });
     },
-    runnersNotRead(account: string, failure: GitHubFailure | { repositoryId: number; message: string }) {
+    runnersNotRead(entity: string, failure: GitHubFailure | { repositoryId: number; message: string }) {
       oneFailed('check-workers');
-      log.warn('GitHub could not be asked about the runners of an account', { account, failure });
+      log.warn('GitHub could not be asked about the runners of an entity', { entity, failure });
     },
-    runnersMissing(account: string, workers: number) {
+    runnersMissing(entity: string, workers: number) {
       oneFailed('check-workers');
-      log.warn('GitHub lists no runner where several of ours are registered: it is not believed', { account, workers });
+      log.warn('GitHub lists no runner where several of ours are registered: it is not believed', { entity, workers });
     },
   };
 }

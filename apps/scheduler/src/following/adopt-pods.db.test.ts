@@ -116,10 +116,10 @@ describe('a pod of ours without a row is adopted (E6)', () => {
   });
 
   test('a warm one is warm again: the matcher neither retires it nor makes another (C10)', async () => {
-    const account = { entity_id: world.entityId, app_id: APP_ID, installation_id: world.installationId, login: 'acme' } as const;
+    const entity = { entity_id: world.entityId, app_id: APP_ID, installation_id: world.installationId, login: 'acme' } as const;
     await world.db
       .insertInto('installations')
-      .values({ ...account, entity_type: 'Organization', stated_at: new Date() })
+      .values({ ...entity, entity_type: 'Organization', stated_at: new Date() })
       .execute();
     await world.putPools(examplePools({ pools: [{ warm: [{ scope: 'acme', workers: 1 }] }] }));
     const [name = ''] = await makeWorkers(1);
@@ -132,7 +132,7 @@ describe('a pod of ours without a row is adopted (E6)', () => {
     expect(await world.match()).toMatchObject({ reserved: 0, retired: 0 });
   });
 
-  test('its own annotations tell of an account that the database has forgotten', async () => {
+  test('its own annotations tell of an entity that the database has forgotten', async () => {
     const before = await startWorker();
     await forget('jobs', 'installations');
     await relist();
@@ -185,10 +185,10 @@ describe('a pod is left alone, with its neighbours adopted all the same (E6)', (
     ['whose name we never give', (pod) => ({ ...pod, name: 'debug-copy' })],
     ['whose name no row takes', (pod) => ({ ...pod, name: `${pod.name}.x` })],
     [
-      'of an account that nobody knows',
+      'of an entity that nobody knows',
       (pod) => {
         if (pod.worker === undefined) throw new Error('the pod is not ours');
-        return { ...pod, worker: { ...without(pod.worker, 'account', 'madeForJobId'), entityId: 4_711 } };
+        return { ...pod, worker: { ...without(pod.worker, 'entity', 'madeForJobId'), entityId: 4_711 } };
       },
     ],
   ])('%s', async (_which, disguise) => {

@@ -1,4 +1,4 @@
-import { accountBreaker, poolBreaker } from '@paddock/db/breakers/breaker-subjects';
+import { entityInPoolBreaker, poolBreaker } from '@paddock/db/breakers/breaker-subjects';
 import { noteFailure, type Noting } from '@paddock/db/breakers/note-failure';
 import { noteSuccess } from '@paddock/db/breakers/breakers';
 import { POD_REFUSED } from '@paddock/db/breakers/failure-classes';
@@ -30,8 +30,8 @@ function rulesFor({ db, breakerRules }: Noting, failureClass: string): Noting {
  * whose job nobody has heard of says nothing: it may have had none. Whether the cluster takes more pods than those, a full quota for one, is another
  * matter.
  *
- * What a kubelet says before a pod's first container has begun no account can bring about, so it is the pool's whosever worker it met. How a
- * runner ends its account decides as well, and its containers' crashes: these count for others only once two accounts have met them.
+ * What a kubelet says before a pod's first container has begun no entity can bring about, so it is the pool's whosever worker it met. How a
+ * runner ends its entity decides as well, and its containers' crashes: these count for others only once two entities have met them.
  */
 export async function noteHealth(
   parts: Noting,
@@ -52,6 +52,6 @@ export async function noteHealth(
   }
   if (isWatched && was === 'pending' && status === 'running') await closeStartedPool(parts.db, { podName, wasStuck }, SHOWN_AT_ONCE);
   if (isWatched && status === 'completed' && hadJob) {
-    await noteSuccess(parts.db, [subject, accountBreaker({ pool, entityId })], { except: POD_REFUSED });
+    await noteSuccess(parts.db, [subject, entityInPoolBreaker({ pool, entityId })], { except: POD_REFUSED });
   }
 }

@@ -23,10 +23,10 @@ export function podToAdopt(pod: ObservedPod): PodToAdopt | undefined {
     scopeRepoId: worker.scopeRepoId,
     madeForJobId: worker.madeForJobId ?? null,
     deliveryGuid: worker.deliveryGuid ?? null,
-    entityType: worker.account?.type ?? null,
-    entityName: worker.account?.name ?? null,
-    appId: worker.account?.appId ?? null,
-    installationId: worker.account?.installationId ?? null,
-    repoFullName: worker.account?.repoFullName ?? null,
+    entityType: worker.entity?.type ?? null,
+    entityName: worker.entity?.name ?? null,
+    appId: worker.entity?.appId ?? null,
+    installationId: worker.entity?.installationId ?? null,
+    repoFullName: worker.entity?.repoFullName ?? null,
   };
 }

@@ -4,7 +4,7 @@ import { type TestDatabase } from '@paddock/testing/database';
 import { putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { accountBreaker, poolBreaker } from '@paddock/db/breakers/breaker-subjects';
+import { entityInPoolBreaker, poolBreaker } from '@paddock/db/breakers/breaker-subjects';
 import { noteSuccess, passBreakers } from '@paddock/db/breakers/breakers';
 import { beforeEachMatching, matchAll, matchOnce } from '../scenes/matching.scene.ts';
 import { noteWorkerFailure } from '@paddock/db/workers/worker-failures';
@@ -18,7 +18,7 @@ const FAILING = 1;
 const ACCOMPLICE = 2;
 const HONEST = 3;
 const linux = poolBreaker('linux');
-const breakersOf = (entityId: number) => [linux, accountBreaker({ pool: 'linux', entityId })];
+const breakersOf = (entityId: number) => [linux, entityInPoolBreaker({ pool: 'linux', entityId })];
 
 const putJobs = async (count: number, entityId: number) => {
   for (let n = 0; n < count; n += 1) await putJob(testDb.db, { entity_id: entityId, entity_name: `account-${entityId}` });

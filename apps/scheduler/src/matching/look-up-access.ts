@@ -1,6 +1,6 @@
 import { endRefusals, recordRefusal } from '@paddock/db/breakers/refusals';
 import { findUnservedKey, saveUnservedAccess } from '@paddock/db/matching/unserved-keys';
-import { refusedSubject } from '@paddock/domain/accounts/refused-subject';
+import { refusedSubject } from '@paddock/domain/entities/refused-subject';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { findRunnerGroupAccess, type RunnerGroupAccess } from '@paddock/github/runner-groups';
 import type { Handler } from '@paddock/queue/kind';

@@ -5,7 +5,7 @@ import { putJob } from '@paddock/testing/demand-rows';
 import { APP_IDS, CASES, install, OWN, REMOVED } from '@paddock/db/scenes/installation-today.scene';
 import { installationBreaker } from '@paddock/db/breakers/breaker-subjects';
 import { noteFailure } from '@paddock/db/breakers/note-failure';
-import { storeInstallations } from '@paddock/db/accounts/installations';
+import { storeInstallations } from '@paddock/db/entities/installations';
 import { findWorkerToProvision } from '@paddock/db/workers/workers';
 import { beforeEachMatching, matchAll, matchOnce } from '../scenes/matching.scene.ts';
 
@@ -20,7 +20,7 @@ const state = (given: { appId?: number; installationId?: number; suspendedAt?: s
     storeInstallations(trx, [
       {
         appId: 1001,
-        account: ACME,
+        entity: ACME,
         installationId: 51_000_001,
         repositorySelection: 'all',
         suspendedAt: null,

@@ -19,7 +19,7 @@ const WORKERS = 900;
 /** Many keys' jobs, and workers for half of them that nobody has begun to register. PostgreSQL's statistics still say that there are none. */
 async function fill(db: Kysely<Database>): Promise<void> {
   const model = await fillJobs(db, JOBS, KEYS);
-  await fillWorkers(db, model, { workers: WORKERS, accounts: KEYS, more: { made_for_job_id: sql`n` } });
+  await fillWorkers(db, model, { workers: WORKERS, entities: KEYS, more: { made_for_job_id: sql`n` } });
 }
 
 interface Plan {

@@ -5,7 +5,7 @@ import { putJob } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { accountBreaker, poolBreaker } from '@paddock/db/breakers/breaker-subjects';
+import { entityInPoolBreaker, poolBreaker } from '@paddock/db/breakers/breaker-subjects';
 import { noteFailure } from '@paddock/db/breakers/note-failure';
 import { noteSuccess, passBreakers } from '@paddock/db/breakers/breakers';
 import { bindWorkers } from '@paddock/db/workers/bind-workers';
@@ -22,7 +22,7 @@ const ACME = 1;
 const GLOBEX = 2;
 const noting = () => ({ db: testDb.db, breakerRules: BREAKER_RULES });
 const linux = poolBreaker('linux');
-const ofAccount = (entityId: number) => accountBreaker({ pool: 'linux', entityId });
+const ofAccount = (entityId: number) => entityInPoolBreaker({ pool: 'linux', entityId });
 
 /** A worker of the account that has ended badly, and what was counted of it. Returns its name. */
 async function fail(entityId: number, failureClass = 'exit_code'): Promise<string> {

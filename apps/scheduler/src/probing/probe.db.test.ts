@@ -107,7 +107,7 @@ describe('an outage is over when it is over (C11)', () => {
     expect(probes).toBeGreaterThanOrEqual(2);
   });
 
-  test('GitHub is probed although it has asked the account that waits to make no calls', async () => {
+  test('GitHub is probed although it has asked the entity that waits to make no calls', async () => {
     await startScheduler();
     await world.gitHub.failNext({ path: '', status: 502, times: 1_000_000 });
     await queueJobs();

@@ -1,5 +1,5 @@
 import {
-  accountBreaker,
+  entityInPoolBreaker,
   type BreakerSubject,
   githubBreaker,
   installationBreaker,
@@ -8,7 +8,7 @@ import {
 import { noteFailure } from '@paddock/db/breakers/note-failure';
 import type { Database } from '@paddock/db/schema/tables';
 import { clearRegistrationStarted, type WorkerToProvision } from '@paddock/db/workers/workers';
-import { refusedSubject } from '@paddock/domain/accounts/refused-subject';
+import { refusedSubject } from '@paddock/domain/entities/refused-subject';
 import type { GitHub } from '@paddock/github/connect';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
 import { done, type Outcome, snooze } from '@paddock/queue/outcome';
@@ -26,7 +26,7 @@ const LOOK_AGAIN_MS = 1_000;
 
 /**
  * What a failed call of GitHub's means for a worker's task, with everything that follows from it written down: the row ends where nobody can
- * know whether its runner was registered; a breaker counts what speaks against GitHub, the account or the repository. `marked`: the row says that
+ * know whether its runner was registered; a breaker counts what speaks against GitHub, the entity or the repository. `marked`: the row says that
  * its registration has begun. Throws instead of asking GitHub more if too little of the lease is left.
  */
 export async function afterGitHubFailure(
@@ -78,7 +78,7 @@ function mayHaveRegistered({ kind, operation, neverSent = false }: GitHubFailure
   return kind === 'unusable' || kind === 'unavailable' || kind === 'timeout' || kind === 'network' || kind === 'unknown';
 }
 
-/** Whom a refusal speaks against is not in it: an account that works well does not wait for one of its repositories. */
+/** Whom a refusal speaks against is not in it: an entity that works well does not wait for one of its repositories. */
 async function afterRefusal(parts: Registering, worker: WorkerToProvision, failure: GitHubFailure, task: Task): Promise<Outcome> {
   // Before the installation is looked up: if that shows another one, the refusal is over at once.
   await noteRefusal(parts, worker, failure);
@@ -108,10 +108,10 @@ async function standingOf(db: Kysely<Database>, github: GitHub, worker: WorkerTo
 function faultOf({ kind }: GitHubFailure, worker: WorkerToProvision): BreakerSubject | undefined {
   const { entityId, scopeRepoId } = worker;
   switch (kind) {
-    // What GitHub calls invalid may be how the account or repository is set up: no other account of the pool waits for that. Each finds out
+    // What GitHub calls invalid may be how the entity or repository is set up: no other entity of the pool waits for that. Each finds out
     // for itself where it is the pool's labels.
     case 'invalid':
-      return scopeRepoId === 0 ? accountBreaker(worker) : repositoryBreaker(scopeRepoId);
+      return scopeRepoId === 0 ? entityInPoolBreaker(worker) : repositoryBreaker(scopeRepoId);
     // One is a name that is taken, which ours never are twice; when every registration conflicts, where they are made is at fault.
     case 'conflict':
     case 'unusable':

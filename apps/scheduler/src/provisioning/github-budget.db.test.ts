@@ -17,7 +17,7 @@ const JIT = '/generate-jitconfig$';
 const reasons = () => world.db.selectFrom('demand_keys').select(['waiting', 'wait_reason']).execute();
 
 describe('GitHub’s limits (C4, P4)', () => {
-  test('one rate-limited answer holds back everybody of the account, in all services, and at the second that GitHub named all go on (D4)', async () => {
+  test('one rate-limited answer holds back everybody of the entity, in all services, and at the second that GitHub named all go on (D4)', async () => {
     await world.queueJob();
     await world.match();
     await world.gitHub.failNext({ path: JIT, status: 429, headers: { 'retry-after': '600' } });

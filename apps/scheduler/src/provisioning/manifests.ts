@@ -22,7 +22,7 @@ function identityOf(worker: WorkerToProvision): WorkerIdentity {
     cluster: worker.cluster,
     ...(worker.madeForJobId === null ? {} : { madeForJobId: worker.madeForJobId }),
     ...(worker.deliveryGuid === null ? {} : { deliveryGuid: worker.deliveryGuid }),
-    account: {
+    entity: {
       type: worker.entityType,
       name: worker.login,
       appId: worker.appId,

@@ -1,4 +1,4 @@
-import { accountBreaker, clusterBreaker, poolBreaker, registrationBreakers } from '@paddock/db/breakers/breaker-subjects';
+import { entityInPoolBreaker, clusterBreaker, poolBreaker, registrationBreakers } from '@paddock/db/breakers/breaker-subjects';
 import { giveBackTrial, passBreakers, UNWATCHED } from '@paddock/db/breakers/breakers';
 import { findWorkerToProvision, type WorkerToProvision } from '@paddock/db/workers/workers';
 import { servesBearer } from '@paddock/domain/pools/gate';
@@ -115,7 +115,7 @@ async function loseRegistration(
 const breakersOf = (worker: WorkerToProvision) => [
   ...registrationBreakers(worker),
   poolBreaker(worker.pool),
-  accountBreaker(worker),
+  entityInPoolBreaker(worker),
   clusterBreaker(worker.cluster),
 ];
 

@@ -16,7 +16,7 @@ const FLOW_CONTROL = '/apis/flowcontrol.apiserver.k8s.io/v1';
 const LEVEL = { name: 'paddock-alone' };
 const SLOW = { 'test.paddock/slow': 'yes' };
 
-/** By API priority and fairness the scheduler's account may have one call under way; any other is answered 429, not queued. */
+/** By API priority and fairness the scheduler's entity may have one call under way; any other is answered 429, not queued. */
 async function limitToOneCall({ admin }: RealWorld): Promise<void> {
   const limited = { nominalConcurrencyShares: 0, lendablePercent: 0, borrowingLimitPercent: 0, limitResponse: { type: 'Reject' } };
   await admin('POST', `${FLOW_CONTROL}/prioritylevelconfigurations`, { metadata: LEVEL, spec: { type: 'Limited', limited } });

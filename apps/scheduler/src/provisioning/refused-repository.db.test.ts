@@ -23,7 +23,7 @@ async function passQuarter(): Promise<void> {
   await sql`update tasks set due_at = due_at - interval '15 minutes' where status = 'queued'`.execute(world.db);
 }
 
-test('a repository that refuses us holds up nothing of its account’s others, however long it goes on (C9, C11)', async () => {
+test('a repository that refuses us holds up nothing of its entity’s others, however long it goes on (C9, C11)', async () => {
   const { db, gitHub } = world;
   const sam = await world.addUser('sam', ['shut', 'open']);
   const [shut = 0, open = 0] = ['shut', 'open'].map((name) => sam.repositories.get(name));

@@ -21,7 +21,7 @@ async function goOn(passes = 20): Promise<void> {
   }
 }
 
-test('409 to every registration of an account: three rows and calls, then one per pause, and the key says why (C11, P4, P5)', async () => {
+test('409 to every registration of an entity: three rows and calls, then one per pause, and the key says why (C11, P4, P5)', async () => {
   await world.queueJob();
   await world.gitHub.failNext({ path: JIT, status: 409, times: 1_000 });
   await goOn();
@@ -37,7 +37,7 @@ test('409 to every registration of an account: three rows and calls, then one pe
   ]);
 });
 
-test('409 to every registration at one repository: the others of its account go on (C11, P6)', async () => {
+test('409 to every registration at one repository: the others of its entity go on (C11, P6)', async () => {
   const sam = await world.addUser('sam', ['one', 'two']);
   await world.queueJobOf(sam, 'one');
   await world.gitHub.failNext({ path: `/repos/sam/one/actions/runners${JIT}`, status: 409, times: 1_000 });

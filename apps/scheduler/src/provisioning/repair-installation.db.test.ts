@@ -35,7 +35,7 @@ describe('an installation that is refused is looked up as the App (A12)', () => 
   });
 
   test.each([
-    ['a personal account', async () => world.queueJobOf(await world.addUser('nora', ['tool']), 'tool')],
+    ['a user', async () => world.queueJobOf(await world.addUser('nora', ['tool']), 'tool')],
     ['an organisation', () => world.queueJob()],
   ])('never heard of, for the delivery did not name it: %s is asked for it, and nobody else suffers (C11)', async (_whose, queue) => {
     await queue();
@@ -61,7 +61,7 @@ describe('an installation that is refused is looked up as the App (A12)', () => 
     await seen.expectOneWorker();
   });
 
-  test('renamed to a login of entities that is another account’s: nobody is registered under it', async () => {
+  test('renamed to a login of entities that is another entity’s: nobody is registered under it', async () => {
     const eve = await world.addUser('eve', ['tool']);
     await world.queueJobOf(eve, 'tool');
     await world.match();

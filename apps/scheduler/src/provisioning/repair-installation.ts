@@ -1,5 +1,5 @@
-import { pinLogins } from '@paddock/db/accounts/login-pins';
-import { storeInstallations } from '@paddock/db/accounts/installations';
+import { pinLogins } from '@paddock/db/entities/login-pins';
+import { storeInstallations } from '@paddock/db/entities/installations';
 import type { Database } from '@paddock/db/schema/tables';
 import type { WorkerToProvision } from '@paddock/db/workers/workers';
 import type { GitHub } from '@paddock/github/connect';
@@ -10,24 +10,24 @@ import type { Kysely } from 'kysely';
 export type Standing = 'renewed' | 'usable' | 'suspended' | 'gone';
 
 /**
- * Asks GitHub, as the App, where it is installed now, after an installation was refused: its account may have been renamed, or the App
+ * Asks GitHub, as the App, where it is installed now, after an installation was refused: its entity may have been renamed, or the App
  * installed anew, and the delivery that said so lost (A12). At most two calls. Throws what Octokit throws.
  */
 export async function repairInstallation(db: Kysely<Database>, github: GitHub, worker: WorkerToProvision): Promise<Standing> {
   const found = await lookUp(github, worker);
-  // A login that was given up may be another account's by now.
-  if (found === undefined || found.accountId !== worker.entityId) return 'gone';
+  // A login that was given up may be another entity's by now.
+  if (found === undefined || found.entityId !== worker.entityId) return 'gone';
   if (found.id === worker.installationId && found.login === worker.login) return found.suspendedAt === null ? 'usable' : 'suspended';
-  const account = { id: worker.entityId, login: found.login, type: worker.entityType };
+  const entity = { id: worker.entityId, login: found.login, type: worker.entityType };
   const { id: installationId, selection: repositorySelection, suspendedAt } = found;
-  const stated = { appId: worker.appId, account, installationId, repositorySelection, suspendedAt, isDeleted: false, statedAt: null };
+  const stated = { appId: worker.appId, entity, installationId, repositorySelection, suspendedAt, isDeleted: false, statedAt: null };
   const refused = await db.transaction().execute(async (trx) => {
-    const others = await pinLogins(trx, [account]);
+    const others = await pinLogins(trx, [entity]);
     await storeInstallations(trx, [stated]);
     return others;
   });
-  // Its new name belongs to another account: the matcher gives the worker back.
-  return refused.has(account.id) ? 'gone' : 'renewed';
+  // Its new name belongs to another entity: the matcher gives the worker back.
+  return refused.has(entity.id) ? 'gone' : 'renewed';
 }
 
 async function lookUp(github: GitHub, worker: WorkerToProvision): Promise<GitHubInstallation | undefined> {

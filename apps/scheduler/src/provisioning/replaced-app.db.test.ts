@@ -41,7 +41,7 @@ describe('a job that was told by an App which is not configured any more', () =>
     expect(reasons).toEqual([{ wait_reason: 'app_not_configured' }]);
   });
 
-  test('of whose account nothing is known meets a breaker, and not one failed worker after the other (C11, P5)', async () => {
+  test('of whose entity nothing is known meets a breaker, and not one failed worker after the other (C11, P5)', async () => {
     await world.queueJob({ row: REMOVED });
     for (let n = 0; n < 4; n += 1) await world.settle(1);
     expect((await world.workers()).map(({ status }) => status)).toEqual(['pending']);

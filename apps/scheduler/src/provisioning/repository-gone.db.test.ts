@@ -16,7 +16,7 @@ const reasons = async () =>
   (await world.db.selectFrom('demand_keys').select('wait_reason').orderBy('waiting').execute()).map((key) => key.wait_reason);
 
 describe('a repository that the App does not see any more', () => {
-  test('holds back its own jobs, and the account’s other repositories go on (C11, P1, P5)', async () => {
+  test('holds back its own jobs, and the entity’s other repositories go on (C11, P1, P5)', async () => {
     const sam = await world.addUser('sam', ['gone', 'there']);
     for (let n = 0; n < 4; n += 1) await world.queueJobOf(sam, 'gone');
     await world.gitHub.selectRepositories(sam.installationId, ['sam/there']);
@@ -47,7 +47,7 @@ describe('a repository that the App does not see any more', () => {
     expect(await scopes('kim')).toEqual(['kim/hidden', 'kim/hidden', 'kim/hidden']);
   });
 
-  test('an account whose installation is gone is held back as a whole all the same (C9)', async () => {
+  test('an entity whose installation is gone is held back as a whole all the same (C9)', async () => {
     const lee = await world.addUser('lee', ['one']);
     for (let n = 0; n < 3; n += 1) await world.queueJobOf(lee, 'one');
     await world.gitHub.uninstall(lee.installationId);

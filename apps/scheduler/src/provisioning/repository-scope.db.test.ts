@@ -15,7 +15,7 @@ const scopes = async () => (await world.gitHub.truth()).runners.map(({ scope }) 
 const kimsScopes = async () => (await scopes()).filter((scope) => scope.startsWith('kim/'));
 
 describe('where a runner registers', () => {
-  test('each repository of a personal account gets a runner of its own (C2)', async () => {
+  test('each repository of a user gets a runner of its own (C2)', async () => {
     const sam = await world.addUser('sam', ['one', 'two']);
     await world.queueJobOf(sam, 'one');
     await world.queueJobOf(sam, 'two');
@@ -34,7 +34,7 @@ describe('where a runner registers', () => {
     expect((await scopes()).filter((scope) => scope.startsWith('pat/'))).toEqual(['pat/first', 'pat/second']);
   });
 
-  test('the first worker that the account’s cap allows again is for the repository that has none (C4, P1)', async () => {
+  test('the first worker that the entity’s cap allows again is for the repository that has none (C4, P1)', async () => {
     await world.putPools(examplePools({ entities: { '*': { maxWorkers: 2 } } }));
     const kim = await world.addUser('kim', ['busy', 'quiet']);
     for (let n = 0; n < 6; n += 1) await world.queueJobOf(kim, 'busy');

@@ -23,7 +23,7 @@ let groups = 0;
 const nextGroup = () => `group ${(groups += 1)}`;
 const putPool = (more: object) => world.putPools(poolsDocument.parse({ pools: [{ ...LINUX, ...more }], entities: { acme: {} } }));
 const setGroup = (name: string, settings: object) => world.gitHub.setRunnerGroup({ org: 'acme', name, ...settings });
-/** Of a plan that has none; as the account of a job. */
+/** Of a plan that has none; as the entity of a job. */
 async function organizationWithoutGroups(login: string) {
   const { id } = await world.gitHub.addOrganization({ login, runnerGroups: false });
   const installation = await world.gitHub.install({ appId: APP_ID, account: login, announce: false });
@@ -51,7 +51,7 @@ test.each<[string, object, object, string]>([
     'repositories that the pool does not serve (acme/web)',
   ],
   [
-    'lets in public repositories, of accounts that are named',
+    'lets in public repositories, of entities that are named',
     { entities: ['acme'] },
     { allowsPublicRepositories: true },
     'public repositories',
@@ -90,10 +90,10 @@ test.each<[string, object, object, string]>([
   expect(await kept()).toMatchObject({ visibility: 'selected', repositories: ['acme/api'], excess: null, paused_until: null });
 });
 
-test('where GitHub grants no runner groups, each account has one try a pause (C7, C11)', async () => {
+test('where GitHub grants no runner groups, each entity has one try a pause (C7, C11)', async () => {
   await world.putPools(poolsDocument.parse({ pools: [{ ...LINUX, ...DIND, runnerGroup: nextGroup() }], entities: { '*': {} } }));
-  const accounts = [await organizationWithoutGroups('small'), await organizationWithoutGroups('tiny')];
-  for (const row of accounts) await world.queueJob({ row });
+  const entities = [await organizationWithoutGroups('small'), await organizationWithoutGroups('tiny')];
+  for (const row of entities) await world.queueJob({ row });
   const before = await registered();
   await world.settle(40);
   expect((await world.workers()).map(({ stop_reason: reason }) => reason)).toEqual(['runner_group_open', 'runner_group_open']);
@@ -172,7 +172,7 @@ test('a group that is made for a pool of some repositories is one of selected on
   expect(await kept()).toMatchObject({ visibility: 'selected', repositories: [], excess: null });
 });
 
-test('a worker for an account whose login is another one’s registers nothing in a pool that names the login (C2)', async () => {
+test('a worker for an entity whose login is another one’s registers nothing in a pool that names the login (C2)', async () => {
   const before = await registered();
   await world.putPools(poolsDocument.parse({ pools: [{ ...LINUX, entities: ['acme'] }], entities: { '*': {} } }));
   await world.queueJob();
@@ -184,7 +184,7 @@ test('a worker for an account whose login is another one’s registers nothing i
   expect((await world.workers()).map(({ stop_reason: reason }) => reason)).toEqual(['pool_closed']);
 });
 
-test('a worker whose pool no longer serves its account registers nothing, and none follows it (C2)', async () => {
+test('a worker whose pool no longer serves its entity registers nothing, and none follows it (C2)', async () => {
   const before = await registered();
   await putPool({});
   await world.queueJob();

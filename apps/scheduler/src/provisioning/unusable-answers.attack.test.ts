@@ -10,7 +10,7 @@ beforeEach(() => world.reset());
 
 const registeredAt = async () => (await world.gitHub.truth()).runners.map(({ scope }) => scope);
 
-test('answers that send us to another server hold back the account whose registrations they are, and no other (P6)', async () => {
+test('answers that send us to another server hold back the entity whose registrations they are, and no other (P6)', async () => {
   const other = await world.addUser('sam', ['one']);
   await world.queueJob();
   const headers = { location: 'http://localhost:1/stolen' };

@@ -4,7 +4,7 @@ type WorkerRow = Awaited<ReturnType<SchedulerWorld['workers']>>[number];
 
 /** What an adopted row says as the lost one did; its failure is diagnosed anew. */
 export const lasting = (worker: WorkerRow) => ({
-  account: [worker.entity_id, worker.entity_name, worker.entity_type, worker.app_id, worker.installation_id, worker.repo_full_name],
+  entity: [worker.entity_id, worker.entity_name, worker.entity_type, worker.app_id, worker.installation_id, worker.repo_full_name],
   key: [worker.scope_repo_id, worker.demand_key],
   made: [
     worker.job_labels,

@@ -184,7 +184,7 @@ export async function startSchedulerWorld({
       });
       return job.id;
     },
-    /** A personal account with private repositories, on which the App is installed. */
+    /** A user with private repositories, on which the App is installed. */
     async addUser(login: string, repositories: readonly string[]) {
       const user = await gitHub.addUser({ login });
       const made = new Map<string, number>();
@@ -195,8 +195,8 @@ export async function startSchedulerWorld({
     async queueJobOf(user: { login: string; id: number; installationId: number; repositories: ReadonlyMap<string, number> }, repo: string) {
       const job = await gitHub.queueJob({ repo: `${user.login}/${repo}`, labels: ['linux'] });
       const repository = { repo_id: user.repositories.get(repo) ?? 0, repo_full_name: `${user.login}/${repo}` };
-      const account = { entity_id: user.id, entity_name: user.login, entity_type: 'User', installation_id: user.installationId } as const;
-      await putJob(db, { job_id: job.id, app_id: APP_ID, ...account, ...repository });
+      const entity = { entity_id: user.id, entity_name: user.login, entity_type: 'User', installation_id: user.installationId } as const;
+      await putJob(db, { job_id: job.id, app_id: APP_ID, ...entity, ...repository });
     },
     match: async () => countsOf(await matchOnce(own, GATE)),
     /** Runs every task that is due, as one executor would. */

@@ -106,7 +106,7 @@ export async function setStopScene(world: SchedulerWorld) {
         await enqueue(trx, [stopTask(podName)]);
       });
     },
-    /** As if so much time had gone by since whatever the row says, and since GitHub refused an account. */
+    /** As if so much time had gone by since whatever the row says, and since GitHub refused an entity. */
     async letTimePass(minutes = 1): Promise<void> {
       const earlier = (column: string) => sql<Date>`${sql.ref(column)} - ${minutes} * interval '1 minute'`;
       const columns = [

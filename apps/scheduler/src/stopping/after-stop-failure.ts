@@ -2,14 +2,14 @@ import { type BreakerSubject, heldBy } from '@paddock/db/breakers/breaker-subjec
 import type { Noting } from '@paddock/db/breakers/note-failure';
 import { noteStopHeldUp, type WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { StopRules } from '@paddock/domain/workers/stop-steps';
-import { refusedSubject } from '@paddock/domain/accounts/refused-subject';
+import { refusedSubject } from '@paddock/domain/entities/refused-subject';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { KubeError } from '@paddock/kube/errors';
 import { type Outcome, snooze } from '@paddock/queue/outcome';
 import type { SchedulerEvents } from '../events.ts';
 import { awaitGitHub } from '../await-github.ts';
 import { noteRefusal } from '../note-refusal.ts';
-import { RefusedAccountError, UnseenRepositoryError } from './stop-looks.ts';
+import { RefusedEntityError, UnseenRepositoryError } from './stop-looks.ts';
 
 interface Failing extends Noting {
   readonly events: SchedulerEvents;
@@ -30,7 +30,7 @@ export async function afterStopFailure(parts: Failing, worker: WorkerToStop, err
     await noteStopHeldUp(db, worker.podName, error.message);
     return snooze(error.failure.retryAfterMs ?? stopRules.retryMs, error.message);
   }
-  if (error instanceof UnseenRepositoryError || error instanceof RefusedAccountError) {
+  if (error instanceof UnseenRepositoryError || error instanceof RefusedEntityError) {
     await noteStopHeldUp(db, worker.podName, error.message);
     const { refusal } = worker;
     return untilAllowed(error.message, refusal?.subject, refusal?.leftMs);
@@ -49,6 +49,4 @@ const untilAllowed = (why: string, refused?: BreakerSubject, leftMs = Infinity):
 
 /** GitHub does not say what it knows of a runner: it refuses, hides the repository, or was not asked after a refusal. */
 export const isRefused = (error: unknown): boolean =>
-  error instanceof UnseenRepositoryError ||
-  error instanceof RefusedAccountError ||
-  refusedSubject(classifyGitHubError(error)) !== undefined;
+  error instanceof UnseenRepositoryError || error instanceof RefusedEntityError || refusedSubject(classifyGitHubError(error)) !== undefined;

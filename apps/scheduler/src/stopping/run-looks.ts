@@ -1,7 +1,7 @@
 import type { GitHubJob } from '@paddock/github/jobs';
 
 /**
- * How old another stop's look at a run may be. One stop takes as long to look through the runs of a busy account, and what it saw first is
+ * How old another stop's look at a run may be. One stop takes as long to look through the runs of a busy entity, and what it saw first is
  * as old then.
  */
 const FRESH_MS = 10_000;

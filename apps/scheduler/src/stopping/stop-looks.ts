@@ -17,7 +17,7 @@ import type { Kysely } from 'kysely';
 import { scopeOf } from '../scope-of.ts';
 import type { RunLooks } from './run-looks.ts';
 
-/** Each costs a call. With more, one stop would use up the account's budget at GitHub. */
+/** Each costs a call. With more, one stop would use up the entity's budget at GitHub. */
 export const MOST_RUNS = 100;
 
 export interface Looking {
@@ -39,9 +39,9 @@ export class UnseenRepositoryError extends Error {
 }
 
 /** GitHub has refused us there a short while ago, and is not asked again for every worker (C9); or there is no App to ask through. */
-export class RefusedAccountError extends Error {
+export class RefusedEntityError extends Error {
   constructor({ login }: WorkerToStop) {
-    super(`GitHub is not asked about the account ${login} now: it has refused us there, or no App that is configured may be used on it.`);
+    super(`GitHub is not asked about the entity ${login} now: it has refused us there, or no App that is configured may be used on it.`);
     this.name = 'RefusedAccountError';
   }
 }
@@ -68,7 +68,7 @@ export async function lookAt(
     case 'pod':
       return { ...evidence, pod: await lookAtPod(parts, worker, seen) };
     case 'runner':
-      if (worker.isRefused) throw new RefusedAccountError(worker);
+      if (worker.isRefused) throw new RefusedEntityError(worker);
       return lookAtRunner(parts, worker, evidence, seen);
     case 'job':
       return { ...evidence, job: await lookAtJobs(parts, worker, seen, sinceDeregistration(evidence, parts.stopRules)) };

@@ -155,7 +155,7 @@ describe('a working runner is never stopped (P2)', () => {
     expect((await scene.runner(podName))?.state).toBe('idle');
   });
 
-  test('whose account refuses us: it stays, and the refusal is recorded (C9)', async () => {
+  test('whose entity refuses us: it stays, and the refusal is recorded (C9)', async () => {
     const { podName, jobId } = await scene.busyWorker();
     await world.gitHub.failNext({ path: '/actions/runners', status: 403, times: 1_000 });
     await scene.askToStop(podName);
@@ -163,7 +163,7 @@ describe('a working runner is never stopped (P2)', () => {
     expect((await scene.row(podName)).stop_held_by).toEqual(expect.any(String));
     const events = await world.db.selectFrom('installation_events').select(['event', 'source']).execute();
     expect(events).toEqual([{ event: 'auth_attempt.other_error', source: 'scheduler' }]);
-    // For a while no worker of the account asks again.
+    // For a while no worker of the entity asks again.
     const { calls } = await world.gitHub.report();
     await world.makeDue();
     await world.runTasks();
@@ -171,7 +171,7 @@ describe('a working runner is never stopped (P2)', () => {
     await scene.expectWorking(podName, jobId);
   });
 
-  test('whose account refuses us: it is looked at again as soon as the refusal ends (C9)', async () => {
+  test('whose entity refuses us: it is looked at again as soon as the refusal ends (C9)', async () => {
     const podName = await scene.idleWorker();
     await world.gitHub.failNext({ path: '/actions/runners', status: 403 });
     await scene.askToStop(podName);

@@ -8,7 +8,7 @@ export const breakerSettings = tuning({
     default: 3,
     min: 2,
     max: 1_000,
-    doc: 'How many failures of one kind in a row pause a pool, an account, a repository, GitHub or the cluster',
+    doc: 'How many failures of one kind in a row pause a pool, an entity, a repository, GitHub or the cluster',
   }),
   breakerPauseMs: duration({
     env: 'PADDOCK_BREAKER_PAUSE_MS',
@@ -22,7 +22,7 @@ export const breakerSettings = tuning({
     default: 3_600_000,
     min: 100,
     max: 604_800_000,
-    doc: 'How long an account or a repository rests after GitHub refused us there, unless a call succeeds meanwhile',
+    doc: 'How long an entity or a repository rests after GitHub refused us there, unless a call succeeds meanwhile',
   }),
 });
 

@@ -1,16 +1,19 @@
 import { accountInPool } from '@paddock/domain/matching/matching-rules';
 import type { BreakerType } from '@paddock/domain/matching/stored-rules';
 
-/** What is at fault, so that what is not goes on: a pool's template, an App, an account's installation, a repository, GitHub itself, the cluster. */
+/** What is at fault, so that what is not goes on: a pool's template, an App, an entity's installation, a repository, GitHub itself, the cluster. */
 export interface BreakerSubject {
   readonly type: BreakerType;
-  /** The pool's name, or POOL@ACCOUNT for one account in it; the App's, the account's or the repository's id; the cluster's name; empty for GitHub. */
+  /** The pool's name, or POOL@ENTITY for one entity in it; the App's, the entity's or the repository's id; the cluster's name; empty for GitHub. */
   readonly id: string;
 }
 
 export const poolBreaker = (name: string): BreakerSubject => ({ type: 'pool', id: name });
-/** Of one account in a pool. */
-export const accountBreaker = (place: { pool: string; entityId: number }): BreakerSubject => ({ type: 'pool', id: accountInPool(place) });
+/** Of one entity in a pool. */
+export const entityInPoolBreaker = (place: { pool: string; entityId: number }): BreakerSubject => ({
+  type: 'pool',
+  id: accountInPool(place),
+});
 export const appBreaker = (appId: number): BreakerSubject => ({ type: 'app', id: String(appId) });
 export const installationBreaker = (entityId: number): BreakerSubject => ({ type: 'installation', id: String(entityId) });
 export const repositoryBreaker = (repoId: number): BreakerSubject => ({ type: 'repository', id: String(repoId) });

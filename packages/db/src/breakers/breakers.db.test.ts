@@ -162,7 +162,7 @@ describe('breakers (C11)', () => {
     expect(await markRegistrationStarted(database.db, podName, { hasPassed: true })).toBe(true);
   });
 
-  test('failures of another pool, account or cluster keep no registration from being begun', async () => {
+  test('failures of another pool, entity or cluster keep no registration from being begun', async () => {
     const { pod_name: podName } = await putWorker(database.db, { k8s_pool: 'windows' });
     await failTimes(3);
     expect(await findWorkerToProvision(database.db, podName, [1001])).toMatchObject({ isWatched: false });

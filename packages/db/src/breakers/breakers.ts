@@ -10,8 +10,8 @@ import { RATE_LIMITED } from './failure-classes.ts';
 //
 //   GitHub's and the cluster's are probed while they are open (probes.ts): the first answer after a silence ends the pause.
 //
-// A worker's failure that its account may have caused counts twice: at the pool, whose breaker opens on failures of two accounts at least, and
-// at the account in that pool. So an account whose workers fail pauses itself there, and what succeeds for others neither frees nor holds it. While
+// A worker's failure that its entity may have caused counts twice: at the pool, whose breaker opens on failures of two entities at least, and
+// at the entity in that pool. So an entity whose workers fail pauses itself there, and what succeeds for others neither frees nor holds it. While
 // it is held back there, its failures count against itself only: they open no breaker of the pool, and prolong none.
 
 export interface Passage {

@@ -12,6 +12,6 @@ export const RATE_LIMITED = 'rate_limited';
 
 /**
  * The pool's failures of which a created pod is the contrary: the cluster refuses its pods. They are made of the pool's template and of our own
- * names, so no account can cause this, and it is the pool's whosever worker met it.
+ * names, so no entity can cause this, and it is the pool's whosever worker met it.
  */
 export const POD_REFUSED = 'pod_refused';

@@ -15,7 +15,7 @@ export interface BreakerRules {
   readonly failures: number;
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
-  /** How long an account or a repository is left alone after GitHub refused us there. */
+  /** How long an entity or a repository is left alone after GitHub refused us there. */
   readonly refusedPauseMs: number;
 }
 
@@ -64,7 +64,7 @@ const counted = (column: string) =>
   sql.raw(`(b.${column} || excluded.${column})[greatest(1, cardinality(b.${column}) - ${MOST_COUNTED - 2}):]`);
 
 /**
- * Counts one failure against each subject in `charged`: its type and id, and the account and the worker that may have caused it, or null where
+ * Counts one failure against each subject in `charged`: its type and id, and the entity and the worker that may have caused it, or null where
  * it is surely the subject's own.
  */
 export function noting(
@@ -72,10 +72,10 @@ export function noting(
   failureClass: string,
   message: string,
 ): RawBuilder<unknown> {
-  // Only what happens to several accounts within a while speaks of the pool: not one failure of each in a month.
+  // Only what happens to several entities within a while speaks of the pool: not one failure of each in a month.
   const isStale = sql`(b.pauses = 0 and b.entities is not null and b.subject_id not like '%@%' and b.failed_at < now() - interval '1 hour')`;
   const before = sql`case when ${isStale} then 0 else b.failures end`;
-  // The account's own row counts what one account fails; the pool's row waits for a second account.
+  // The entity's own row counts what one entity fails; the pool's row waits for a second entity.
   const isShared = sql`(b.subject_id like '%@%' or coalesce(not excluded.entities @> b.entities, true))`;
   const opens = sql`(b.pauses > 0 or ${before} + 1 >= ${failures}::integer and ${isShared})`;
   // It had answered, and no trial came for a while: this failure begins another outage.

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { installationToday } from '../accounts/installation-today.ts';
+import { installationToday } from '../entities/installation-today.ts';
 import { isWaiting } from './waits.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';

@@ -23,7 +23,7 @@ const APPS = [1001, 1002];
 const PLACE = { appId: 1001, installationId: 5, entityId: 7, entityType: 'User', login: 'mona', repoId: 11 } as const;
 const CALLS = {
   app: { kind: 'unauthorized', operation: 'POST /app/installations/5/access_tokens', status: 401, message: 'wrong key' },
-  account: { kind: 'forbidden', operation: 'POST /app/installations/5/access_tokens', status: 403, message: 'suspended' },
+  entity: { kind: 'forbidden', operation: 'POST /app/installations/5/access_tokens', status: 403, message: 'suspended' },
   repository: { kind: 'forbidden', operation: 'GET /repos/mona/tool/actions/runners', status: 403, message: 'not accessible' },
 } as const;
 type Subject = keyof typeof CALLS;
@@ -31,7 +31,7 @@ type Subject = keyof typeof CALLS;
 const refuse = (subject: Subject, place: Partial<Parameters<typeof recordRefusal>[2]['call']> = {}) =>
   recordRefusal({ db: database.db, breakerRules: BREAKER_RULES }, 'reconciler', { call: { ...PLACE, ...place }, refusal: CALLS[subject] });
 
-/** Whether GitHub may be asked about a worker of this App, account and repository. */
+/** Whether GitHub may be asked about a worker of this App, entity and repository. */
 async function isRefused({ appId = 1001, entityId = 7, repoId = 11 } = {}): Promise<boolean | undefined> {
   const { pod_name: podName } = await putWorker(database.db, { app_id: appId, entity_id: entityId, scope_repo_id: repoId });
   return (await findWorkerToStop(database.db, podName, APPS))?.isRefused;
@@ -45,15 +45,15 @@ const pausedMinutes = async () => {
 
 describe('a refusal of GitHub’s belongs to what it speaks of', () => {
   test.each([
-    ['repository', { same: true, otherRepository: false, otherAccount: false, otherApp: false }],
-    ['account', { same: true, otherRepository: true, otherAccount: false, otherApp: false }],
-    ['app', { same: true, otherRepository: true, otherAccount: true, otherApp: false }],
+    ['repository', { same: true, otherRepository: false, otherEntity: false, otherApp: false }],
+    ['entity', { same: true, otherRepository: true, otherEntity: false, otherApp: false }],
+    ['app', { same: true, otherRepository: true, otherEntity: true, otherApp: false }],
   ] as const)('of the %s: others go on (C9)', async (subject, expected) => {
     await refuse(subject);
     expect({
       same: await isRefused(),
       otherRepository: await isRefused({ repoId: 12 }),
-      otherAccount: await isRefused({ entityId: 8, repoId: 13 }),
+      otherEntity: await isRefused({ entityId: 8, repoId: 13 }),
       otherApp: await isRefused({ appId: 1002, entityId: 8, repoId: 13 }),
     }).toEqual(expected);
   });
@@ -65,7 +65,7 @@ describe('a refusal of GitHub’s belongs to what it speaks of', () => {
   });
 
   test('and is told in an event, so that it can be explained later (C9)', async () => {
-    await refuse('account', { jobId: 3 });
+    await refuse('entity', { jobId: 3 });
     const [event] = await database.db.selectFrom('installation_events').selectAll().execute();
     expect(event).toMatchObject({
       source: 'reconciler',
@@ -85,27 +85,27 @@ describe('a refusal of GitHub’s belongs to what it speaks of', () => {
 });
 
 describe('a refusal ends', () => {
-  test.each(['app', 'account', 'repository'] as const)('of the %s with any call that succeeds (C9)', async (subject) => {
+  test.each(['app', 'entity', 'repository'] as const)('of the %s with any call that succeeds (C9)', async (subject) => {
     await refuse(subject);
     await endRefusals(database.db, PLACE);
     expect(await isRefused()).toBe(false);
   });
 
   test('with a registration that succeeds, and with it all else that failed there (C9, C11)', async () => {
-    for (const subject of ['app', 'account', 'repository'] as const) await refuse(subject);
+    for (const subject of ['app', 'entity', 'repository'] as const) await refuse(subject);
     await noteSuccess(database.db, registrationBreakers({ ...PLACE, scopeRepoId: 11 }));
     expect(await database.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
   });
 
   test('with what another repository answers only if it is not of one repository', async () => {
-    await refuse('account');
+    await refuse('entity');
     await refuse('repository');
     await endRefusals(database.db, { ...PLACE, repoId: 12 });
     expect(await isRefused({ repoId: 12 })).toBe(false);
     expect(await isRefused()).toBe(true);
   });
 
-  test('with a change of the account’s installations (A12)', async () => {
+  test('with a change of the entity’s installations (A12)', async () => {
     const installation = { app_id: 1001, installation_id: 5, login: 'mona', entity_type: 'User' as const, stated_at: new Date() };
     const putInstallation = (changedMinutesAgo: number) =>
       database.db
@@ -121,19 +121,19 @@ describe('a refusal ends', () => {
   });
 
   test('by itself, and trying again meanwhile does not put that off (C9)', async () => {
-    await refuse('account');
+    await refuse('entity');
     await database.db
       .updateTable('breakers')
       .set({ paused_until: sql`now() + interval '9 minutes'` })
       .execute();
-    await refuse('account');
+    await refuse('entity');
     expect(await pausedMinutes()).toEqual([9]);
     await database.db
       .updateTable('breakers')
       .set({ paused_until: sql`now()` })
       .execute();
     expect(await isRefused()).toBe(false);
-    await refuse('account');
+    await refuse('entity');
     expect(await pausedMinutes()).toEqual([60]);
   });
 
@@ -148,14 +148,14 @@ describe('a refusal ends', () => {
       .updateTable('breakers')
       .set({ paused_until: minutesAgo(1_441) })
       .execute();
-    await refuse('account');
+    await refuse('entity');
     expect(await database.db.selectFrom('breakers').select('subject_type').execute()).toEqual([{ subject_type: 'installation' }]);
   });
 });
 
 describe('a refusal opens no breaker', () => {
   test('and keeps no trial of one from being made (C11)', async () => {
-    for (let n = 0; n < 3; n += 1) await refuse('account');
+    for (let n = 0; n < 3; n += 1) await refuse('entity');
     const subject = installationBreaker(7);
     expect(await passBreakers(database.db, [subject])).toMatchObject({ waitMs: 0, isWatched: true });
     const noting = { db: database.db, breakerRules: BREAKER_RULES };

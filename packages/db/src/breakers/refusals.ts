@@ -1,6 +1,6 @@
-import { type RefusedSubject, refusedSubject } from '@paddock/domain/accounts/refused-subject';
+import { type RefusedSubject, refusedSubject } from '@paddock/domain/entities/refused-subject';
 // What GitHub refuses us stands in `breakers`, under a class of its own. No service asks there until `paused_until`, unless a success or a
-// change of the account's installations ends the pause. It opens no breaker: failed registrations decide whether workers are made.
+// change of the entity's installations ends the pause. It opens no breaker: failed registrations decide whether workers are made.
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
@@ -129,7 +129,7 @@ function subjectOf(speaksOf: RefusedSubject | undefined, { appId, entityId, repo
       return undefined;
     case 'app':
       return appBreaker(appId);
-    case 'account':
+    case 'entity':
       return installationBreaker(entityId);
     case 'repository':
       return repoId === 0 ? undefined : repositoryBreaker(repoId);
@@ -158,11 +158,11 @@ export const standingRefusal = (columns: Columns): RawBuilder<StandingRefusal | 
 export const isLeftAlone = (columns: Columns): RawBuilder<boolean> =>
   sql`exists (select ${stands(columns, `(${refuses(columns)} or ${WAITS})`)})`;
 
-/** Only until an installation of the account changes. */
+/** Only until an installation of the entity changes. */
 const refuses = ({ entityId }: Columns) =>
   `(b.failure_class = '${REFUSED}' and b.failed_at > coalesce((select max(updated_at) from installations changed where changed.entity_id = ${entityId}), '-infinity'))`;
 
-/** An App's wait keeps from an account only what needs a new token. */
+/** An App's wait keeps from an entity only what needs a new token. */
 const WAITS = `(b.failure_class = '${RATE_LIMITED}' and b.subject_type = 'installation')`;
 
 /** One search, whatever it is for: a plan with two of them reads all rows that might be asked about. */

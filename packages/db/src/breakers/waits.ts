@@ -1,14 +1,14 @@
-import { isAppCall } from '@paddock/domain/accounts/refused-subject';
+import { isAppCall } from '@paddock/domain/entities/refused-subject';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
 import { appBreaker, type BreakerSubject, installationBreaker } from './breaker-subjects.ts';
 import { RATE_LIMITED } from './failure-classes.ts';
 import type { Database } from '../schema/tables.ts';
 
-// What GitHub has asked to wait for stands in `breakers`, under a class of its own: of an App or an account where it binds all calls, of
+// What GitHub has asked to wait for stands in `breakers`, under a class of its own: of an App or an entity where it binds all calls, of
 // `ID/RESOURCE` where one hourly budget is used up. Every call asks first. Only time ends a wait, or people: no success, no later answer.
 
-/** Whom GitHub knows a call by: an App that speaks for itself, or one that is installed on an account. */
+/** Whom GitHub knows a call by: an App that speaks for itself, or one that is installed on an entity. */
 type Caller = { readonly appId: number } | { readonly entityId: number };
 
 interface Wait {
@@ -99,7 +99,7 @@ async function writeWait(db: Kysely<Database>, { subject: { type, id }, message,
   return rows[0]?.hasBegun ?? false;
 }
 
-/** For a WHERE: GitHub has asked us to make no usual calls for the account whose id is in one column, or none for the App in the other. */
+/** For a WHERE: GitHub has asked us to make no usual calls for the entity whose id is in one column, or none for the App in the other. */
 export const isWaiting = ({ entityId, appId }: { entityId: string; appId: string }): RawBuilder<boolean> =>
   sql.raw(`exists (
     select from breakers wait

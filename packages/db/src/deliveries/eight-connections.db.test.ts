@@ -7,8 +7,8 @@ import { examplePayload, type JsonObject } from '@paddock/testing/signed-deliver
 import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { pinLogins } from '../accounts/login-pins.ts';
-import { lockInstallations } from '../accounts/installations.ts';
+import { pinLogins } from '../entities/login-pins.ts';
+import { lockInstallations } from '../entities/installations.ts';
 import { connectDatabase, type DatabaseConnection } from '../connection/connect.ts';
 import { pools as open } from '../scenes/job-lives.scene.ts';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
@@ -22,16 +22,16 @@ const APP = 1001;
 /** The names tell the runners apart. */
 const RUNNER_ID = 5;
 
-/** Unknown accounts that their logins admit, so that each is pinned. One of them has the workers. */
-const ACCOUNTS = Array.from({ length: JOBS }, (_job, index) => {
+/** Unknown entities that their logins admit, so that each is pinned. One of them has the workers. */
+const ENTITIES = Array.from({ length: JOBS }, (_job, index) => {
   const id = 90_000_001 + (index % 4 === 3 ? index : 0);
   return { id, login: `org-${id}`, type: 'Organization' };
 });
-const entities = Object.fromEntries(ACCOUNTS.map(({ login }) => [login, {}]));
+const entities = Object.fromEntries(ENTITIES.map(({ login }) => [login, {}]));
 const pools = { ...open, document: poolsDocument.parse({ ...open.document, entities }) };
 
-/** Three of a job and, of its account, one that tells of the installation. */
-function deliveriesOf(jobId: number, runner: string, account: JsonObject): DeliveryToRecord[] {
+/** Three of a job and, of its entity, one that tells of the installation. */
+function deliveriesOf(jobId: number, runner: string, entity: JsonObject): DeliveryToRecord[] {
   const ofJob = (action: 'queued' | 'in_progress' | 'completed') =>
     deliveryToRecord(
       'workflow_job',
@@ -42,12 +42,12 @@ function deliveriesOf(jobId: number, runner: string, account: JsonObject): Deliv
           runner_name: action === 'queued' ? null : runner,
           runner_id: action === 'queued' ? null : RUNNER_ID,
         },
-        repository: { private: true, owner: account },
+        repository: { private: true, owner: entity },
         installation: { id: 51_000_001 },
       }),
       APP,
     );
-  const installation = { id: 51_000_001, account, updated_at: '2026-01-01T00:00:00Z' };
+  const installation = { id: 51_000_001, account: entity, updated_at: '2026-01-01T00:00:00Z' };
   return [
     ofJob('queued'),
     ofJob('in_progress'),
@@ -73,7 +73,7 @@ describe('eight connections that write the same jobs', () => {
   test('in random batches and orders do not deadlock, and every job and worker is as it should be (B6)', async () => {
     const workers = await Promise.all(Array.from({ length: JOBS }, () => putWorker(database.db, { runner_id: RUNNER_ID })));
     // Jobs and their workers in opposite orders.
-    const all = ACCOUNTS.flatMap((account, index) => deliveriesOf(1_000 + index, workers.at(-1 - index)?.pod_name ?? '', account));
+    const all = ENTITIES.flatMap((entity, index) => deliveriesOf(1_000 + index, workers.at(-1 - index)?.pod_name ?? '', entity));
     // Batches that tell of an installation wait for each other before they lock any job; those of jobs alone meet at the jobs.
     const plans = [all, all.filter(isJobDelivery)].flatMap((some) =>
       fc.sample(fc.tuple(fc.shuffledSubarray([...some, ...some], { minLength: 2 * some.length }), fc.integer({ min: 8, max: 48 })), {
@@ -114,13 +114,13 @@ describe('eight connections that write the same jobs', () => {
   });
 
   test('who pins a login before writing installations waits for no batch of jobs that is about to pin it too (B6)', async () => {
-    const account = { id: 80_000_001, login: 'org-late', type: 'Organization' as const };
-    const late = { version: 2, document: poolsDocument.parse({ ...open.document, entities: { [account.login]: {} } }) };
+    const entity = { id: 80_000_001, login: 'org-late', type: 'Organization' as const };
+    const late = { version: 2, document: poolsDocument.parse({ ...open.document, entities: { [entity.login]: {} } }) };
     await putPools(database.db, late.document);
-    const [one, other] = [2_001, 2_002].map((jobId) => deliveriesOf(jobId, 'nobody', account)[0]);
+    const [one, other] = [2_001, 2_002].map((jobId) => deliveriesOf(jobId, 'nobody', entity)[0]);
     if (one === undefined || other === undefined) throw new Error('Each job has a delivery.');
     const outcomes = await database.db.transaction().execute(async (trx) => {
-      await pinLogins(trx, [account]);
+      await pinLogins(trx, [entity]);
       const recorded = recordDeliveries(database.dbOf('ingress'), [one, other], late);
       await waitFor('the batch to wait', async () => {
         const { rows } = await sql`

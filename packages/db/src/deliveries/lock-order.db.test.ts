@@ -21,12 +21,12 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const jobDelivery = (jobId: number, { account = 90_000_001, installation = 51_000_001, runner = null as string | null } = {}) =>
+const jobDelivery = (jobId: number, { entity = 90_000_001, installation = 51_000_001, runner = null as string | null } = {}) =>
   deliveryToRecord(
     'workflow_job',
     examplePayload('workflow_job', runner === null ? 'queued' : 'in_progress', {
       workflow_job: { id: jobId, labels: ['linux'], runner_name: runner, runner_id: runner === null ? null : 5 },
-      repository: { private: true, owner: { id: account, login: `org-${account}`, type: 'Organization' } },
+      repository: { private: true, owner: { id: entity, login: `org-${entity}`, type: 'Organization' } },
       installation: { id: installation },
     }),
   );
@@ -89,9 +89,9 @@ describe('rows are locked in one order, whatever the order in which they are giv
     ).toBe(true);
   });
 
-  test('installations by account, from deliveries of jobs', async () => {
-    const accounts = [11, 12];
-    const deliveries = (installation: number) => accounts.map((account) => jobDelivery(10 + account, { account, installation }));
+  test('installations by entity, from deliveries of jobs', async () => {
+    const entities = [11, 12];
+    const deliveries = (installation: number) => entities.map((entity) => jobDelivery(10 + entity, { entity, installation }));
     await recordDeliveries(database.db, deliveries(51), pools);
     const again = deliveries(52).toReversed();
     expect(await comesFirst(installationOf(11), installationOf(12), () => recordDeliveries(database.db, again, pools))).toBe(true);

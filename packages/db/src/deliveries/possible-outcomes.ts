@@ -10,7 +10,7 @@ const BEFORE = [undefined, 'pending', 'running', 'completed', 'failed'] as const
 
 /**
  * For each delivery its outcome by what storing its job may come to: the statement picks one, and the rule itself stays in one place.
- * `outcomes` has those of all results, one series after the other, where a pool serves the job with those for a refused account behind; and `choices` the position, from 1, at which a delivery's series begins;
+ * `outcomes` has those of all results, one series after the other, where a pool serves the job with those for a refused entity behind; and `choices` the position, from 1, at which a delivery's series begins;
  * most deliveries of a batch share one.
  */
 export function possibleOutcomes(batch: readonly Placed[]): { choices: number[]; outcomes: Outcome[] } {

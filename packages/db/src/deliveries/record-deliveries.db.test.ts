@@ -164,8 +164,10 @@ describe('recordDeliveries', () => {
 
   test('a new name is learnt from installation_target and from jobs that began after it (A12)', async () => {
     await record(delivery('installation', installationBody('created', { updated_at: '2026-01-01T00:00:00Z' })));
-    const account = { id: 11, login: 'beta', updated_at: '2026-01-02T00:00:00Z' };
-    await record(delivery('installation_target', { action: 'renamed', account, target_type: 'Organization', installation: { id: 31 } }));
+    const entity = { id: 11, login: 'beta', updated_at: '2026-01-02T00:00:00Z' };
+    await record(
+      delivery('installation_target', { action: 'renamed', account: entity, target_type: 'Organization', installation: { id: 31 } }),
+    );
     expect(await installation()).toMatchObject({ login: 'beta', repository_selection: 'all' });
     const times = { created_at: '2026-01-03T00:00:00Z', started_at: '2026-01-03T00:00:00Z' };
     const later = jobBody('queued', 900, ['k8s'], { ...ACME, login: 'gamma' });
@@ -173,7 +175,7 @@ describe('recordDeliveries', () => {
     expect(await installation()).toMatchObject({ login: 'gamma' });
   });
 
-  describe('of what was said of an account’s name within one second (A12)', () => {
+  describe('of what was said of an entity’s name within one second (A12)', () => {
     beforeEach(() => record(delivery('installation', installationBody('created', { updated_at: SECOND }))));
 
     test('the renaming counts, and no job that still bears the old name', async () => {

@@ -1,8 +1,8 @@
 import { roundsByRunner } from '@paddock/domain/deliveries/fold-job-statements';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import type { Kysely } from 'kysely';
-import type { NamedAccount } from '@paddock/domain/pools/entities';
-import { pinLogins } from '../accounts/login-pins.ts';
+import type { NamedEntity } from '@paddock/domain/pools/entities';
+import { pinLogins } from '../entities/login-pins.ts';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
 import type { CurrentPools } from '../pools/pools-documents.ts';
 import { addStored, bindRunners, type StoredJobs } from '../jobs/record-jobs.ts';
@@ -30,8 +30,8 @@ export async function recordDeliveries(
   }
   return db.transaction().execute(async (trx) => {
     const outcomes: Outcome[] = [];
-    // What tells of accounts is rare: then installations are locked and all logins are pinned first, in one order for everybody.
-    const refused = batch.some(tellsOfAccount) ? await pinLogins(trx, batch.flatMap(accountOf)) : new Set<number>();
+    // What tells of entities is rare: then installations are locked and all logins are pinned first, in one order for everybody.
+    const refused = batch.some(tellsOfEntity) ? await pinLogins(trx, batch.flatMap(entityOf)) : new Set<number>();
     // Locks are taken in this order by everybody: the table of installations, logins that are pinned, jobs, installations, workers.
     const storedJobs: StoredJobs = new Map();
     const stated = batch.flatMap((delivery, index) => (isJobDelivery(delivery) ? [{ ...statementOf(delivery), delivery, index }] : []));
@@ -54,10 +54,10 @@ export async function recordDeliveries(
 }
 
 /** An installation, a name, or in passing a job that waits: it writes installations outside of the statement for jobs. */
-const tellsOfAccount = ({ parsed }: DeliveryToRecord): boolean => parsed.kind !== 'job' && parsed.kind !== 'noted';
+const tellsOfEntity = ({ parsed }: DeliveryToRecord): boolean => parsed.kind !== 'job' && parsed.kind !== 'noted';
 
-/** The account that bears a login, by this delivery. Not one that has lost the App: it may have lost its name since. */
-function accountOf({ parsed }: DeliveryToRecord): NamedAccount[] {
+/** The entity that bears a login, by this delivery. Not one that has lost the App: it may have lost its name since. */
+function entityOf({ parsed }: DeliveryToRecord): NamedEntity[] {
   const isOfUse = parsed.kind !== 'noted' && !(parsed.kind === 'installation' && parsed.statement.isDeleted);
-  return isOfUse && parsed.account !== null ? [parsed.account] : [];
+  return isOfUse && parsed.entity !== null ? [parsed.entity] : [];
 }

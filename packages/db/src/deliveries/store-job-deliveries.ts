@@ -6,7 +6,7 @@ import type { ParsedDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { CompiledQuery, type Kysely } from 'kysely';
 import { appendingEvents, EVENT_COLUMNS, EVENT_NAMES, jsonArray, toRow } from '../events/installation-events.ts';
 import { AMONG_GIVEN, comparedWith, payloadUnlessRepeated, SAID_OF_JOB, SAME_BODY } from './repeated-bodies.ts';
-import { type InstallationMention, mentionsParameter, notingInstallations } from '../accounts/installations.ts';
+import { type InstallationMention, mentionsParameter, notingInstallations } from '../entities/installations.ts';
 import { jobParameters, type StoredJob, STORING_JOBS } from '../jobs/jobs.ts';
 import { chosenOutcome, possibleOutcomes } from './possible-outcomes.ts';
 import type { CurrentPools } from '../pools/pools-documents.ts';
@@ -74,11 +74,11 @@ export async function storeJobDeliveries(
 export const statementOf = ({ parsed, appId, guid }: JobDelivery): DeliveredStatement => ({ ...parsed.job, appId, deliveryGuid: guid });
 
 export function eventOf({ parsed, appId, guid, payloadRepaired, bodyDigest }: JobDelivery) {
-  const { event, installationId, account, repoId, job } = parsed;
-  return toRow({ event, appId, installationId, account, repoId, jobId: job.jobId, deliveryGuid: guid, payloadRepaired, bodyDigest });
+  const { event, installationId, entity, repoId, job } = parsed;
+  return toRow({ event, appId, installationId, entity, repoId, jobId: job.jobId, deliveryGuid: guid, payloadRepaired, bodyDigest });
 }
 
 function mentionOf({ parsed, appId }: JobDelivery): InstallationMention[] {
-  const { account, installationId, completedAt, startedAt, queuedAt } = parsed.job;
-  return installationId === null ? [] : [{ appId, account, installationId, statedAt: completedAt ?? startedAt ?? queuedAt }];
+  const { entity, installationId, completedAt, startedAt, queuedAt } = parsed.job;
+  return installationId === null ? [] : [{ appId, entity, installationId, statedAt: completedAt ?? startedAt ?? queuedAt }];
 }

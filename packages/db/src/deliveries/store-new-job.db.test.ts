@@ -37,7 +37,7 @@ describe('storeNewJob', () => {
   afterAll(() => database.drop());
   beforeEach(async () => {
     for (const table of ['jobs', 'installation_events', 'installations'] as const) await database.db.deleteFrom(table).execute();
-    // Whatever Paddock hears first of an account goes the long way, which learns of the installation.
+    // Whatever Paddock hears first of an entity goes the long way, which learns of the installation.
     await recordDeliveries(database.db, [deliveryOf(900, 'completed')], pools);
   });
 
@@ -73,10 +73,10 @@ describe('storeNewJob', () => {
     ['a job that has begun', deliveryOf(901, 'in_progress', {}, { runner_name: 'machine 1' })],
     ['a job that has ended without a runner', deliveryOf(901, 'completed', {}, { runner_name: null })],
     ['a job that no pool serves', deliveryOf(901, 'queued', {}, { labels: ['windows'] })],
-    ['a job of an account that is not allowed', deliveryOf(901, 'queued', { repository: ownedBy({ ...ACME, login: 'stranger' }) })],
+    ['a job of an entity that is not allowed', deliveryOf(901, 'queued', { repository: ownedBy({ ...ACME, login: 'stranger' }) })],
     ['a job without an installation', deliveryOf(901, 'queued', { installation: undefined })],
-    ['an account that is heard of for the first time', deliveryOf(901, 'queued', { repository: ownedBy({ ...ACME, id: 12 }) })],
-    ['an account under a new name', deliveryOf(901, 'queued', { repository: ownedBy({ ...ACME, login: 'renamed' }) })],
+    ['an entity that is heard of for the first time', deliveryOf(901, 'queued', { repository: ownedBy({ ...ACME, id: 12 }) })],
+    ['an entity under a new name', deliveryOf(901, 'queued', { repository: ownedBy({ ...ACME, login: 'renamed' }) })],
     ['another installation', deliveryOf(901, 'queued', { installation: { id: 32 } })],
     ['an App that is heard of for the first time', { ...deliveryOf(901, 'queued'), appId: 42 }],
   ])('writes nothing of %s, which goes the long way (A5, A12)', async (_name, delivery) => {

@@ -16,7 +16,7 @@ import type { Database } from '../schema/tables.ts';
 const isKnownInstallation = `exists (select from installations i where i.entity_id = stated.entity_id and i.app_id = stated.app_id
   and i.installation_id = stated.installation_id and i.login = stated.entity_name)`;
 
-/** No login admits the account, or one that is known to be its own. */
+/** No login admits the entity, or one that is known to be its own. */
 const isKnownName = `(stated.by_login is null
   or exists (select from login_pins p where p.login = stated.by_login and p.entity_id = stated.entity_id))`;
 
@@ -31,7 +31,7 @@ const STORE_NEW_JOB = preparedText(`with ${storingNewJob(`${isKnownInstallation}
 /**
  * Stores a delivery that comes alone and tells of a new job that waits, which is what a person waits for: in one statement, for half of
  * what the statement for all cases costs. Gives undefined, and has written nothing, if it is no such delivery: its job is known, is served
- * by no pool, has begun, or its installation or its account's name is not the one that is known.
+ * by no pool, has begun, or its installation or its entity's name is not the one that is known.
  */
 export async function storeNewJob(db: Kysely<Database>, delivery: JobDelivery, pools: CurrentPools): Promise<Outcome | undefined> {
   const [facts] = foldJobStatements([statementOf(delivery)]);

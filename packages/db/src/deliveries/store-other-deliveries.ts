@@ -3,7 +3,7 @@ import { NOT_SERVED, placeJob } from '@paddock/domain/pools/place-job';
 import type { Transaction } from 'kysely';
 import { appendEvents } from '../events/installation-events.ts';
 import { compareBodies, type KnownBody } from './repeated-bodies.ts';
-import { type InstallationMention, noteInstallations, noteOtherRepositories, storeInstallations } from '../accounts/installations.ts';
+import { type InstallationMention, noteInstallations, noteOtherRepositories, storeInstallations } from '../entities/installations.ts';
 import type { CurrentPools } from '../pools/pools-documents.ts';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
 import type { Database } from '../schema/tables.ts';
@@ -11,7 +11,7 @@ import type { Database } from '../schema/tables.ts';
 /** What deliveries are judged by. */
 interface Judging {
   readonly pools: CurrentPools;
-  /** The ids of accounts whose login belongs to another one. */
+  /** The ids of entities whose login belongs to another one. */
   readonly refused: ReadonlySet<number>;
 }
 
@@ -43,7 +43,7 @@ export async function storeOtherDeliveries(
     trx,
     batch.flatMap(({ parsed, appId, guid, payload, payloadRepaired, bodyDigest, reduced }, index) => {
       if (known[index]?.leavesRow === false) return [];
-      const { event, installationId, account, repoId } = parsed;
+      const { event, installationId, entity, repoId } = parsed;
       const outcome = outcomes[index] ?? 'ok';
       return {
         source: 'webhook' as const,
@@ -51,7 +51,7 @@ export async function storeOtherDeliveries(
         outcome,
         appId,
         installationId,
-        account,
+        entity,
         repoId,
         jobId: parsed.kind === 'waiting_job' ? parsed.job.jobId : null,
         deliveryGuid: guid,
@@ -76,28 +76,28 @@ function givenAgain({ parsed, appId }: DeliveryToRecord, known: KnownBody | unde
 }
 
 function mentionOf({ parsed, appId }: DeliveryToRecord): InstallationMention[] {
-  if (parsed.kind === 'account_name') return [{ appId, ...parsed.name, isRename: true }];
+  if (parsed.kind === 'entity_name') return [{ appId, ...parsed.name, isRename: true }];
   if (parsed.kind !== 'waiting_job') return [];
-  const { account, installationId, queuedAt } = parsed.job;
-  return installationId === null ? [] : [{ appId, account, installationId, statedAt: queuedAt }];
+  const { entity, installationId, queuedAt } = parsed.job;
+  return installationId === null ? [] : [{ appId, entity, installationId, statedAt: queuedAt }];
 }
 
 function outcomeOf({ parsed }: DeliveryToRecord, known: KnownBody | undefined, { pools: { document }, refused }: Judging): Outcome {
   if (known?.isRepeated === true) return 'repeated_body';
   const isKnown = known?.isKnown === true;
-  const isRefused = parsed.account !== null && refused.has(parsed.account.id);
+  const isRefused = parsed.entity !== null && refused.has(parsed.entity.id);
   switch (parsed.kind) {
     case 'waiting_job': {
       const decision = placeJob(document, parsed.job);
       if ('ignored' in decision) return decision.ignored;
-      if (isRefused) return 'refused_account';
+      if (isRefused) return 'refused_entity';
       return isKnown ? 'duplicate_delivery' : 'job_waiting';
     }
     case 'noted':
       return isKnown && parsed.outcome === 'ok' ? 'duplicate_delivery' : parsed.outcome;
     case 'installation':
-    case 'account_name':
-      if (isRefused) return 'refused_account';
+    case 'entity_name':
+      if (isRefused) return 'refused_entity';
       return isKnown ? 'duplicate_delivery' : 'ok';
     case 'job':
       throw new Error('A delivery that states something of a job is stored with the job.');

@@ -10,7 +10,7 @@ export interface EventToAppend {
   readonly outcome: Outcome;
   readonly appId: number | null;
   readonly installationId: number | null;
-  readonly account: { readonly type: EntityType; readonly id: number; readonly login: string } | null;
+  readonly entity: { readonly type: EntityType; readonly id: number; readonly login: string } | null;
   readonly repoId: number | null;
   readonly jobId: number | null;
   readonly deliveryGuid: string | null;
@@ -51,9 +51,9 @@ export function toRow(event: Omit<EventToAppend, 'source' | 'outcome' | 'payload
     event: event.event,
     app_id: event.appId,
     installation_id: event.installationId,
-    entity_type: event.account?.type,
-    entity_id: event.account?.id,
-    entity_name: event.account?.login,
+    entity_type: event.entity?.type,
+    entity_id: event.entity?.id,
+    entity_name: event.entity?.login,
     repo_id: event.repoId,
     job_id: event.jobId,
     delivery_guid: event.deliveryGuid,

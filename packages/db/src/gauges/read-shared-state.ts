@@ -32,7 +32,7 @@ export const sharedState = sql<Sample<SharedGauge>>`
       select pool, 0 as workers from pools
       union all select k8s_pool, greatest(0, waiting - unassigned) from demand_keys where wait_reason is not null
     ), budgets as (
-      -- The account's own entry of the configuration, or the one for all others: a bounded set.
+      -- The entity's own entry of the configuration, or the one for all others: a bounded set.
       select coalesce(entity, '*') as entity, remaining, paused_until
       from registration_budgets b
       left join lateral (
@@ -60,7 +60,7 @@ export const sharedState = sql<Sample<SharedGauge>>`
     select 'paddock_breakers_open',
       jsonb_build_object('subject', subject, 'pool', pool, 'reason', failure_class), count(*)::float8
     from breakers cross join lateral (
-      select case when subject_type = 'pool' and subject_id like '%@%' then 'account_in_pool' else subject_type end,
+      select case when subject_type = 'pool' and subject_id like '%@%' then 'entity_in_pool' else subject_type end,
         case subject_type when 'pool' then split_part(subject_id, '@', 1) else '' end) labels(subject, pool)
     where pauses > 0 group by subject, pool, failure_class
     union all

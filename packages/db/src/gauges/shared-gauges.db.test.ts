@@ -57,7 +57,7 @@ describe('gauges of what all services share (H5)', () => {
       .set({ created_at: minutesAgo(10) })
       .where('entity_id', '=', 5)
       .execute();
-    // Of the account whose job is not the longest waiting one.
+    // Of the entity whose job is not the longest waiting one.
     const idle = { status: 'running', registered_at: minutesAgo(2) } as const;
     await putWorker(db(), idle);
     expect(await read('paddock_oldest_waiting_job_seconds')).toEqual({ gpu: 0, linux: expect.closeTo(600, -1) });
@@ -94,7 +94,7 @@ describe('gauges of what all services share (H5)', () => {
       .execute();
     expect(await read('paddock_breakers_open')).toEqual({
       'gpu,pod_failed,pool': 1,
-      'linux,pod_failed,account_in_pool': 2,
+      'linux,pod_failed,entity_in_pool': 2,
       ',pod_failed,installation': 2,
     });
   });

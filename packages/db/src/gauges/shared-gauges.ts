@@ -18,7 +18,7 @@ const SHARED = {
   paddock_workers: { help: 'Workers that have not ended, by pool and what they do', labels: ['pool', 'state'] },
   paddock_workers_lacking: { help: 'Workers that waiting jobs lack and that are held back, by pool', labels: ['pool'] },
   paddock_breakers_open: {
-    help: 'Breakers that hold back new workers or let one try, by what they guard (`account_in_pool`: one account there), its pool if it has one, and what failed',
+    help: 'Breakers that hold back new workers or let one try, by what they guard (`entity_in_pool`: one entity there), its pool if it has one, and what failed',
     labels: ['subject', 'pool', 'reason'],
   },
   paddock_registration_budget_remaining: {

@@ -1,11 +1,11 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { installationToday, loginToday } from '../accounts/installation-today.ts';
+import { installationToday, loginToday } from '../entities/installation-today.ts';
 import { isLeftAlone } from '../breakers/refusals.ts';
 import { hasLiveRunner } from './live-runner.ts';
 import type { Database, EntityType, Status } from '../schema/tables.ts';
 import { WORD_OF_GITHUB } from '../workers/request-stops.ts';
 
-/** A job about which GitHub is to be asked, with what is known of its account now. */
+/** A job about which GitHub is to be asked, with what is known of its entity now. */
 export interface JobToLookUp {
   readonly jobId: number;
   readonly runId: number;
@@ -103,7 +103,7 @@ export interface JoblessEnd {
 /**
  * Ends the grace of unexplained ends once GitHub has said that they ran none of their key's oldest waiting jobs: these are still queued,
  * and need workers of their own (C3). A stopped worker's grace is also over when none of those jobs still waits. GitHub must say twice that
- * it does not know a job. Takes the workers of one account in one pool only, so that what else its
+ * it does not know a job. Takes the workers of one entity in one pool only, so that what else its
  * transaction locks for them is never locked in another order. Returns them, and wakes the matcher; none: no more are left, or they have changed
  * meanwhile.
  */

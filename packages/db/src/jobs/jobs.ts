@@ -15,7 +15,7 @@ export interface StoredJob {
   readonly worker: string | null;
   /** That worker does not know yet that it is assigned. */
   readonly isUnbound: boolean;
-  /** Its account's login is pinned to another account, so that no pool serves it. */
+  /** Its entity's login is pinned to another entity, so that no pool serves it. */
   readonly isRefused: boolean;
   /** And its pool does not serve such jobs. */
   readonly isMisused: boolean;

@@ -87,7 +87,7 @@ export async function noteHiddenRepository(db: Kysely<Database>, jobs: readonly 
     job_id: job.jobId,
     payload: {
       repository: job.repoFullName,
-      message: `GitHub does not show ${job.repoFullName} to the App: it was deleted, has moved to an account without the App, or is not selected for it.`,
+      message: `GitHub does not show ${job.repoFullName} to the App: it was deleted, has moved to an entity without the App, or is not selected for it.`,
     },
   }));
   await sql`

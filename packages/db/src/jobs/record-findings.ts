@@ -34,7 +34,7 @@ export async function recordFindings(
   await appendEvents(
     trx,
     findings.flatMap(({ event, statement, payload, payloadRepaired }) => {
-      const { jobId, status, appId, installationId, account, repoId, deliveryGuid } = statement;
+      const { jobId, status, appId, installationId, entity, repoId, deliveryGuid } = statement;
       const result = results.get(jobId);
       if (result?.changed !== true) return [];
       return {
@@ -43,7 +43,7 @@ export async function recordFindings(
         outcome: jobOutcomes(result, [status])[0] ?? 'job_already_exists',
         appId,
         installationId,
-        account,
+        entity,
         repoId,
         jobId,
         deliveryGuid,

@@ -176,7 +176,7 @@ describe('the statement that writes jobs', () => {
     expect(await job()).toMatchObject({ status: 'completed', k8s_pool: 'small' });
   });
 
-  test('a worker of another account or another repository is not bound, whatever its name (B7)', async () => {
+  test('a worker of another entity or another repository is not bound, whatever its name (B7)', async () => {
     await addWorker('pdk-aaaaaa-small-1', { entity_id: 12 });
     await record(running);
     expect(await worker('pdk-aaaaaa-small-1')).toMatchObject({ assigned_job_id: null, revision: 0 });
@@ -189,7 +189,7 @@ describe('the statement that writes jobs', () => {
     expect(await worker('pdk-aaaaaa-small-3')).toMatchObject({ assigned_job_id: 901 });
   });
 
-  test('without an installation in the payload, the one that is known of the account is taken', async () => {
+  test('without an installation in the payload, the one that is known of the entity is taken', async () => {
     const known = {
       entity_id: 11,
       app_id: 41,
@@ -201,7 +201,7 @@ describe('the statement that writes jobs', () => {
     await database.db.insertInto('installations').values(known).execute();
     await record({ ...queued, installationId: null });
     expect(await job()).toMatchObject({ installation_id: 77 });
-    await record({ ...queued, jobId: 901, installationId: null, account: { ...ORG, id: 12 } });
+    await record({ ...queued, jobId: 901, installationId: null, entity: { ...ORG, id: 12 } });
     expect(await job(901)).toMatchObject({ installation_id: 0 });
   });
 

@@ -1,6 +1,6 @@
 import { type PlacedJob, replaceJob } from '@paddock/domain/pools/place-job';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { loginToday } from '../accounts/installation-today.ts';
+import { loginToday } from '../entities/installation-today.ts';
 import { appendEvents, type EventToAppend } from '../events/installation-events.ts';
 import { storeJobs } from './jobs.ts';
 import { type JobToStore, jobToStore } from './stated-columns.ts';
@@ -20,9 +20,9 @@ export async function replaceWaitingJobs(db: Kysely<Database>, { document, versi
   for (;;) {
     const jobs = await findWaitingJobs(db, { after, version });
     const elsewhere = jobs.flatMap((job): Move[] => {
-      const account = { id: job.entityId, login: job.login, type: job.entityType };
-      const place = replaceJob(document, { ...job, account });
-      return place === undefined ? [] : [{ from: job, ...jobToStore(document, { ...job, ...UNSAID, account }, place), place }];
+      const entity = { id: job.entityId, login: job.login, type: job.entityType };
+      const place = replaceJob(document, { ...job, entity });
+      return place === undefined ? [] : [{ from: job, ...jobToStore(document, { ...job, ...UNSAID, entity }, place), place }];
     });
     if (elsewhere.length > 0) moved += await db.transaction().execute((trx) => move(trx, elsewhere, version));
     const last = jobs.at(-1);
@@ -53,7 +53,7 @@ const eventOf = ({ facts, from, place }: Move, poolsVersion: number): EventToApp
   outcome: 'job_moved',
   appId: facts.appId,
   installationId: facts.installationId,
-  account: facts.account,
+  entity: facts.entity,
   repoId: facts.repoId,
   jobId: facts.jobId,
   deliveryGuid: facts.deliveryGuid,
@@ -86,7 +86,7 @@ interface Cursor {
 interface WaitingRow extends Cursor {
   entityId: number;
   entityType: EntityType;
-  /** The account's present login, where it is known. */
+  /** The entity's present login, where it is known. */
   login: string;
   repoId: number;
   repoFullName: string;

@@ -1,7 +1,7 @@
 import type { KnownJob } from '@paddock/domain/jobs/judge-discovered-job';
 import { type Kysely, sql } from 'kysely';
-import { installationToday, isUsable } from '../accounts/installation-today.ts';
-import { isPinned } from '../accounts/login-pins.ts';
+import { installationToday, isUsable } from '../entities/installation-today.ts';
+import { isPinned } from '../entities/login-pins.ts';
 import { isLeftAlone } from '../breakers/refusals.ts';
 import { isWaiting } from '../breakers/waits.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
@@ -92,7 +92,7 @@ export async function noteActiveRepositories(db: Kysely<Database>, { activeMs, e
   return rows.length;
 }
 
-/** Forgets repositories that had no run for a week and whose account has lost the App: its listings no longer name them. */
+/** Forgets repositories that had no run for a week and whose entity has lost the App: its listings no longer name them. */
 export async function forgetRepositories(db: Kysely<Database>): Promise<void> {
   await sql`
     delete from repositories r where active_at < now() - interval '7 days'
@@ -100,7 +100,7 @@ export async function forgetRepositories(db: Kysely<Database>): Promise<void> {
 }
 
 /**
- * The repositories that are due, longest first: the active ones, or those that rest. Leaves out accounts on which none of these Apps may be
+ * The repositories that are due, longest first: the active ones, or those that rest. Leaves out entities on which none of these Apps may be
  * used, and repositories where GitHub refused us lately.
  */
 export async function findDueRepositories(
@@ -110,7 +110,7 @@ export async function findDueRepositories(
   const { rows } = await sql<RepositoryToLookAt>`
     select r.repo_id as "repoId", r.full_name as "fullName", r.etags as "seenBefore", ${installationColumns}
     from repositories r ${installationToday('r', appIds, 'app')}
-    join installations account on account.entity_id = r.entity_id and account.app_id = i.app_id
+    join installations entity on entity.entity_id = r.entity_id and entity.app_id = i.app_id
     where not ${isLeftAlone({ appId: 'i.app_id', entityId: 'r.entity_id', repoId: 'r.repo_id' })} and r.due_at <= now()
       and r.active_at ${isActive ? sql`>` : sql`<=`} now() - ${activeMs} * interval '1 millisecond'
     order by r.due_at, r.repo_id limit ${most}`.execute(db);
@@ -125,22 +125,22 @@ export interface DueRepositories extends Pick<RepositoryTurns, 'activeMs'> {
 }
 
 const installationColumns = sql`
-  account.entity_id as "entityId", account.entity_type as "entityType", account.login, account.app_id as "appId",
-  account.installation_id as "installationId"`;
+  entity.entity_id as "entityId", entity.entity_type as "entityType", entity.login, entity.app_id as "appId",
+  entity.installation_id as "installationId"`;
 
-/** Whom an account's App speaks for. */
+/** Whom an entity's App speaks for. */
 export type InstallationToAsk = Omit<RepositoryToLookAt, 'repoId' | 'fullName' | 'seenBefore'>;
 
-/** The installation of the account of this login, without regard to case; undefined if none is known that may be used. */
+/** The installation of the entity of this login, without regard to case; undefined if none is known that may be used. */
 export async function findInstallationByLogin(
   db: Kysely<Database>,
   login: string,
   appIds: readonly number[],
 ): Promise<InstallationToAsk | undefined> {
   const { rows } = await sql<InstallationToAsk>`
-    select ${installationColumns} from installations account
-    where lower(login) = lower(${login}) and ${isUsable('account', appIds)}
-    order by ${isPinned('account')} desc, stated_at desc limit 1`.execute(db);
+    select ${installationColumns} from installations entity
+    where lower(login) = lower(${login}) and ${isUsable('entity', appIds)}
+    order by ${isPinned('entity')} desc, stated_at desc limit 1`.execute(db);
   return rows[0];
 }
 

@@ -7,11 +7,11 @@ import { admittingLogin, type PoolsDocument } from '@paddock/domain/pools/pools-
 export interface JobToStore {
   readonly facts: DeliveredStatement;
   readonly place: PlacedJob | undefined;
-  /** The login, in lower case, by which its account is admitted: it has to be this account's own (`login_pins`). */
+  /** The login, in lower case, by which its entity is admitted: it has to be this entity's own (`login_pins`). */
   readonly byLogin: string | undefined;
   /** Pools that do not serve such jobs: a worker of theirs that runs it is misused. */
   readonly closedPools?: readonly string[];
-  /** Pools that name its account's login: they do not serve it either if that is another account's. */
+  /** Pools that name its entity's login: they do not serve it either if that is another entity's. */
   readonly namingPools?: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export function decideOn(document: PoolsDocument, facts: DeliveredStatement): Jo
 export const jobToStore = (document: PoolsDocument, facts: DeliveredStatement, decision: PlacedJob | IgnoredJob): JobToStore =>
   'ignored' in decision
     ? { facts, place: undefined, byLogin: undefined }
-    : { facts, place: decision, byLogin: admittingLogin(document, facts.account, decision) };
+    : { facts, place: decision, byLogin: admittingLogin(document, facts.entity, decision) };
 
 /** What is stated of a job, as the statements that store jobs are given it. */
 export const STATED_COLUMNS = {
@@ -63,9 +63,9 @@ export function statedColumns({ facts, place, byLogin }: JobToStore): Readonly<R
   return {
     job_id: facts.jobId,
     status: facts.status,
-    entity_id: facts.account.id,
-    entity_name: facts.account.login,
-    entity_type: facts.account.type,
+    entity_id: facts.entity.id,
+    entity_name: facts.entity.login,
+    entity_type: facts.entity.type,
     repo_id: facts.repoId,
     repo_full_name: facts.repoFullName,
     app_id: facts.appId,

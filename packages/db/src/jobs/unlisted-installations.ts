@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { InstallationToAsk } from './repositories.ts';
-import { isUsable } from '../accounts/installation-today.ts';
+import { isUsable } from '../entities/installation-today.ts';
 import { isLeftAlone } from '../breakers/refusals.ts';
 import type { Database } from '../schema/tables.ts';
 

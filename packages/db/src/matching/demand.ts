@@ -2,7 +2,7 @@ import type { Demand } from '@paddock/domain/matching/snapshot';
 import { type Kysely, sql } from 'kysely';
 import { RATE_LIMITED, REFUSED } from '../breakers/failure-classes.ts';
 import { deficits } from './deficits.ts';
-import { installationToday, loginToday } from '../accounts/installation-today.ts';
+import { installationToday, loginToday } from '../entities/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import { IS_PROBED } from '../breakers/probes.ts';
 import type { Database } from '../schema/tables.ts';

@@ -35,7 +35,7 @@ async function fill(db: Kysely<Database>): Promise<void> {
     stopping_at: sql`case when n % 10 = 0 then now() end`,
     stop_reason: sql`case when n % 10 = 0 then 'surplus' end`,
   };
-  await fillWorkers(db, model, { workers: LIVE + ENDED, accounts: KEYS, more });
+  await fillWorkers(db, model, { workers: LIVE + ENDED, entities: KEYS, more });
   await sql`insert into unserved_keys (demand_key, entity_id, scope_repo_id, k8s_pool, worker_created_at)
     select distinct demand_key, entity_id, scope_repo_id, k8s_pool, now() from workers`.execute(db);
 }

@@ -1,6 +1,6 @@
 import type { Reservation } from '@paddock/domain/matching/snapshot';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { loginToday } from '../accounts/installation-today.ts';
+import { loginToday } from '../entities/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 import { RESERVED, UNASSIGNED } from '../workers/worker-states.ts';

@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely';
-import { installationToday } from '../accounts/installation-today.ts';
+import { installationToday } from '../entities/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 import { type JobsOfKey, oldestUncovered } from './uncovered-jobs.ts';

@@ -3,7 +3,7 @@ import type { Returnable } from '@paddock/domain/matching/snapshot';
 import type { StopReason } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { deficits } from './deficits.ts';
-import { loginToday } from '../accounts/installation-today.ts';
+import { loginToday } from '../entities/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 import { RETIRABLE, RETURNABLE, UNASSIGNED } from '../workers/worker-states.ts';

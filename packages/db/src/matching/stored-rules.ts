@@ -2,7 +2,7 @@ import type { MatchingSettings } from '@paddock/domain/matching/matching-setting
 import type { StoredRules } from '@paddock/domain/matching/stored-rules';
 import { type Kysely, sql } from 'kysely';
 import { RATE_LIMITED } from '../breakers/failure-classes.ts';
-import { isUsable } from '../accounts/installation-today.ts';
+import { isUsable } from '../entities/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 import { NAMES_ENTITY } from './stopped-making.ts';

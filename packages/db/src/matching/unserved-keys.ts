@@ -1,6 +1,6 @@
 import type { UnservedPauses } from '@paddock/domain/matching/matching-settings';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { installationToday } from '../accounts/installation-today.ts';
+import { installationToday } from '../entities/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 import { WORD_OF_GITHUB } from '../workers/request-stops.ts';

@@ -1,7 +1,7 @@
 import type { WarmKey, WorkersToMake } from '@paddock/domain/matching/snapshot';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { isUsable } from '../accounts/installation-today.ts';
-import { bearsOwnLogin } from '../accounts/login-pins.ts';
+import { isUsable } from '../entities/installation-today.ts';
+import { bearsOwnLogin } from '../entities/login-pins.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { ReservedWorker } from './reserve-workers.ts';
 import type { Database } from '../schema/tables.ts';

@@ -17,7 +17,7 @@ export interface PoolsDocumentToStore {
 
 /**
  * Puts a pools document in force unless the one in force says the same. Returns the version in force. Of several processes that start at
- * once with the same document, one writes it. Logins that are listed now are pinned to the accounts that are known to bear them.
+ * once with the same document, one writes it. Logins that are listed now are pinned to the entities that are known to bear them.
  */
 export async function storePoolsDocument(db: Kysely<Database>, { content, digest, loadedBy }: PoolsDocumentToStore): Promise<number> {
   return db.transaction().execute(async (trx) => {

@@ -31,7 +31,7 @@ export const jobBody = (
 export const installationBody = (action: 'created' | 'suspend' | 'unsuspend' | 'deleted', installation: JsonObject) =>
   examplePayload('installation', action, { installation: { id: 31, account: ACME, repository_selection: 'all', ...installation } });
 
-/** Twenty deliveries of ten jobs of three accounts. */
+/** Twenty deliveries of ten jobs of three entities. */
 export const mixedBatch = () =>
   Array.from({ length: 20 }, (_, index) => {
     const owner = { ...ACME, id: 11 + (index % 3) };
@@ -40,16 +40,16 @@ export const mixedBatch = () =>
 
 export const reduced = () => '{"reduced":true}';
 
-/** When an account's name was stated twice. */
+/** When an entity's name was stated twice. */
 export const SECOND = '2026-01-02T00:00:00Z';
 
-/** The account has another login. */
+/** The entity has another login. */
 export const renamed = (login: string, at = SECOND) => {
-  const account = { id: 11, login, updated_at: at };
-  return delivery('installation_target', { action: 'renamed', account, target_type: 'Organization', installation: { id: 31 } });
+  const entity = { id: 11, login, updated_at: at };
+  return delivery('installation_target', { action: 'renamed', account: entity, target_type: 'Organization', installation: { id: 31 } });
 };
 
-/** A job of that second, of the account under this login. */
+/** A job of that second, of the entity under this login. */
 export const jobUnder = (login: string) => {
   const body = jobBody('queued', 900, ['k8s'], { ...ACME, login });
   const times = { created_at: SECOND, started_at: SECOND };

@@ -6,7 +6,7 @@ export const ACME = 90_000_001;
 /** The App of the rows, another one that is configured too, and one that was removed from the configuration. */
 export const [OWN, OTHER, REMOVED] = [1001, 1002, 999];
 export const APP_IDS = [OWN, OTHER];
-/** Of the rows; the accounts' rows have the App's number instead. */
+/** Of the rows; the entities' rows have the App's number instead. */
 export const OLD_INSTALLATION = 51_000_001;
 
 export interface Installed {
@@ -15,7 +15,7 @@ export interface Installed {
   readonly state?: 'suspended' | 'deleted';
 }
 
-/** What is known of the account, and which installation serves it. */
+/** What is known of the entity, and which installation serves it. */
 export const CASES: readonly (readonly [name: string, known: readonly Installed[], rowsApp: number, serving: number | undefined])[] = [
   ['the only App', [{ app: OWN }], OWN, OWN],
   ['its own App before one that was told of later', [{ app: OWN, minutes: 9 }, { app: OTHER }], OWN, OWN],
@@ -44,12 +44,12 @@ export const CASES: readonly (readonly [name: string, known: readonly Installed[
   ['nobody, if the only App is not configured', [{ app: REMOVED }], REMOVED, undefined],
 ];
 
-/** Puts what is known of the account. */
+/** Puts what is known of the entity. */
 export const install = async (db: Kysely<Database>, known: readonly Installed[]): Promise<void> => {
   for (const { app, minutes = 0, state } of known) {
     const [suspended, deleted] = [state === 'suspended', state === 'deleted'].map((is) => (is ? new Date() : null));
-    const account = { entity_id: ACME, login: 'acme', entity_type: 'Organization', app_id: app, installation_id: app } as const;
-    const row = { ...account, suspended_at: suspended ?? null, deleted_at: deleted ?? null, stated_at: minutesAgo(minutes) };
+    const entity = { entity_id: ACME, login: 'acme', entity_type: 'Organization', app_id: app, installation_id: app } as const;
+    const row = { ...entity, suspended_at: suspended ?? null, deleted_at: deleted ?? null, stated_at: minutesAgo(minutes) };
     await db.insertInto('installations').values(row).execute();
   }
 };

@@ -24,7 +24,7 @@ export const queued: DeliveredStatement = {
   queuedAt: at('10:00:00').toISOString(),
   startedAt: null,
   completedAt: null,
-  account: ORG,
+  entity: ORG,
   repoId: 21,
   repoFullName: 'acme/api',
   isPublic: false,

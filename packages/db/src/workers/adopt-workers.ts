@@ -24,7 +24,7 @@ export interface PodToAdopt {
 
 /**
  * Writes rows for pods that have none, as the matcher and provisioning would have left them; what the pods' status says is recorded
- * afterwards. A row that has come meanwhile stays as it is. Of the account the database knows better than the pod; a pod of an account that
+ * afterwards. A row that has come meanwhile stays as it is. Of the entity the database knows better than the pod; a pod of an entity that
  * neither tells of gets no row. A job that is known to run on it is bound to it; made for no job, it is a warm one. Returns the names of the
  * new rows.
  *
@@ -43,8 +43,8 @@ export async function adoptWorkers(trx: Transaction<Database>, pods: readonly Po
     insert into workers (pod_name, entity_id, entity_name, entity_type, app_id, installation_id, repo_full_name, scope_repo_id, job_labels,
       made_for_job_id, delivery_guid, k8s_pool, k8s_image, pools_version, cluster, namespace, pod_uid, pod_created_at, registration_started_at,
       registered_at, assigned_job_id, assigned_at, created_at, is_warm)
-    select g."podName", g."entityId", account.name, account.type, account.app_id, account.installation_id,
-      case when account.type = 'User' then coalesce(made_for.repo_full_name, g."repoFullName") end, g."scopeRepoId",
+    select g."podName", g."entityId", entity.name, entity.type, entity.app_id, entity.installation_id,
+      case when entity.type = 'User' then coalesce(made_for.repo_full_name, g."repoFullName") end, g."scopeRepoId",
       coalesce(made_for.job_labels, p -> 'labels', '[]'), g."madeForJobId", g."deliveryGuid", g.pool, coalesce(g.image, p ->> 'image', ''),
       coalesce(d.version, 0), coalesce(g.cluster, 'default'), g.namespace, g."podUid", g."madeAt", g."madeAt", g."madeAt",
       runs.job_id, case when runs.job_id is not null then coalesce(runs.started_at, now()) end, g."madeAt",
@@ -65,8 +65,8 @@ export async function adoptWorkers(trx: Transaction<Database>, pods: readonly Po
       select coalesce(i.login, made_for.entity_name, g."entityName") as name,
         coalesce(i.entity_type::text, made_for.entity_type, g."entityType") as type,
         coalesce(i.app_id, made_for.app_id, g."appId") as app_id,
-        coalesce(i.installation_id, made_for.installation_id, g."installationId") as installation_id) account
-    where account.name is not null and account.type is not null and account.app_id is not null and account.installation_id is not null
+        coalesce(i.installation_id, made_for.installation_id, g."installationId") as installation_id) entity
+    where entity.name is not null and entity.type is not null and entity.app_id is not null and entity.installation_id is not null
     order by g."podName"
     on conflict (pod_name) do nothing
     returning pod_name as "podName"`.execute(trx);

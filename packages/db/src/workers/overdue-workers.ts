@@ -3,7 +3,7 @@ import { DEADLINE_REASONS } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, sql } from 'kysely';
 import { currentPoolsDocument } from '../pools/pools-documents.ts';
 import { RUNS_BOUND_JOB } from './assigned-workers.ts';
-import { installationToday, loginToday } from '../accounts/installation-today.ts';
+import { installationToday, loginToday } from '../entities/installation-today.ts';
 import { isLeftAlone } from '../breakers/refusals.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
@@ -60,7 +60,7 @@ const overSince = sql`least(w.runner_ended_at, coalesce(
 /**
  * Workers past a deadline of their pool (E5): unassigned ones, and those that have had their job and live on for as long as a runner may be
  * idle. The longest known of each scope first, so that no scope keeps the others from their turn. Where GitHub would have to be asked, those
- * are left out whose account or repository it refused us lately (C9), or whose account no App may be used on. Younger ones are not read at
+ * are left out whose entity or repository it refused us lately (C9), or whose entity no App may be used on. Younger ones are not read at
  * all.
  */
 export async function findOverdueWorkers(

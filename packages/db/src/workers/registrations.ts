@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
-import { installationToday, loginToday } from '../accounts/installation-today.ts';
+import { installationToday, loginToday } from '../entities/installation-today.ts';
 import { isLeftAlone } from '../breakers/refusals.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
-/** A failed worker whose registration may still be known to GitHub, with what is known of its account and repository now. */
+/** A failed worker whose registration may still be known to GitHub, with what is known of its entity and repository now. */
 export interface LeftRegistration {
   podName: string;
   /** Null: GitHub's answer to the registration never came, so that nobody knows whether there is a runner. */
@@ -34,7 +34,7 @@ export interface LeftRegistrationsQuery {
 
 /**
  * Registrations of failed workers that may be left at GitHub (E6), the longest ended first; only those that bear our instance's name.
- * What GitHub refused us lately is left out, so that a gone installation costs one call an hour (C9), and so are accounts on which no App may
+ * What GitHub refused us lately is left out, so that a gone installation costs one call an hour (C9), and so are entities on which no App may
  * be used.
  */
 export async function findLeftRegistrations(db: Kysely<Database>, query: LeftRegistrationsQuery): Promise<LeftRegistration[]> {

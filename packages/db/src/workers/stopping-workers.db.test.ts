@@ -41,7 +41,7 @@ test.each([
   expect(await asked).toBe(false);
 });
 
-test('a worker may run any job of its account that has no label beyond its own and is not known to run, whatever its pool (E5, P2)', async () => {
+test('a worker may run any job of its entity that has no label beyond its own and is not known to run, whatever its pool (E5, P2)', async () => {
   const { pod_name: podName } = await putWorker(testDb.db, { status: 'running', registered_labels: '["gpu", "linux"]' });
   await putJob(testDb.db, { run_id: 1, k8s_pool: 'of-others' });
   await putJob(testDb.db, { run_id: 2, wants_worker: false });

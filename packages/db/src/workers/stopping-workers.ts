@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { installationToday, loginToday } from '../accounts/installation-today.ts';
+import { installationToday, loginToday } from '../entities/installation-today.ts';
 import { type StandingRefusal, standingRefusal } from '../breakers/refusals.ts';
 import { type Binding, bindWorkers } from './bind-workers.ts';
 import { IS_ASSIGNED } from './assigned-workers.ts';
@@ -8,7 +8,7 @@ import { IS_EXAMINED } from './workers.ts';
 
 //   in supply ──► stopping ──► deregistering ──► ended        stopping, deregistering ──► kept: something runs on it after all
 
-/** What ending a worker has to know of it, with its account as it is known today (A12). Ages in milliseconds, by the database's clock. */
+/** What ending a worker has to know of it, with its entity as it is known today (A12). Ages in milliseconds, by the database's clock. */
 export interface WorkerToStop {
   podName: string;
   status: Status;
@@ -31,7 +31,7 @@ export interface WorkerToStop {
   wasOnline: boolean;
   /** What its pod told before the stop, in a sentence; null: nothing was written down. */
   diagnosis: string | null;
-  /** GitHub is not to be asked now: it has refused us lately (C9), or no App that is configured may be used on the account. */
+  /** GitHub is not to be asked now: it has refused us lately (C9), or no App that is configured may be used on the entity. */
   isRefused: boolean;
   /** The refusal, if it is one. */
   refusal: StandingRefusal | null;

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { installationToday, loginToday } from '../accounts/installation-today.ts';
+import { installationToday, loginToday } from '../entities/installation-today.ts';
 import { isLeftAlone } from '../breakers/refusals.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
@@ -21,7 +21,7 @@ export interface KnownScopesQuery {
   appIds: readonly number[];
 }
 
-/** The scopes in which registrations of ours may be, but for accounts on which no App may be used, and what GitHub refused us lately (C9). */
+/** The scopes in which registrations of ours may be, but for entities on which no App may be used, and what GitHub refused us lately (C9). */
 export async function findKnownScopes(db: Kysely<Database>, { madeWithinMs, appIds }: KnownScopesQuery): Promise<KnownScope[]> {
   const { rows } = await sql<KnownScope>`
     select w.entity_id as "entityId", w.entity_type as "entityType", w.scope_repo_id as "scopeRepoId",

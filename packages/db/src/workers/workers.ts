@@ -1,14 +1,14 @@
 import { type Pool, pool as storedPool } from '@paddock/domain/pools/pool';
 import { jsonText } from '@paddock/domain/text/storable';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { installationToday, loginToday } from '../accounts/installation-today.ts';
+import { installationToday, loginToday } from '../entities/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import { RATE_LIMITED } from '../breakers/failure-classes.ts';
 import type { Database, EntityType, FailureInfo, Status } from '../schema/tables.ts';
 
 //   pending ──► running ──► completed | failed      forward only: each statement names the states that it may leave
 
-/** What provisioning has to know of a worker, with its account as it is known today (A12). */
+/** What provisioning has to know of a worker, with its entity as it is known today (A12). */
 export interface WorkerToProvision {
   podName: string;
   instance: string;
@@ -29,7 +29,7 @@ export interface WorkerToProvision {
   entityType: EntityType;
   /** Today's login, App and installation where there are any that may be used, else those of the worker's making. */
   login: string;
-  /** To which account that login is pinned; null: to none. */
+  /** To which entity that login is pinned; null: to none. */
   loginOwner: number | null;
   appId: number;
   installationId: number;
@@ -41,8 +41,8 @@ export interface WorkerToProvision {
 }
 
 /**
- * Whether breaker `b` guards what making worker `w` takes. A pool's that counts what accounts may have caused speaks of nobody until it opens:
- * each account has its own there.
+ * Whether breaker `b` guards what making worker `w` takes. A pool's that counts what entities may have caused speaks of nobody until it opens:
+ * each entity has its own there.
  */
 export const GUARDS_WORKER = sql.raw(`((b.subject_type, b.subject_id) in
   (('github', ''), ('installation', w.entity_id::text), ('repository', w.scope_repo_id::text), ('pool', w.k8s_pool),

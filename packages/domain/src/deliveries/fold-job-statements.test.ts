@@ -17,7 +17,7 @@ const statement = (changes: Partial<DeliveredStatement> = {}): DeliveredStatemen
   queuedAt: '2026-01-01T00:00:00.000Z',
   startedAt: null,
   completedAt: null,
-  account: { id: 3, login: 'acme', type: 'Organization' },
+  entity: { id: 3, login: 'acme', type: 'Organization' },
   repoId: 4,
   repoFullName: 'acme/api',
   isPublic: false,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { account, type Account, id, instant, optionalText } from './payload-fields.ts';
+import { entity, type Entity, id, instant, optionalText } from './payload-fields.ts';
 
 /** What GitHub says of one installation of an App. */
 export interface InstallationStatement {
-  readonly account: Account;
+  readonly entity: Entity;
   readonly installationId: number;
   /** `all` or `selected`; null if it is not said. */
   readonly repositorySelection: string | null;
@@ -16,9 +16,9 @@ export interface InstallationStatement {
 const installationPayload = z.object({
   installation: z.object({
     id,
-    // An App of an enterprise has an account without a login, or none: recorded, and no place where a runner could be.
+    // An App of an enterprise has an entity without a login, or none: recorded, and no place where a runner could be.
     account: z.union([
-      account,
+      entity,
       z
         .object({ id })
         .nullish()
@@ -30,13 +30,13 @@ const installationPayload = z.object({
   }),
 });
 
-/** Reads `installation` and `installation_repositories`. Undefined for accounts that have no repositories. Throws a ZodError. */
+/** Reads `installation` and `installation_repositories`. Undefined for entities that have no repositories. Throws a ZodError. */
 export function readInstallation(action: string, body: unknown): { installationId: number; statement: InstallationStatement | undefined } {
   const { installation } = installationPayload.parse(body);
   const { account: owner } = installation;
   if (owner === undefined) return { installationId: installation.id, statement: undefined };
   const statement = {
-    account: owner,
+    entity: owner,
     installationId: installation.id,
     repositorySelection: installation.repository_selection,
     suspendedAt: action === 'suspend' ? (installation.suspended_at ?? installation.updated_at) : installation.suspended_at,
@@ -55,20 +55,20 @@ const targetPayload = z.union([
   z.object({ target_type: z.literal('Enterprise') }).transform(() => undefined),
 ]);
 
-/** An account's new name, as `installation_target` tells it. */
-export interface AccountName {
-  readonly account: Account;
+/** An entity's new name, as `installation_target` tells it. */
+export interface EntityName {
+  readonly entity: Entity;
   readonly installationId: number;
   readonly statedAt: string | null;
 }
 
 /** Reads `installation_target`. Undefined for an enterprise, which has no repositories. Throws a ZodError. */
-export function readInstallationTarget(body: unknown): AccountName | undefined {
+export function readInstallationTarget(body: unknown): EntityName | undefined {
   const target = targetPayload.parse(body);
   if (target === undefined) return undefined;
   const { account: renamed, target_type: type, installation } = target;
   return {
-    account: { id: renamed.id, login: renamed.login, type },
+    entity: { id: renamed.id, login: renamed.login, type },
     installationId: installation.id,
     statedAt: renamed.updated_at,
   };

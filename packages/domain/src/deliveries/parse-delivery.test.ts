@@ -23,12 +23,12 @@ describe('parseDelivery', () => {
     expect(parseDelivery('workflow_job', { ...withJob(0, { runner_name }), action: 'in_progress' })).toMatchObject({ job: { runnerName } });
   });
 
-  test('reads a queued job of a personal account, labels normalised (A2)', () => {
+  test('reads a queued job of a user, labels normalised (A2)', () => {
     expect(parseDelivery('workflow_job', withJob(6, { labels: ['Self-Hosted', 'k8s', 'K8S'] }))).toEqual({
       kind: 'job',
       event: 'workflow_job.queued',
       installationId: 23154469,
-      account: { id: 25349044, login: 'lineville', type: 'User' },
+      entity: { id: 25349044, login: 'lineville', type: 'User' },
       repoId: 591427149,
       job: {
         jobId: 12877621891,
@@ -45,7 +45,7 @@ describe('parseDelivery', () => {
         queuedAt: '2023-04-19T21:12:12.000Z',
         startedAt: null,
         completedAt: null,
-        account: { id: 25349044, login: 'lineville', type: 'User' },
+        entity: { id: 25349044, login: 'lineville', type: 'User' },
         repoId: 591427149,
         repoFullName: 'lineville/elastic-machines-testing',
         isPublic: true,
@@ -91,7 +91,7 @@ describe('parseDelivery', () => {
     ['a negative id', withJob(6, { id: -1 })],
     ['a run attempt beyond an integer', withJob(6, { run_attempt: 2 ** 31 })],
     [
-      'an account of an unknown type',
+      'an entity of an unknown type',
       { repository: { id: 1, full_name: 'a/b', private: true, owner: { id: 1, login: 'a', type: 'Enterprise' } } },
     ],
     [

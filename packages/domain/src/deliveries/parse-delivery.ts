@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type AccountName, type InstallationStatement, readInstallation, readInstallationTarget } from './installation-event.ts';
-import { account, type Account, id } from './payload-fields.ts';
+import { type EntityName, type InstallationStatement, readInstallation, readInstallationTarget } from './installation-event.ts';
+import { entity, type Entity, id } from './payload-fields.ts';
 import { whyMisnamed } from './why-misnamed.ts';
 import { isWorkflowJobAction, type JobStatement, readWorkflowJob } from './workflow-job-event.ts';
 
@@ -9,7 +9,7 @@ interface About {
   /** `{X-GitHub-Event}.{action}`, the bare name where there is no action. */
   readonly event: string;
   readonly installationId: number | null;
-  readonly account: Account | null;
+  readonly entity: Entity | null;
   readonly repoId: number | null;
 }
 
@@ -20,7 +20,7 @@ export type ParsedDelivery = About &
     /** The job waits for an approval: recorded, and no demand. */
     | { readonly kind: 'waiting_job'; readonly job: JobStatement }
     | { readonly kind: 'installation'; readonly statement: InstallationStatement }
-    | { readonly kind: 'account_name'; readonly name: AccountName }
+    | { readonly kind: 'entity_name'; readonly name: EntityName }
     | { readonly kind: 'noted'; readonly outcome: 'ok' | 'ignored_event' | 'ignored_action' }
   );
 
@@ -50,8 +50,8 @@ function readEvent(event: string, body: object): ParsedDelivery {
   // By far the most frequent ones, and what they are about is read with the job.
   if (event === 'workflow_job' && action !== undefined && isWorkflowJobAction(action)) {
     const job = readWorkflowJob(action, body);
-    const { account: owner, repoId, installationId } = job;
-    return { event: name, account: owner, repoId, installationId, kind: action === 'waiting' ? 'waiting_job' : 'job', job };
+    const { entity: owner, repoId, installationId } = job;
+    return { event: name, entity: owner, repoId, installationId, kind: action === 'waiting' ? 'waiting_job' : 'job', job };
   }
   const about = { ...aboutOf(body), event: name };
   switch (event) {
@@ -60,13 +60,13 @@ function readEvent(event: string, body: object): ParsedDelivery {
     case 'installation':
     case 'installation_repositories': {
       const { installationId, statement } = readInstallation(action ?? '', body);
-      if (statement === undefined) return { ...about, installationId, account: null, kind: 'noted', outcome: 'ok' };
-      return { ...about, installationId, account: statement.account, kind: 'installation', statement };
+      if (statement === undefined) return { ...about, installationId, entity: null, kind: 'noted', outcome: 'ok' };
+      return { ...about, installationId, entity: statement.entity, kind: 'installation', statement };
     }
     case 'installation_target': {
       const renamed = readInstallationTarget(body);
       if (renamed === undefined) return { ...about, kind: 'noted', outcome: 'ok' };
-      return { ...about, installationId: renamed.installationId, account: renamed.account, kind: 'account_name', name: renamed };
+      return { ...about, installationId: renamed.installationId, entity: renamed.entity, kind: 'entity_name', name: renamed };
     }
     case 'ping':
       return { ...about, kind: 'noted', outcome: 'ok' };
@@ -76,7 +76,7 @@ function readEvent(event: string, body: object): ParsedDelivery {
 }
 
 const organization = z.object({ id, login: z.string().min(1) });
-const repository = z.object({ id, owner: account });
+const repository = z.object({ id, owner: entity });
 const installation = z.object({ id });
 
 /** For events of any kind: whatever is there and has the shape that GitHub's payloads share. */
@@ -86,7 +86,7 @@ function aboutOf(body: object): Omit<About, 'event'> {
   const org = organization.safeParse(fields['organization']).data;
   return {
     installationId: installation.safeParse(fields['installation']).data?.id ?? null,
-    account: owned?.owner ?? (org === undefined ? null : { ...org, type: 'Organization' }),
+    entity: owned?.owner ?? (org === undefined ? null : { ...org, type: 'Organization' }),
     repoId: owned?.id ?? null,
   };
 }

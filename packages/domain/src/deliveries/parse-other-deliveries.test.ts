@@ -3,12 +3,12 @@ import { parseDelivery } from './parse-delivery.ts';
 import { example, withJob } from '../scenes/webhook-examples.scene.ts';
 
 describe('what other deliveries say', () => {
-  test('an installation states its account, selection and instants, in seconds or in text (A12)', () => {
+  test('an installation states its entity, selection and instants, in seconds or in text (A12)', () => {
     expect(parseDelivery('installation', example('installation', 1))).toMatchObject({
       kind: 'installation',
       installationId: 957387,
       statement: {
-        account: { id: 21031067, login: 'Codertocat', type: 'User' },
+        entity: { id: 21031067, login: 'Codertocat', type: 'User' },
         installationId: 957387,
         repositorySelection: 'selected',
         suspendedAt: null,
@@ -29,8 +29,8 @@ describe('what other deliveries say', () => {
     ['created', null, null],
     ['created', '2026-01-02T00:00:00Z', '2026-01-02T00:00:00.000Z'],
   ])('an installation’s %s that says suspended_at %j means %j (A12)', (action, suspended_at, suspendedAt) => {
-    const account = { id: 9, login: 'acme', type: 'Organization' };
-    const installation = { id: 5, account, repository_selection: 'all', suspended_at, updated_at: '2026-01-01T00:00:00Z' };
+    const entity = { id: 9, login: 'acme', type: 'Organization' };
+    const installation = { id: 5, account: entity, repository_selection: 'all', suspended_at, updated_at: '2026-01-01T00:00:00Z' };
     expect(parseDelivery('installation', { action, installation })).toMatchObject({ statement: { suspendedAt } });
   });
 
@@ -45,20 +45,20 @@ describe('what other deliveries say', () => {
 
   test('an organisation without a repository is whom an event is about', () => {
     expect(parseDelivery('push', { organization: { id: 7, login: 'acme' } })).toMatchObject({
-      account: { id: 7, login: 'acme', type: 'Organization' },
+      entity: { id: 7, login: 'acme', type: 'Organization' },
       repoId: null,
     });
-    expect(parseDelivery('push', { organization: { id: 7, login: '' } })).toMatchObject({ account: null });
-    expect(parseDelivery('push', { organization: { login: 'acme' } })).toMatchObject({ account: null });
+    expect(parseDelivery('push', { organization: { id: 7, login: '' } })).toMatchObject({ entity: null });
+    expect(parseDelivery('push', { organization: { login: 'acme' } })).toMatchObject({ entity: null });
   });
 
   test('GitHub’s ping is answered with nothing', () => {
     expect(parseDelivery('ping', { zen: 'x' })).toMatchObject({ kind: 'noted', outcome: 'ok', event: 'ping' });
   });
 
-  test('a personal account has a new name, too (A12)', () => {
+  test('a user has a new name, too (A12)', () => {
     const body = { action: 'renamed', account: { id: 5, login: 'mona' }, target_type: 'User', installation: { id: 8 } };
-    expect(parseDelivery('installation_target', body)).toMatchObject({ name: { account: { type: 'User' }, installationId: 8 } });
+    expect(parseDelivery('installation_target', body)).toMatchObject({ name: { entity: { type: 'User' }, installationId: 8 } });
   });
 
   test.each([
@@ -119,13 +119,19 @@ describe('what other deliveries say', () => {
     expect(parseDelivery('installation_target', target)).toMatchObject({ kind: 'noted', outcome: 'ok', installationId: 5 });
   });
 
-  test('installation_target tells an account’s new name (A12)', () => {
-    const account = { id: 5, login: 'new-name', updated_at: '2026-01-02T00:00:00Z' };
-    const body = { action: 'renamed', account, target_type: 'Organization', installation: { id: 8 }, changes: { login: { from: 'old' } } };
+  test('installation_target tells an entity’s new name (A12)', () => {
+    const entity = { id: 5, login: 'new-name', updated_at: '2026-01-02T00:00:00Z' };
+    const body = {
+      action: 'renamed',
+      account: entity,
+      target_type: 'Organization',
+      installation: { id: 8 },
+      changes: { login: { from: 'old' } },
+    };
     expect(parseDelivery('installation_target', body)).toMatchObject({
-      kind: 'account_name',
+      kind: 'entity_name',
       event: 'installation_target.renamed',
-      name: { account: { id: 5, login: 'new-name', type: 'Organization' }, installationId: 8, statedAt: '2026-01-02T00:00:00.000Z' },
+      name: { entity: { id: 5, login: 'new-name', type: 'Organization' }, installationId: 8, statedAt: '2026-01-02T00:00:00.000Z' },
     });
   });
 
@@ -135,7 +141,7 @@ describe('what other deliveries say', () => {
       kind: 'noted',
       outcome: 'ignored_event',
       event: 'push',
-      account: null,
+      entity: null,
       installationId: null,
       repoId: null,
     });

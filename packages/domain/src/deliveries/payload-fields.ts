@@ -25,6 +25,6 @@ export const optionalText = z
   .nullish()
   .transform((value) => (value === undefined || value === '' ? null : value));
 
-/** An organisation or a personal account; `id` survives renames, `login` does not. */
-export const account = z.object({ id, login: z.string().min(1), type: z.enum(['Organization', 'User']) });
-export type Account = z.infer<typeof account>;
+/** An organisation or a user; `id` survives renames, `login` does not. */
+export const entity = z.object({ id, login: z.string().min(1), type: z.enum(['Organization', 'User']) });
+export type Entity = z.infer<typeof entity>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { normaliseLabels } from '../pools/labels.ts';
 import { readRunnerName } from '../workers/runner-name.ts';
-import { account, type Account, id, instant, optionalText } from './payload-fields.ts';
+import { entity, type Entity, id, instant, optionalText } from './payload-fields.ts';
 
 /** What a delivery says has become of the job. Of a job's own `status` in the payload nothing is read: the action decides (B3). */
 export type StatedStatus = 'pending' | 'running' | 'completed';
@@ -23,7 +23,7 @@ export interface JobStatement {
   readonly queuedAt: string | null;
   readonly startedAt: string | null;
   readonly completedAt: string | null;
-  readonly account: Account;
+  readonly entity: Entity;
   readonly repoId: number;
   readonly repoFullName: string;
   /** Null: not known; then it is served where public repositories are. */
@@ -65,7 +65,7 @@ const payload = z.object({
     started_at: instant,
     completed_at: instant,
   }),
-  repository: z.object({ id, full_name: z.string().min(1), private: z.boolean(), owner: account }),
+  repository: z.object({ id, full_name: z.string().min(1), private: z.boolean(), owner: entity }),
   installation: z.object({ id }).nullish(),
 });
 
@@ -90,7 +90,7 @@ export function readWorkflowJob(action: WorkflowJobAction, body: unknown): JobSt
     queuedAt: job.created_at,
     startedAt: hasBegun ? job.started_at : null,
     completedAt: status === 'completed' ? job.completed_at : null,
-    account: repository.owner,
+    entity: repository.owner,
     repoId: repository.id,
     repoFullName: repository.full_name,
     isPublic: !repository.private,

@@ -55,12 +55,12 @@ function checkTogether(content: unknown, context: z.RefinementCtx): void {
     }
   }
   for (const key of Object.keys(entities).filter(isWrongId)) {
-    report(['entities', key], "must be id: and the account's number, as in id:9919");
+    report(['entities', key], "must be id: and the entity's number, as in id:9919");
   }
   for (const [key, rule] of Object.entries(entities)) {
     if (key === '*') continue;
     for (const common of ['commonMaxWorkers', 'commonWeight'].filter((name) => Object.hasOwn(asRecord(rule), name))) {
-      report(['entities', key, common], "belongs under '*', whose accounts are not named; an account of its own has maxWorkers and weight");
+      report(['entities', key, common], "belongs under '*', whose entities are not named; an entity of its own has maxWorkers and weight");
     }
   }
   const logins = Object.keys(entities).map((login) => login.toLowerCase());

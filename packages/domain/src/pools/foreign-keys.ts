@@ -16,7 +16,7 @@ const OF_SCALE_SETS = {
   minRunners: 'is called warm here, a key of a pool: a list of scope and workers',
   runnerScaleSetName: 'has no counterpart: jobs find a pool by its labels, and such a name may be one of them',
   scaleSetLabels: 'is called labels here, a key of a pool',
-  controllerServiceAccount: 'has no counterpart: the services have accounts of their own',
+  controllerServiceAccount: 'has no counterpart: the services have entities of their own',
   listenerTemplate: 'has no counterpart: there is no listener',
   listenerMetrics: 'has no counterpart: there is no listener',
 };

@@ -1,4 +1,4 @@
-import { type Gate, servesAccount, servesRepository } from './gate.ts';
+import { type Gate, servesEntity, servesRepository } from './gate.ts';
 import type { Pool } from './pool.ts';
 
 /** What a pool says of whose jobs it serves, and what keeps GitHub from honouring it. */
@@ -26,11 +26,11 @@ const UNBOUNDED =
   'GitHub gives any job of an organisation any runner of its default group: write registration: repository, or name a runnerGroup that only these repositories may use';
 const NOT_SELECTED = 'must be selected, or left out: repositories says which may use the runner group';
 
-/** A scope is a login, or owner/name. Which account bears a login is not known here, so an id may be anybody's. */
+/** A scope is a login, or owner/name. Which entity bears a login is not known here, so an id may be anybody's. */
 function mayServe({ entities, repositories }: Gate, scope: string): boolean {
   const [login = ''] = scope.split('/');
-  const isAccount = servesAccount({ entities }, { id: 0, login }) || entities?.some((one) => one.startsWith('id:')) === true;
-  return isAccount && (!scope.includes('/') || servesRepository({ repositories }, scope));
+  const isEntity = servesEntity({ entities }, { id: 0, login }) || entities?.some((one) => one.startsWith('id:')) === true;
+  return isEntity && (!scope.includes('/') || servesRepository({ repositories }, scope));
 }
 
 /** Whether two pools say the same of whose jobs they serve, so that of two with the same labels one would get no jobs. */

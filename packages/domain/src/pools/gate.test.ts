@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { loginThrough, namesAccounts, overlap, serves, servesBearer } from './gate.ts';
+import { loginThrough, namesEntities, overlap, serves, servesBearer } from './gate.ts';
 import type { Pool } from './pool.ts';
 import { poolsDocument } from './pools-document.ts';
 
@@ -12,7 +12,7 @@ const problemsOf = (...pools: (Partial<Pool> | { warm: object[] })[]) =>
     .safeParse({ pools: pools.map((more) => Object.assign({}, POOL, more)), entities: { acme: {} } })
     .error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
 
-describe('the accounts and repositories that a pool serves', () => {
+describe('the entities and repositories that a pool serves', () => {
   test.each([
     ['entities', ['acme', 'acme-*', 'id:9007199254740991', 'Team_x'], true],
     ['entities', ['acme/api'], false],
@@ -42,7 +42,7 @@ describe('the accounts and repositories that a pool serves', () => {
     ]);
   });
 
-  test('nothing is kept warm for an account that the pool does not serve (C10)', () => {
+  test('nothing is kept warm for an entity that the pool does not serve (C10)', () => {
     const problem = 'pools.0.warm.0.scope: is not served by this pool: see its entities and repositories';
     expect(problemsOf({ entities: ['acme'], warm: warm('beta') })).toEqual([problem]);
     expect(problemsOf({ entities: ['acme'], warm: warm('Acme') })).toBeUndefined();
@@ -76,10 +76,10 @@ describe('whom a gate lets through', () => {
     ['the repository', { repositories: ['acme/api'] }, true],
     ['another repository', { repositories: ['acme/web'] }, false],
     ['the repository of others', { repositories: ['beta/api', '*/api'] }, true],
-    ['the account, but another repository', { entities: ['acme'], repositories: ['acme/web'] }, false],
-    ['the repository, but another account', { entities: ['beta'], repositories: ['acme/api'] }, false],
+    ['the entity, but another repository', { entities: ['acme'], repositories: ['acme/web'] }, false],
+    ['the repository, but another entity', { entities: ['beta'], repositories: ['acme/api'] }, false],
   ])('one that names %s', (_, gate, isServed) => {
-    expect(serves(gate, { account: ACME, repoFullName: 'Acme/api' })).toBe(isServed);
+    expect(serves(gate, { entity: ACME, repoFullName: 'Acme/api' })).toBe(isServed);
   });
 
   test.each([
@@ -90,11 +90,11 @@ describe('whom a gate lets through', () => {
     ['a pattern that fits', { entities: ['acm*'] }, undefined, false],
     ['the login and a pattern', { entities: ['acme', 'b*'] }, 'acme', false],
     ['repositories of the login and of any', { repositories: ['acme/*', '*/api'] }, 'acme', false],
-    ['a pattern, and accounts by repositories', { entities: ['acm*'], repositories: ['acme/*'] }, 'acme', true],
-    ['repositories of any account', { repositories: ['*/api'] }, undefined, false],
+    ['a pattern, and entities by repositories', { entities: ['acm*'], repositories: ['acme/*'] }, 'acme', true],
+    ['repositories of any entity', { repositories: ['*/api'] }, undefined, false],
   ])('a gate with %s', (_, gate, login, named) => {
     expect(loginThrough(gate, ACME)).toBe(login);
-    expect(namesAccounts(gate)).toBe(named);
+    expect(namesEntities(gate)).toBe(named);
   });
 
   test.each([
@@ -104,19 +104,19 @@ describe('whom a gate lets through', () => {
     ['by its id, whoever has the login', { entities: ['acme', 'id:7'] }, 8, true],
     ['by a pattern, whoever has the login', { entities: ['*'] }, 8, true],
     ['not at all', { entities: ['beta'] }, undefined, false],
-  ])('an account that a gate names %s', (_, gate, owner, isServed) => {
+  ])('an entity that a gate names %s', (_, gate, owner, isServed) => {
     expect(servesBearer(gate, ACME, owner)).toBe(isServed);
   });
 
   test.each([
     ['nothing is said', {}, { entities: ['acme'] }, true],
     ['nothing is common', { entities: ['acme'] }, { entities: ['beta', 'gamma'] }, false],
-    ['one account is common', { entities: ['acme', 'beta'] }, { entities: ['gamma', 'BETA'] }, true],
+    ['one entity is common', { entities: ['acme', 'beta'] }, { entities: ['gamma', 'BETA'] }, true],
     ['a pattern of one fits', { entities: ['ac*'] }, { entities: ['acme'] }, true],
     ['a pattern of the other fits', { entities: ['acme'] }, { entities: ['ac*'] }, true],
-    ['accounts are common, but no repository', { entities: ['acme'], repositories: ['acme/a'] }, { repositories: ['acme/b'] }, false],
+    ['entities are common, but no repository', { entities: ['acme'], repositories: ['acme/a'] }, { repositories: ['acme/b'] }, false],
     [
-      'repositories are common, but no account',
+      'repositories are common, but no entity',
       { entities: ['a'], repositories: ['*/a'] },
       { entities: ['b'], repositories: ['*/a'] },
       false,

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import type { NamedAccount } from './entities.ts';
+import type { NamedEntity } from './entities.ts';
 import { matchesGlob } from '../text/matches-glob.ts';
 
-const ACCOUNT = /^(?:id:[1-9][0-9]{0,15}|[A-Za-z0-9*][A-Za-z0-9_*-]{0,99})$/;
+const ENTITY = /^(?:id:[1-9][0-9]{0,15}|[A-Za-z0-9*][A-Za-z0-9_*-]{0,99})$/;
 const REPOSITORY = /^[A-Za-z0-9*][A-Za-z0-9_*-]{0,99}\/[A-Za-z0-9._*-]{1,100}$/;
 
 export const entitiesGate = z
-  .array(z.string().regex(ACCOUNT, 'must be a login, in which * stands for any characters, or id: and the number of an account'))
-  .min(1, 'serves nobody: name accounts, or leave it out');
+  .array(z.string().regex(ENTITY, 'must be a login, in which * stands for any characters, or id: and the number of an entity'))
+  .min(1, 'serves nobody: name entities, or leave it out');
 
 export const repositoriesGate = z
   .array(z.string().regex(REPOSITORY, 'must be owner/name; * stands for any characters of either'))
@@ -19,7 +19,7 @@ export interface Gate {
   readonly repositories?: readonly string[] | undefined;
 }
 
-export const servesAccount = ({ entities }: Gate, { id, login }: NamedAccount): boolean =>
+export const servesEntity = ({ entities }: Gate, { id, login }: NamedEntity): boolean =>
   entities === undefined || entities.some((one) => one === `id:${id}` || matchesGlob(one, login));
 
 /** `fullName` is owner/name as the repository is called when its job is judged: a name that changes hands takes its access along. */
@@ -27,11 +27,11 @@ export const servesRepository = ({ repositories }: Gate, fullName: string): bool
   repositories === undefined || repositories.some((one) => matchesGlob(one, fullName));
 
 /** Whether a pool with this gate serves jobs of the repository. */
-export const serves = (gate: Gate, job: { readonly account: NamedAccount; readonly repoFullName: string }): boolean =>
-  servesAccount(gate, job.account) && servesRepository(gate, job.repoFullName);
+export const serves = (gate: Gate, job: { readonly entity: NamedEntity; readonly repoFullName: string }): boolean =>
+  servesEntity(gate, job.entity) && servesRepository(gate, job.repoFullName);
 
-/** Whether a pool names its accounts one by one. A pattern with * names nobody: anyone can register a login that fits. */
-export const namesAccounts = ({ entities, repositories }: Gate): boolean =>
+/** Whether a pool names its entities one by one. A pattern with * names nobody: anyone can register a login that fits. */
+export const namesEntities = ({ entities, repositories }: Gate): boolean =>
   (entities?.every((one) => !one.includes('*')) ?? false) ||
   (repositories?.every((one) => !one.split('/', 1).join().includes('*')) ?? false);
 
@@ -43,16 +43,16 @@ export const overlap = (one: Gate, other: Gate): boolean =>
     return mine.some((a) => theirs.some((b) => matchesGlob(a, b) || matchesGlob(b, a)));
   });
 
-/** The login, in lower case, by which alone a gate lets an account through: it names the login, and not the account's id. */
-export function loginThrough({ entities = [], repositories = [] }: Gate, { id, login }: NamedAccount): string | undefined {
+/** The login, in lower case, by which alone a gate lets an entity through: it names the login, and not the entity's id. */
+export function loginThrough({ entities = [], repositories = [] }: Gate, { id, login }: NamedEntity): string | undefined {
   const wanted = login.toLowerCase();
   const named = [...entities, ...repositories.map((one) => one.split('/', 1).join())];
   return entities.includes(`id:${id}`) || !named.some((one) => one.toLowerCase() === wanted) ? undefined : wanted;
 }
 
 /**
- * Whether a pool with this gate has workers for an account, whose login is pinned to the account `owner` (undefined: to none). A gate that
+ * Whether a pool with this gate has workers for an entity, whose login is pinned to the entity `owner` (undefined: to none). A gate that
  * names the login means its owner.
  */
-export const servesBearer = (gate: Gate, account: NamedAccount, owner: number | undefined): boolean =>
-  servesAccount(gate, account) && ((owner ?? account.id) === account.id || loginThrough(gate, account) === undefined);
+export const servesBearer = (gate: Gate, entity: NamedEntity, owner: number | undefined): boolean =>
+  servesEntity(gate, entity) && ((owner ?? entity.id) === entity.id || loginThrough(gate, entity) === undefined);

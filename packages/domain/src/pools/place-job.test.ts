@@ -10,7 +10,7 @@ const document = poolsDocument.parse({
   entities: { Acme: {} },
 });
 const job = {
-  account: { id: 1, login: 'acme', type: 'Organization' },
+  entity: { id: 1, login: 'acme', type: 'Organization' },
   labels: ['linux'],
   isPublic: false,
   repoId: 9,
@@ -20,19 +20,19 @@ const job = {
 const from = (login: string, id: number, repoFullName: string) => ({
   ...job,
   labels: ['docker'],
-  account: { ...job.account, login, id },
+  entity: { ...job.entity, login, id },
   repoFullName,
 });
 
 describe('placeJob', () => {
   test('finds the pool, its image and the scope (B4, C2)', () => {
     expect(placeJob(document, job)).toEqual({ pool: 'small', image: 'runner:1', scopeRepoId: 0 });
-    expect(placeJob(document, { ...job, account: { ...job.account, type: 'User' } })).toMatchObject({ scopeRepoId: 9 });
+    expect(placeJob(document, { ...job, entity: { ...job.entity, type: 'User' } })).toMatchObject({ scopeRepoId: 9 });
     expect(placeJob(document, { ...job, labels: ['open'] })).toMatchObject({ pool: 'open', scopeRepoId: 9 });
   });
 
-  test('says why there is none: the account, the labels, the public repository (B4)', () => {
-    expect(placeJob(document, { ...job, account: { ...job.account, login: 'other' } })).toEqual({ ignored: 'ignored_entity' });
+  test('says why there is none: the entity, the labels, the public repository (B4)', () => {
+    expect(placeJob(document, { ...job, entity: { ...job.entity, login: 'other' } })).toEqual({ ignored: 'ignored_entity' });
     expect(placeJob(document, { ...job, labels: ['windows'] })).toEqual({ ignored: 'ignored_no_label' });
     expect(placeJob(document, { ...job, labels: [] })).toEqual({ ignored: 'ignored_no_label' });
     expect(placeJob(document, { ...job, isPublic: true })).toEqual({ ignored: 'ignored_public_repository' });
@@ -48,8 +48,8 @@ describe('the jobs that a pool serves', () => {
 
   test.each([
     ['of a repository that the first pool serves', from('acme', 1, 'Acme/Infra'), 'infra'],
-    ['of an account that the next one serves', from('ACME', 1, 'acme/api'), 'a-acme'],
-    ['of an account with an id that it serves, under a new login', from('renamed', 7, 'renamed/api'), 'a-acme'],
+    ['of an entity that the next one serves', from('ACME', 1, 'acme/api'), 'a-acme'],
+    ['of an entity with an id that it serves, under a new login', from('renamed', 7, 'renamed/api'), 'a-acme'],
     ['of somebody else', from('beta', 2, 'beta/infra'), 'b-all'],
   ])('a job %s goes there (B4)', (_what, given, pool) => {
     expect(placeJob(gated, given)).toMatchObject({ pool });
@@ -64,7 +64,7 @@ describe('the jobs that a pool serves', () => {
     });
   });
 
-  test('the pools that are closed to a job are those that serve neither its account nor its repository, nor public ones', () => {
+  test('the pools that are closed to a job are those that serve neither its entity nor its repository, nor public ones', () => {
     expect(poolsClosedTo(gated, from('beta', 2, 'beta/infra'))).toEqual(['a-acme', 'infra']);
     expect(poolsClosedTo(gated, from('acme', 1, 'acme/infra'))).toEqual([]);
     expect(poolsClosedTo(gated, { ...from('acme', 1, 'acme/infra'), isPublic: true })).toEqual(['b-all', 'a-acme', 'infra']);
@@ -89,14 +89,14 @@ describe('replaceJob', () => {
       { pool: NO_POOL, image: 'runner:0', scopeRepoId: 0 },
     ],
     ['stays in a pool that has gone', { ...waiting, labels: ['gpu'], pool: 'gpu' }, undefined],
-    ['stays with an account that is not allowed', { ...waiting, account: { ...job.account, login: 'other' } }, undefined],
+    ['stays with an entity that is not allowed', { ...waiting, entity: { ...job.entity, login: 'other' } }, undefined],
     ['stays nowhere', { ...waiting, labels: ['gpu'], pool: NO_POOL }, undefined],
   ])('a waiting job %s (B4, P5)', (_name, given, expected) => {
     expect(replaceJob(document, given)).toEqual(expected);
   });
 });
 
-test('pools that name an account’s login, though not its id, follow who bears it (A12)', () => {
+test('pools that name an entity’s login, though not its id, follow who bears it (A12)', () => {
   const pool = { labels: ['x'], image: 'runner:1', namespace: 'runners' };
   const pools = [
     { ...pool, name: 'login', labels: ['a'], entities: ['acme'] },

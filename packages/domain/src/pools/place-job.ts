@@ -1,4 +1,4 @@
-import type { NamedAccount } from './entities.ts';
+import type { NamedEntity } from './entities.ts';
 import { loginThrough, serves } from './gate.ts';
 import { entityRule, poolsFor, type PoolsDocument } from './pools-document.ts';
 import { type ScopeRepoId, scopeRepoId } from './scope.ts';
@@ -16,16 +16,16 @@ export const NOT_SERVED = [
   'ignored_no_label',
   'ignored_pool_closed',
   'ignored_public_repository',
-  'refused_account',
+  'refused_entity',
 ] as const;
 
-/** Instead of the place of a job whose account's login belongs to another account: the database knows, and no document. */
-export const REFUSED_ACCOUNT: IgnoredJob = { ignored: 'refused_account' };
+/** Instead of the place of a job whose entity's login belongs to another entity: the database knows, and no document. */
+export const REFUSED_ACCOUNT: IgnoredJob = { ignored: 'refused_entity' };
 
 export type IgnoredJob = { readonly ignored: (typeof NOT_SERVED)[number] };
 
 interface JobToPlace {
-  readonly account: NamedAccount & { readonly type: 'Organization' | 'User' };
+  readonly entity: NamedEntity & { readonly type: 'Organization' | 'User' };
   /** Normalised. */
   readonly labels: readonly string[];
   /** Null: not known; then it is served where public repositories are. */
@@ -34,23 +34,23 @@ interface JobToPlace {
   readonly repoFullName: string;
 }
 
-/** Finds the pool of a job, the first with its labels that serves its account and repository, or why it has none (B4). */
+/** Finds the pool of a job, the first with its labels that serves its entity and repository, or why it has none (B4). */
 export function placeJob(document: PoolsDocument, job: JobToPlace): PlacedJob | IgnoredJob {
-  if (entityRule(document, job.account) === undefined) return { ignored: 'ignored_entity' };
+  if (entityRule(document, job.entity) === undefined) return { ignored: 'ignored_entity' };
   const fitting = poolsFor(document.pools, job.labels);
   const pool = fitting.find((one) => serves(one, job));
   if (pool === undefined) return { ignored: fitting.length === 0 ? 'ignored_no_label' : 'ignored_pool_closed' };
   if (job.isPublic !== false && !pool.publicRepositories) return { ignored: 'ignored_public_repository' };
-  return { pool: pool.name, image: pool.image, scopeRepoId: scopeRepoId(job.account.type, pool, job.repoId) };
+  return { pool: pool.name, image: pool.image, scopeRepoId: scopeRepoId(job.entity.type, pool, job.repoId) };
 }
 
-/** The pools whose workers a job must not get: they do not serve its account, its repository, or public ones. */
+/** The pools whose workers a job must not get: they do not serve its entity, its repository, or public ones. */
 export const poolsClosedTo = ({ pools }: PoolsDocument, job: Omit<JobToPlace, 'labels' | 'repoId'>): string[] =>
   pools.filter((pool) => !serves(pool, job) || (job.isPublic === true && !pool.publicRepositories)).map(({ name }) => name);
 
-/** The pools that name the login of a job's account: closed to the job as well if that login is pinned to another account. */
-export const poolsNaming = ({ pools }: PoolsDocument, { account }: Pick<JobToPlace, 'account'>): string[] =>
-  pools.filter((pool) => loginThrough(pool, account) !== undefined).map(({ name }) => name);
+/** The pools that name the login of a job's entity: closed to the job as well if that login is pinned to another entity. */
+export const poolsNaming = ({ pools }: PoolsDocument, { entity }: Pick<JobToPlace, 'entity'>): string[] =>
+  pools.filter((pool) => loginThrough(pool, entity) !== undefined).map(({ name }) => name);
 
 /** Stands for the pool of a job that waits although no pool serves it any more; no pool can be named so. */
 export const NO_POOL = '(none)';
@@ -59,7 +59,7 @@ export const NO_POOL = '(none)';
 export type WaitingJob = JobToPlace & PlacedJob;
 
 /**
- * Where a waiting job belongs under the pools of today; undefined: where it is. A job whose pool or account has gone stays, and comes back
+ * Where a waiting job belongs under the pools of today; undefined: where it is. A job whose pool or entity has gone stays, and comes back
  * with it.
  */
 export function replaceJob(document: PoolsDocument, job: WaitingJob): PlacedJob | undefined {

@@ -42,7 +42,7 @@ const writtenPool = z.strictObject({
   registration: z
     .enum(['organization', 'repository'])
     .default('organization')
-    .describe('Where runners register for organisations; for personal accounts it is always the repository.'),
+    .describe('Where runners register for organisations; for users it is always the repository.'),
   runnerGroup: z.string().min(1).default('Default').describe('The runner group of organisations; it is made if it is not there.'),
   publicRepositories: z.boolean().default(false).describe('Whether jobs of public repositories are served.'),
   maxWorkers: count.nullable().default(null).describe('Most workers at one time; null: no limit, 0: switched off.'),

@@ -84,7 +84,7 @@ describe('label sets that fit several pools (B4)', () => {
   });
 });
 
-/** The cap of the account acme with the id 11. */
+/** The cap of the entity acme with the id 11. */
 function capOf(caps: Record<string, number>): number | null | undefined {
   const entities = Object.fromEntries(Object.entries(caps).map(([key, maxWorkers]) => [key, { maxWorkers }]));
   return entityRule(poolsDocument.parse({ pools: [], entities }), { id: 11, login: 'acme' })?.maxWorkers;
@@ -145,33 +145,33 @@ describe('the pools document', () => {
     expect(problemsOf('nothing of the kind')).toHaveLength(1);
   });
 
-  test('an account needs a rule of its own or the star, which must be written out', () => {
+  test('an entity needs a rule of its own or the star, which must be written out', () => {
     const document = poolsDocument.parse({ pools: [], entities: { Acme: { maxWorkers: null }, '*': {} } });
     expect(entityRule(document, { id: 1, login: 'aCME' })).toEqual({ maxWorkers: null, weight: 1 });
     expect(entityRule(document, { id: 2, login: 'else' })).toEqual({ maxWorkers: 20, weight: 1 });
     expect(entityRule(poolsDocument.parse({ pools: [], entities: { Acme: {} } }), { id: 2, login: 'else' })).toBeUndefined();
   });
 
-  test('what accounts share is written under * only, and absent where it is not written (C4)', () => {
+  test('what entities share is written under * only, and absent where it is not written (C4)', () => {
     const common = { commonMaxWorkers: 40, commonWeight: 2 };
     expect(poolsDocument.parse({ pools: [], entities: { '*': common } }).entities['*']).toMatchObject(common);
     expect(Object.keys(poolsDocument.parse({ pools: [], entities: { '*': {} } }).entities['*'] ?? {})).toEqual(['maxWorkers', 'weight']);
     expect(problemsOf({ pools: [], entities: { acme: common } })?.join()).toContain("entities.acme.commonWeight: belongs under '*'");
   });
 
-  test("an account's id wins over its login, its login over the star", () => {
+  test("an entity's id wins over its login, its login over the star", () => {
     expect(capOf({ '*': 1, acme: 2, 'id:11': 3 })).toBe(3);
     expect(capOf({ '*': 1, Acme: 2, 'id:12': 3 })).toBe(2);
     expect(capOf({ '*': 1, 'id:1': 3, 'id:111': 4 })).toBe(1);
     expect(capOf({ 'id:12': 3 })).toBeUndefined();
   });
 
-  test.each(['id:', 'id:0', 'id:007', 'id:acme', 'ID:12', 'id: 12', 'id:99999999999999999'])('%s is no key of an account', (key) => {
-    expect(problemsOf({ pools: [], entities: { [key]: {} } })?.join()).toContain("must be id: and the account's number");
+  test.each(['id:', 'id:0', 'id:007', 'id:acme', 'ID:12', 'id: 12', 'id:99999999999999999'])('%s is no key of an entity', (key) => {
+    expect(problemsOf({ pools: [], entities: { [key]: {} } })?.join()).toContain("must be id: and the entity's number");
   });
 });
 
-test('a login admits an account by the entities or by the gate of the pool, unless its id does (A12)', () => {
+test('a login admits an entity by the entities or by the gate of the pool, unless its id does (A12)', () => {
   const gated = { ...pool('a', ['x']), entities: ['acme'] };
   const document = poolsDocument.parse({ pools: [gated, pool('b', ['y'])], entities: { Beta: {}, 'id:3': {}, '*': {} } });
   const by = (id: number, login: string, name: string) => admittingLogin(document, { id, login }, { pool: name });

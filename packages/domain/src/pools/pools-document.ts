@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { loginAmong, type NamedAccount, ruleAmong, USUAL_MAX_WORKERS } from './entities.ts';
+import { loginAmong, type NamedEntity, ruleAmong, USUAL_MAX_WORKERS } from './entities.ts';
 import { loginThrough } from './gate.ts';
 import { normaliseLabels } from './labels.ts';
 import { count, pool, type Pool } from './pool.ts';
@@ -11,14 +11,14 @@ const entity = z.strictObject({
   maxWorkers: count
     .nullable()
     .default(USUAL_MAX_WORKERS)
-    .describe('Most workers of the account at one time; null: no limit, 0: switched off.'),
-  weight: weight.default(1).describe('Its share of a pool that is full, against those of other accounts.'),
+    .describe('Most workers of the entity at one time; null: no limit, 0: switched off.'),
+  weight: weight.default(1).describe('Its share of a pool that is full, against those of other entities.'),
   commonMaxWorkers: count
     .optional()
-    .describe("Only under '*': most workers of all accounts that it alone admits, together; no limit without it."),
+    .describe("Only under '*': most workers of all entities that it alone admits, together; no limit without it."),
   commonWeight: weight
     .optional()
-    .describe("Only under '*': all accounts that it alone admits share a full pool like one of this weight; 1 without it."),
+    .describe("Only under '*': all entities that it alone admits share a full pool like one of this weight; 1 without it."),
 });
 
 /** The sections of the configuration file that are kept in the database. */
@@ -27,7 +27,7 @@ export const poolsSections = {
   entities: z
     .record(z.string().min(1), entity)
     .describe(
-      "Who may use them: by login, without regard to case, or by the account's id as id:123; '*' stands for everybody else and must be written out.",
+      "Who may use them: by login, without regard to case, or by the entity's id as id:123; '*' stands for everybody else and must be written out.",
     ),
 };
 
@@ -36,7 +36,7 @@ export const poolsDocument = checkedTogether(z.strictObject(poolsSections));
 
 export type PoolsDocument = z.infer<typeof poolsDocument>;
 
-/** The pool that serves most jobs with these labels; those whose repository or account it does not serve go to the next (B4). */
+/** The pool that serves most jobs with these labels; those whose repository or entity it does not serve go to the next (B4). */
 export const poolFor = (pools: readonly Pool[], jobLabels: readonly string[]): Pool | undefined => poolsFor(pools, jobLabels)[0];
 
 /**
@@ -61,17 +61,17 @@ export function sharedLabels(pools: readonly Pool[]): { labels: readonly string[
 const byPreference = (a: Pool, b: Pool): number =>
   a.labels.length - b.labels.length || b.priority - a.priority || (a.name < b.name ? -1 : 1);
 
-/** What the configuration says of an account, by its id before its login, or undefined if it may not use Paddock. */
-export function entityRule(document: PoolsDocument, account: NamedAccount): PoolsDocument['entities'][string] | undefined {
-  return ruleAmong(new Map(Object.entries(document.entities).map(([key, rule]) => [key.toLowerCase(), rule])), account);
+/** What the configuration says of an entity, by its id before its login, or undefined if it may not use Paddock. */
+export function entityRule(document: PoolsDocument, entity: NamedEntity): PoolsDocument['entities'][string] | undefined {
+  return ruleAmong(new Map(Object.entries(document.entities).map(([key, rule]) => [key.toLowerCase(), rule])), entity);
 }
 
-/** The login, in lower case, by which the configuration admits an account to a pool; undefined if by its id or by what anybody fits. */
+/** The login, in lower case, by which the configuration admits an entity to a pool; undefined if by its id or by what anybody fits. */
 export function admittingLogin(
   { entities, pools }: PoolsDocument,
-  account: NamedAccount,
+  entity: NamedEntity,
   place: { readonly pool: string },
 ): string | undefined {
-  const listed = loginAmong(new Set(Object.keys(entities).map((key) => key.toLowerCase())), account);
-  return listed ?? loginThrough(pools.find(({ name }) => name === place.pool) ?? {}, account);
+  const listed = loginAmong(new Set(Object.keys(entities).map((key) => key.toLowerCase())), entity);
+  return listed ?? loginThrough(pools.find(({ name }) => name === place.pool) ?? {}, entity);
 }

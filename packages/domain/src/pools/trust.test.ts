@@ -41,7 +41,7 @@ describe('what gives jobs power over their node', () => {
 });
 
 describe('a pool whose jobs have power over their node', () => {
-  test('serves accounts that are named, in a runner group of its own or at repositories', () => {
+  test('serves entities that are named, in a runner group of its own or at repositories', () => {
     expect(problemsOf(KEPT)).toBeUndefined();
     expect(problemsOf({ ...KEPT, runnerGroup: 'Default', registration: 'repository' })).toBeUndefined();
     expect(problemsOf({ ...KEPT, entities: ['acme', 'id:7'] }, { '*': {} })).toBeUndefined();
@@ -49,8 +49,8 @@ describe('a pool whose jobs have power over their node', () => {
   });
 
   test.each<[string, object, object, string]>([
-    ["serves '*'", {}, { '*': {} }, 'name accounts, without a *, in entities of the pool'],
-    ['serves any account that takes a fitting login', { entities: ['acme-*'] }, { '*': {} }, 'name accounts'],
+    ["serves '*'", {}, { '*': {} }, 'name entities, without a *, in entities of the pool'],
+    ['serves any entity that takes a fitting login', { entities: ['acme-*'] }, { '*': {} }, 'name entities'],
     ['serves public repositories', { publicRepositories: true }, { acme: {} }, 'leave publicRepositories out'],
     ['is in the default runner group', { runnerGroup: 'default' }, { acme: {} }, 'name a runnerGroup of its own'],
   ])('is refused if it %s, unless that is said twice', (_what, more, entities, remedy) => {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { namesAccounts } from './gate.ts';
+import { namesEntities } from './gate.ts';
 import { nodePowersOf } from './node-powers.ts';
 import type { Pool } from './pool.ts';
 import { usablePartsOf } from './check-together.ts';
@@ -13,8 +13,8 @@ interface Strangers {
 /** Who may get jobs into a pool without having been named; empty: nobody. */
 export function strangersOf(entities: Readonly<Record<string, unknown>>, pool: Pool): Strangers[] {
   return [
-    ...(Object.hasOwn(entities, '*') && !namesAccounts(pool)
-      ? [{ whom: "whoever installs the App, whom '*' in entities admits", remedy: 'name accounts, without a *, in entities of the pool' }]
+    ...(Object.hasOwn(entities, '*') && !namesEntities(pool)
+      ? [{ whom: "whoever installs the App, whom '*' in entities admits", remedy: 'name entities, without a *, in entities of the pool' }]
       : []),
     ...(pool.publicRepositories
       ? [{ whom: 'public repositories, where anybody proposes what runs', remedy: 'leave publicRepositories out' }]

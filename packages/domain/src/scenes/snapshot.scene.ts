@@ -37,17 +37,17 @@ export const breaker = (given: Partial<StoredBreaker> = {}): StoredBreaker => ({
 
 export const snapshotOf = (given: Partial<Snapshot>): Snapshot => ({ ...EMPTY_SNAPSHOT, rules: storedRules(), ...given });
 
-/** The account that a key belongs to: 10 to 19 are those of account 1. */
-const accountOf = (demandKey: number) => {
+/** The entity that a key belongs to: 10 to 19 are those of entity 1. */
+const entityOf = (demandKey: number) => {
   const entityId = Math.floor(demandKey / 10);
   return { entityId, login: `account-${entityId}`, installationId: 100 + entityId };
 };
-const placeOf = (demandKey: number) => ({ demandKey, ...accountOf(demandKey), scopeRepoId: 0, pool: 'linux' });
+const placeOf = (demandKey: number) => ({ demandKey, ...entityOf(demandKey), scopeRepoId: 0, pool: 'linux' });
 
 /** Two jobs of the key wait, and nothing is on its way. */
 export const demandOf = (demandKey: number, given: Partial<Demand> = {}): Demand => ({
   ...placeOf(demandKey),
-  entityName: accountOf(demandKey).login,
+  entityName: entityOf(demandKey).login,
   waiting: 2,
   unassigned: 0,
   unexplained: 0,

@@ -1,4 +1,4 @@
-import type { Account } from '@paddock/domain/deliveries/payload-fields';
+import type { Entity } from '@paddock/domain/deliveries/payload-fields';
 import { CompiledQuery, sql, type Transaction } from 'kysely';
 import { preparedText } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
@@ -6,7 +6,7 @@ import type { Database } from '../schema/tables.ts';
 /** GitHub's statement about an installation as a whole. `statedAt` is the payload's own instant, null the time of its arrival. */
 export interface InstallationToStore {
   readonly appId: number;
-  readonly account: Account;
+  readonly entity: Entity;
   readonly installationId: number;
   readonly repositorySelection: string | null;
   readonly suspendedAt: string | null;
@@ -18,16 +18,16 @@ export interface InstallationToStore {
 const NAMED_AT = 'greatest(e.stated_at, e.login_stated_at)';
 
 /**
- * Brings installations up to date. Of one account and App a later installation replaces an earlier one, a deletion is final, and otherwise
+ * Brings installations up to date. Of one entity and App a later installation replaces an earlier one, a deletion is final, and otherwise
  * the later statement counts; one of the same instant is taken too, for GitHub states a suspension and its end within one second. So
  * whoever calls leaves out repeated deliveries. `statements` are applied in their order.
  */
 export async function storeInstallations(trx: Transaction<Database>, statements: readonly InstallationToStore[]): Promise<void> {
-  const sorted = statements.toSorted((a, b) => a.account.id - b.account.id || a.appId - b.appId);
-  for (const { appId, account, installationId, repositorySelection, suspendedAt, isDeleted, statedAt } of sorted) {
+  const sorted = statements.toSorted((a, b) => a.entity.id - b.entity.id || a.appId - b.appId);
+  for (const { appId, entity, installationId, repositorySelection, suspendedAt, isDeleted, statedAt } of sorted) {
     await sql`
       insert into installations as e (entity_id, app_id, installation_id, login, entity_type, repository_selection, suspended_at, deleted_at, stated_at)
-      values (${account.id}, ${appId}, ${installationId}, ${account.login}, ${account.type}, ${repositorySelection}, ${suspendedAt}::timestamptz,
+      values (${entity.id}, ${appId}, ${installationId}, ${entity.login}, ${entity.type}, ${repositorySelection}, ${suspendedAt}::timestamptz,
         case when ${isDeleted}::boolean then now() end, coalesce(${statedAt}::timestamptz, now()))
       on conflict (entity_id, app_id) do update set
         installation_id = excluded.installation_id,
@@ -48,13 +48,13 @@ export async function storeInstallations(trx: Transaction<Database>, statements:
 /** Of these installations others repositories are shown now, which is no news of the installation itself: discovery lists them at once. */
 export async function noteOtherRepositories(
   trx: Transaction<Database>,
-  installations: readonly Pick<InstallationToStore, 'appId' | 'account' | 'installationId'>[],
+  installations: readonly Pick<InstallationToStore, 'appId' | 'entity' | 'installationId'>[],
 ): Promise<void> {
-  for (const { appId, account, installationId } of installations) {
+  for (const { appId, entity, installationId } of installations) {
     await trx
       .updateTable('installations')
       .set({ updated_at: sql`now()` })
-      .where('entity_id', '=', account.id)
+      .where('entity_id', '=', entity.id)
       .where('app_id', '=', appId)
       .where('installation_id', '=', installationId)
       .execute();
@@ -63,16 +63,16 @@ export async function noteOtherRepositories(
 
 /**
  * Keeps others from writing installations until the transaction ends. A transaction takes this before any row: its jobs' mentions and its
- * statements are two passes over the accounts, and two such transactions would wait for each other. `pinLogins` takes it for them.
+ * statements are two passes over the entities, and two such transactions would wait for each other. `pinLogins` takes it for them.
  */
 export async function lockInstallations(trx: Transaction<Database>): Promise<void> {
   await sql`lock table installations in share row exclusive mode`.execute(trx);
 }
 
-/** An account's login and installation, as any other delivery tells them, most often in passing. */
+/** An entity's login and installation, as any other delivery tells them, most often in passing. */
 export interface InstallationMention {
   readonly appId: number;
-  readonly account: Account;
+  readonly entity: Entity;
   readonly installationId: number;
   /** When GitHub said so, to the second; null: now. */
   readonly statedAt: string | null;
@@ -89,21 +89,21 @@ export async function noteInstallations(trx: Transaction<Database>, mentions: re
   if (mentions.length > 0) await trx.executeQuery(CompiledQuery.raw(NOTE_INSTALLATIONS, [mentionsParameter(mentions)]));
 }
 
-/** The value of `mentions` below: of each account and App what was said last, which is most often a single row of a whole batch. */
+/** The value of `mentions` below: of each entity and App what was said last, which is most often a single row of a whole batch. */
 export function mentionsParameter(mentions: readonly InstallationMention[]): string {
   const newest = new Map<string, InstallationMention>();
   for (const mention of mentions) {
-    const key = `${mention.account.id} ${mention.appId}`;
+    const key = `${mention.entity.id} ${mention.appId}`;
     const known = newest.get(key);
     if (known === undefined || isNewer(mention, known)) newest.set(key, mention);
   }
   return JSON.stringify(
-    [...newest.values()].map(({ appId, account, installationId, statedAt, isRename }) => ({
-      entity_id: account.id,
+    [...newest.values()].map(({ appId, entity, installationId, statedAt, isRename }) => ({
+      entity_id: entity.id,
       app_id: appId,
       installation_id: installationId,
-      login: account.login,
-      entity_type: account.type,
+      login: entity.login,
+      entity_type: entity.type,
       stated_at: statedAt,
       is_rename: isRename,
     })),

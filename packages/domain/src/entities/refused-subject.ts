@@ -1,5 +1,5 @@
-/** What a refusal of GitHub's speaks of: the App itself, its installation on an account, or one repository. */
-export type RefusedSubject = 'app' | 'account' | 'repository';
+/** What a refusal of GitHub's speaks of: the App itself, its installation on an entity, or one repository. */
+export type RefusedSubject = 'app' | 'entity' | 'repository';
 
 const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'forbidden', 'not_found']);
 const TOKEN_CALL = /\/access_tokens$/;
@@ -16,7 +16,7 @@ export function refusedSubject({ kind, operation }: { readonly kind: string; rea
   if (!REFUSALS.has(kind)) return undefined;
   if (isAppCall(operation)) {
     if (kind === 'unauthorized') return 'app';
-    return TOKEN_CALL.test(operation) ? 'account' : undefined;
+    return TOKEN_CALL.test(operation) ? 'entity' : undefined;
   }
-  return kind !== 'unauthorized' && REPOSITORY_CALL.test(operation) ? 'repository' : 'account';
+  return kind !== 'unauthorized' && REPOSITORY_CALL.test(operation) ? 'repository' : 'entity';
 }

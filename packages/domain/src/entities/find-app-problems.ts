@@ -22,7 +22,7 @@ export function findAppProblems({ permissions, events, onOrganizations, onUsers,
     );
   }
   if (onUsers && lacks('administration', 'write')) {
-    problems.push('it lacks the permission administration: write, without which no runner of a personal account’s repository can register');
+    problems.push('it lacks the permission administration: write, without which no runner of a user’s repository can register');
   }
   if (onOrganizations && atRepositories && lacks('administration', 'write')) {
     problems.push(

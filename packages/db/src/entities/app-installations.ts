@@ -1,4 +1,4 @@
-import type { KnownInstallation } from '@paddock/domain/accounts/compare-installations';
+import type { KnownInstallation } from '@paddock/domain/entities/compare-installations';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { appendEvents } from '../events/installation-events.ts';
 import { pinLogins } from './login-pins.ts';
@@ -26,7 +26,7 @@ export async function repairInstallations(trx: Transaction<Database>, statements
   if (statements.length === 0) return;
   const refused = await pinLogins(
     trx,
-    statements.flatMap(({ account, isDeleted }) => (isDeleted ? [] : [account])),
+    statements.flatMap(({ entity, isDeleted }) => (isDeleted ? [] : [entity])),
   );
   await storeInstallations(trx, statements);
   await appendEvents(
@@ -34,10 +34,10 @@ export async function repairInstallations(trx: Transaction<Database>, statements
     statements.map((statement) => ({
       source: 'reconciler',
       event: statement.isDeleted ? 'discovered.uninstalled' : 'discovered.installed',
-      outcome: refused.has(statement.account.id) ? 'refused_account' : 'ok',
+      outcome: refused.has(statement.entity.id) ? 'refused_entity' : 'ok',
       appId: statement.appId,
       installationId: statement.installationId,
-      account: statement.account,
+      entity: statement.entity,
       repoId: null,
       jobId: null,
       deliveryGuid: null,

@@ -11,7 +11,7 @@ export interface AppAuthFailure {
   message: string;
 }
 
-/** Appends the event row that says why the App stopped working; no account is named, for all of its accounts are struck. */
+/** Appends the event row that says why the App stopped working; no entity is named, for all of its entities are struck. */
 export async function recordAppAuthFailure(db: Kysely<Database>, failure: AppAuthFailure): Promise<void> {
   const notFound = failure.httpStatus === 404;
   await db

@@ -81,7 +81,7 @@ async function serveOthers(): Promise<number> {
   return (await living('sam')).filter(({ registered_at: at, pod_uid: uid }) => at !== null && uid !== null).length;
 }
 
-describe('an account whose runners fail on purpose holds nobody else up (C11)', () => {
+describe('an entity whose runners fail on purpose holds nobody else up (C11)', () => {
   test('jobs that end their own runner before in_progress is stored; the late word takes the failures back', async () => {
     const runs = await startThree();
     await endAll(runs.keys());
@@ -112,7 +112,7 @@ describe('an account whose runners fail on purpose holds nobody else up (C11)', 
     expect(await serveOthers()).toBe(5);
   });
 
-  test.each([400, 422])('registrations that GitHub answers with %i for how the account is set up', async (status) => {
+  test.each([400, 422])('registrations that GitHub answers with %i for how the entity is set up', async (status) => {
     await world.putPools(examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
     await world.gitHub.failNext({ path: '^/orgs/acme/actions/runners/generate-jitconfig$', status, times: 100 });
     for (let n = 0; n < 3; n += 1) await world.queueJob();
@@ -124,7 +124,7 @@ describe('an account whose runners fail on purpose holds nobody else up (C11)', 
     const breakers = await world.db.selectFrom('breakers').select(['subject_type', 'subject_id', 'pauses']).execute();
     expect(breakers).toEqual([{ subject_type: 'pool', subject_id: `linux@${world.entityId}`, pauses: 1 }]);
     expect(await serveOthers()).toBe(5);
-    // Nor is the account held back where nothing of the kind has been refused.
+    // Nor is the entity held back where nothing of the kind has been refused.
     await world.gitHub.clearCallFaults();
     await world.queueJob({ row: { job_labels: '["gpu"]', k8s_pool: 'gpu' } });
     await world.match();

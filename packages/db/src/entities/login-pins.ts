@@ -1,17 +1,17 @@
-import type { NamedAccount } from '@paddock/domain/pools/entities';
+import type { NamedEntity } from '@paddock/domain/pools/entities';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { lockInstallations } from './installations.ts';
 import type { Database } from '../schema/tables.ts';
 
 /**
- * Pins the logins of these accounts, as far as the pools document in force names them, to the account that comes first. Returns the ids of
- * those that `entities` admits by a login that belongs to another account; one that only a pool names closes that pool. To be called before a
+ * Pins the logins of these entities, as far as the pools document in force names them, to the entity that comes first. Returns the ids of
+ * those that `entities` admits by a login that belongs to another entity; one that only a pool names closes that pool. To be called before a
  * transaction locks anything else. Also keeps others from writing installations until the transaction ends: the statement for jobs, which pins
  * logins itself, may write them and would wait for us.
  */
-export async function pinLogins(trx: Transaction<Database>, accounts: readonly NamedAccount[]): Promise<ReadonlySet<number>> {
+export async function pinLogins(trx: Transaction<Database>, entities: readonly NamedEntity[]): Promise<ReadonlySet<number>> {
   await lockInstallations(trx);
-  if (accounts.length === 0) return new Set();
+  if (entities.length === 0) return new Set();
   const { rows } = await sql<{ id: number; owner: number; isListed: boolean }>`
     with document as materialized (select content from pools_documents order by version desc limit 1),
     listed as materialized (select lower(key) as key from document, jsonb_object_keys(content -> 'entities') key),
@@ -21,7 +21,7 @@ export async function pinLogins(trx: Transaction<Database>, accounts: readonly N
         jsonb_array_elements_text(coalesce(pool -> 'entities', '[]') || coalesce(pool -> 'repositories', '[]')) one
     ), given as (
       select id, lower(login) as login, position
-      from rows from (json_to_recordset(${JSON.stringify(accounts)}::json) as (id bigint, login text)) with ordinality as given(id, login, position)
+      from rows from (json_to_recordset(${JSON.stringify(entities)}::json) as (id bigint, login text)) with ordinality as given(id, login, position)
     )
     select id, pin_login(login, id) as owner, is_listed as "isListed" from (
       select id, login, is_listed
@@ -32,10 +32,10 @@ export async function pinLogins(trx: Transaction<Database>, accounts: readonly N
   return new Set(rows.flatMap(({ id, owner, isListed }) => (isListed && id !== owner ? [id] : [])));
 }
 
-/** For a WHERE: the login of this row of `installations` is not pinned to another account. */
+/** For a WHERE: the login of this row of `installations` is not pinned to another entity. */
 export const bearsOwnLogin = (alias: string): RawBuilder<boolean> => sql`not exists (
   select from login_pins p where p.login = lower(${sql.ref(`${alias}.login`)}) and p.entity_id <> ${sql.ref(`${alias}.entity_id`)})`;
 
-/** For an ORDER BY: this row of `installations` is of the account to which its login is pinned. */
+/** For an ORDER BY: this row of `installations` is of the entity to which its login is pinned. */
 export const isPinned = (alias: string): RawBuilder<boolean> => sql`exists (
   select from login_pins p where p.login = lower(${sql.ref(`${alias}.login`)}) and p.entity_id = ${sql.ref(`${alias}.entity_id`)})`;

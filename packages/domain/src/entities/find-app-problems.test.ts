@@ -18,7 +18,7 @@ describe('findAppProblems (H4)', () => {
     ['an organisation’s runners', without('organization_self_hosted_runners'), ['organization_self_hosted_runners: write']],
     ['those, where there is no organisation', { ...without('organization_self_hosted_runners'), onOrganizations: false }, []],
     ['administration', without('administration'), ['administration: write']],
-    ['that, where there is no personal account', { ...without('administration'), onUsers: false }, []],
+    ['that, where there is no user', { ...without('administration'), onUsers: false }, []],
     [
       'that, where an organisation’s pool registers at repositories',
       { ...without('administration'), onUsers: false, atRepositories: true },

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Everything that is to be done for the account through GitHub, one of each. */
+/** Everything that is to be done for the entity through GitHub, one of each. */
 async function putWork(app: number) {
   const { db } = database;
   const own = { app_id: app, installation_id: OLD_INSTALLATION };
@@ -57,7 +57,7 @@ beforeEach(async () => {
 
 const itself = (found: readonly { appId: number; installationId: number }[]) => found.map((row) => [row.appId, row.installationId]);
 
-describe.each(CASES)('an account is served by %s (A12)', (_name, known, rowsApp, serving) => {
+describe.each(CASES)('an entity is served by %s (A12)', (_name, known, rowsApp, serving) => {
   const expected = serving === undefined ? [] : [[serving, serving]];
   let work: Awaited<ReturnType<typeof putWork>>;
   beforeEach(async () => {
@@ -93,7 +93,7 @@ describe.each(CASES)('an account is served by %s (A12)', (_name, known, rowsApp,
   });
 
   // Neither has an App of its own: where two may be used, it is the one that was told of last.
-  test('wherever only the account is known', async () => {
+  test('wherever only the entity is known', async () => {
     const usable = known.filter(({ app, state }) => state === undefined && APP_IDS.includes(app));
     const newest = usable.toSorted((a, b) => (a.minutes ?? 0) - (b.minutes ?? 0))[0]?.app;
     const byLogin = await findInstallationByLogin(database.db, 'ACME', APP_IDS);
@@ -102,7 +102,7 @@ describe.each(CASES)('an account is served by %s (A12)', (_name, known, rowsApp,
   });
 });
 
-test('the row’s App serves an unknown account, if it is configured (A12)', async () => {
+test('the row’s App serves an unknown entity, if it is configured (A12)', async () => {
   const { podName } = await putWork(OWN);
   expect(await findWorkerToStop(database.db, podName, APP_IDS)).toMatchObject({
     appId: OWN,

@@ -6,10 +6,10 @@ import { repairInstallations } from './app-installations.ts';
 import { pinLogins } from './login-pins.ts';
 import { storePoolsDocument } from '../pools/pools-documents.ts';
 
-/** As GitHub lists an account named acme. */
+/** As GitHub lists an entity named acme. */
 const listed = (id: number) => ({
   appId: 7,
-  account: { id, login: 'acme', type: 'Organization' as const },
+  entity: { id, login: 'acme', type: 'Organization' as const },
   installationId: id,
   repositorySelection: 'all',
   suspendedAt: null,
@@ -46,14 +46,14 @@ const pins = async () => {
   const rows = await db().selectFrom('login_pins').select(['login', 'entity_id']).orderBy('login').execute();
   return Object.fromEntries(rows.map((row) => [row.login, row.entity_id]));
 };
-const pin = (accounts: Parameters<typeof pinLogins>[1]) =>
+const pin = (entities: Parameters<typeof pinLogins>[1]) =>
   db()
     .transaction()
-    .execute((trx) => pinLogins(trx, accounts));
+    .execute((trx) => pinLogins(trx, entities));
 const entities = { Acme: {}, Globex: {}, initech: {}, 'id:5': {}, '*': {} };
 
 describe('logins that are pinned', () => {
-  test('when pools are loaded: those that one account alone is known to bear', async () => {
+  test('when pools are loaded: those that one entity alone is known to bear', async () => {
     await install('ACME', 1);
     await install('globex', 2);
     await install('Globex', 3);
@@ -64,7 +64,7 @@ describe('logins that are pinned', () => {
     const store = (digest: string) => storePoolsDocument(db(), { content, digest, loadedBy: 'test' });
     await store('one');
     expect(await pins()).toEqual({ acme: 1, umbrella: 7 });
-    // The pin stays, although the account of that name is another one now.
+    // The pin stays, although the entity of that name is another one now.
     await db().updateTable('installations').set({ login: 'renamed' }).where('entity_id', '=', 1).execute();
     await db().updateTable('installations').set({ login: 'acme' }).where('entity_id', '=', 6).execute();
     await store('two');
@@ -73,33 +73,33 @@ describe('logins that are pinned', () => {
 
   test('to the first of those that bear it; not where an id or the star admits them', async () => {
     await putPools(db(), examplePools({ entities }));
-    const accounts = [
+    const owners = [
       { id: 9, login: 'ACME' },
       { id: 1, login: 'acme' },
       { id: 5, login: 'globex' },
       { id: 6, login: 'hooli' },
     ];
-    expect(await pin(accounts)).toEqual(new Set([1]));
+    expect(await pin(owners)).toEqual(new Set([1]));
     expect(await pins()).toEqual({ acme: 9 });
     expect(await pin([{ id: 2, login: 'Globex' }])).toEqual(new Set());
-    expect(await pin(accounts)).toEqual(new Set([1]));
+    expect(await pin(owners)).toEqual(new Set([1]));
     expect(await pins()).toEqual({ acme: 9, globex: 2 });
   });
 
-  test('which a pool names as well; another account under such a login is not refused, for it may use other pools', async () => {
+  test('which a pool names as well; another entity under such a login is not refused, for it may use other pools', async () => {
     const pools = [{ entities: ['Umbrella', 'hoo*'] }, { name: 'infra', repositories: ['Tyrell/infra'], runnerGroup: 'infra' }];
     await putPools(db(), examplePools({ pools, entities: { '*': {} } }));
-    const accounts = [
+    const entities = [
       { id: 1, login: 'umbrella' },
       { id: 2, login: 'Umbrella' },
       { id: 3, login: 'TYRELL' },
       { id: 4, login: 'hooli' },
     ];
-    expect(await pin(accounts)).toEqual(new Set());
+    expect(await pin(entities)).toEqual(new Set());
     expect(await pins()).toEqual({ tyrell: 3, umbrella: 1 });
   });
 
-  test('by what GitHub lists of an App; an account under another one’s login is refused', async () => {
+  test('by what GitHub lists of an App; an entity under another one’s login is refused', async () => {
     await putPools(db(), examplePools({ entities }));
     for (const id of [1, 2]) {
       await db()
@@ -110,7 +110,7 @@ describe('logins that are pinned', () => {
     const events = await db().selectFrom('installation_events').select(['entity_id', 'outcome']).orderBy('id').execute();
     expect(events).toEqual([
       { entity_id: 1, outcome: 'ok' },
-      { entity_id: 2, outcome: 'refused_account' },
+      { entity_id: 2, outcome: 'refused_entity' },
     ]);
   });
 });

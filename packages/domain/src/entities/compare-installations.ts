@@ -1,4 +1,4 @@
-/** An installation of an App on an account, as GitHub lists it. */
+/** An installation of an App on an entity, as GitHub lists it. */
 export interface ListedInstallation {
   readonly installationId: number;
   readonly entityId: number;
