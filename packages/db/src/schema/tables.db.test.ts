@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -41,7 +41,7 @@ function family(type: string): string {
 
 /** Types are gone at run time, so the files themselves are read: interfaces hold one column per line. */
 function declaredTables(): Record<string, Columns> {
-  const source = ['tables.ts', 'queue-tables.ts', 'sweep-tables.ts', 'reconciler-tables.ts']
+  const source = globSync('*tables.ts', { cwd: import.meta.dirname })
     .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'))
     .join('\n');
   const interfaces = new Map([...source.matchAll(/^export interface (\w+) \{\n(.*?)^\}/gms)].map(([, name, body]) => [name, body ?? '']));
