@@ -89,13 +89,13 @@ describe('logins that are pinned', () => {
   test('which a pool names as well; another entity under such a login is not refused, for it may use other pools', async () => {
     const pools = [{ entities: ['Umbrella', 'hoo*'] }, { name: 'infra', repositories: ['Tyrell/infra'], runnerGroup: 'infra' }];
     await putPools(db(), examplePools({ pools, entities: { '*': {} } }));
-    const entities = [
+    const owners = [
       { id: 1, login: 'umbrella' },
       { id: 2, login: 'Umbrella' },
       { id: 3, login: 'TYRELL' },
       { id: 4, login: 'hooli' },
     ];
-    expect(await pin(entities)).toEqual(new Set());
+    expect(await pin(owners)).toEqual(new Set());
     expect(await pins()).toEqual({ tyrell: 3, umbrella: 1 });
   });
 

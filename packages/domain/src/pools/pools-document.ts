@@ -7,7 +7,7 @@ import { checkedTogether } from './check-together.ts';
 
 const weight = z.number().min(0.01, 'must be at least 0.01').max(1_000);
 
-const entity = z.strictObject({
+const rule = z.strictObject({
   maxWorkers: count
     .nullable()
     .default(USUAL_MAX_WORKERS)
@@ -25,7 +25,7 @@ const entity = z.strictObject({
 export const poolsSections = {
   pools: z.array(pool).describe('Classes of workers.'),
   entities: z
-    .record(z.string().min(1), entity)
+    .record(z.string().min(1), rule)
     .describe(
       "Who may use them: by login, without regard to case, or by the entity's id as id:123; '*' stands for everybody else and must be written out.",
     ),
@@ -63,7 +63,7 @@ const byPreference = (a: Pool, b: Pool): number =>
 
 /** What the configuration says of an entity, by its id before its login, or undefined if it may not use Paddock. */
 export function entityRule(document: PoolsDocument, entity: NamedEntity): PoolsDocument['entities'][string] | undefined {
-  return ruleAmong(new Map(Object.entries(document.entities).map(([key, rule]) => [key.toLowerCase(), rule])), entity);
+  return ruleAmong(new Map(Object.entries(document.entities).map(([key, given]) => [key.toLowerCase(), given])), entity);
 }
 
 /** The login, in lower case, by which the configuration admits an entity to a pool; undefined if by its id or by what anybody fits. */
