@@ -65,7 +65,7 @@ export const survivors: readonly Excuse[] = [
       ['jobs/judge-discovered-job.ts', "case 'waiting':", 2],
       ['matching/pick-unwanted.ts', "(common.has(worker.entityId) && isBeyond('com", 1],
       ['matching/plan-workers.ts', 'const cap = common.has(entityId) ? rules.comm', 1],
-      ['matching/plan-workers.ts', 'const entityRule = (entityId: number) => enti', 1],
+      ['matching/plan-workers.ts', 'const entityRule = remembered((entityId: numb', 1],
       ['matching/plan-workers.ts', 'const ofAll = common.has(key.entityId) ? rule', 1],
       ['matching/share-room.ts', 'if (loser !== undefined) loser.isGranted = fa', 1],
       ['matching/share-room.ts', 'while (places.last >= 0 && places.ranked[plac', 3],

@@ -9,8 +9,8 @@ import { awaitGitHub } from '../await-github.ts';
 import type { Registering } from '../provisioning/registering.ts';
 
 /**
- * Asks GitHub once what access the runner group of a key gives to whose idle runners it gives no job, and writes the answer down for
- * whoever has to correct it (C11). What GitHub refuses to tell is written down as well.
+ * Asks GitHub once what access the runner group of an unserved key gives, and writes the answer down for the person who has to correct it. A
+ * refusal of GitHub is written down as well.
  */
 export function createLookUpAccess({ db, github, breakerRules }: Pick<Registering, 'db' | 'github' | 'breakerRules'>): Handler {
   return async (task, signal) => {
@@ -39,7 +39,7 @@ export function createLookUpAccess({ db, github, breakerRules }: Pick<Registerin
   };
 }
 
-/** What a group's access says to whoever wonders why its runners get no jobs. */
+/** A sentence about a group's access, for a person who wonders why its runners get no jobs. */
 export function describeAccess(name: string, access: RunnerGroupAccess | undefined): string {
   if (access === undefined) return `There is no runner group named ${name}: the runners are in the default group.`;
   const limits = [

@@ -22,13 +22,13 @@ export interface Matching {
   readonly forgottenAfterMs: number;
   readonly settings: MatchingSettings;
   readonly events: SchedulerEvents;
-  /** Told by each pass that something is away that probes can tell to be back. */
+  /** Called after a pass that found GitHub or the cluster away. */
   readonly onProbed: () => void;
 }
 
 /**
- * Matches demand with supply whenever a notification says that something changed, when a pause is over that holds workers back, and every
- * `tickMs` in any case (C1).
+ * Matches demand with supply whenever a notification says that something changed, when a pause ends that holds workers back, and every `tickMs`
+ * in any case.
  */
 export async function runMatching(parts: Matching, signal: AbortSignal): Promise<void> {
   const { db, config, schema, tickMs, forgottenAfterMs, settings, events, onProbed } = parts;
@@ -59,8 +59,8 @@ export async function runMatching(parts: Matching, signal: AbortSignal): Promise
 }
 
 /**
- * After a pass so many times its duration belongs to others: under load every delivery asks for a pass, and what asks meanwhile shares the
- * next one. A few milliseconds while little waits.
+ * After a pass the matcher rests for this many times its duration: a few milliseconds while little waits. Under load every delivery asks for a
+ * pass, and those that ask during the rest share the next one.
  */
 const REST = 3;
 
@@ -70,8 +70,8 @@ const AFTER_FAILURE_MS = 2_000;
 const MOST_FORGOTTEN = 250;
 
 /**
- * Enqueues the provisioning of workers that wait for a pod while no task of theirs is left, as after the fourth crash of an executor: such a
- * row would count as supply for ever, and its job would never run (P1). Returns their names.
+ * Enqueues the provisioning of workers that wait for a pod and have no task left, as after the fourth crash of an executor. Such a row would
+ * count as supply for ever, and its job would never run. Returns their names.
  */
 export async function reprovisionForgotten(db: Kysely<Database>, olderThanMs: number): Promise<string[]> {
   return db.transaction().execute(async (trx) => {

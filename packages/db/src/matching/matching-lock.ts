@@ -3,7 +3,7 @@ import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 
 export interface MatchingLimits {
-  /** Longest wait for the matchers before us, and for a row that another transaction holds, in milliseconds. */
+  /** Longest wait for passes before this one, and for a row that another transaction holds, in milliseconds. */
   lockTimeoutMs: number;
   /** Longest run of one statement, in milliseconds. */
   statementTimeoutMs: number;
@@ -12,14 +12,14 @@ export interface MatchingLimits {
 }
 
 /**
- * Makes this transaction the only matcher of its environment until it ends. A statement of its own: the statements that count demand and
- * supply must take their snapshot after the lock was granted, or two matchers make two workers for one job (C5).
+ * Makes this transaction the only pass in its environment until it ends. The lock has a statement of its own: statements that count demand and
+ * supply must see what the pass before has written, or two passes make two workers for one job.
  */
 export async function lockMatching(trx: Transaction<Database>, limits: MatchingLimits): Promise<void> {
   await sql`${prepared} select set_config('lock_timeout', ${String(limits.lockTimeoutMs)}, true),
     set_config('statement_timeout', ${String(limits.statementTimeoutMs)}, true),
     set_config('idle_in_transaction_session_timeout', ${String(limits.idleTimeoutMs)}, true),
     set_config('max_parallel_workers_per_gather', '0', true)`.execute(trx); // starting workers takes longer than counting alone
-  // Advisory locks are known to the whole database, hence the schema's oid (A8).
+  // All schemas of a database share its advisory locks, hence the schema's oid.
   await sql`${prepared} select pg_advisory_xact_lock((select oid from pg_namespace where nspname = current_schema())::int, 1)`.execute(trx);
 }

@@ -4,18 +4,18 @@ import type { Database } from '../schema/tables.ts';
 /** What an answer of GitHub to the registration of a runner said of the installation's budget. */
 export interface RegistrationBudget {
   readonly installationId: number;
-  /** Registrations that are left until `resetAt`. */
+  /** How many registrations are left until `resetAt`. */
   readonly remaining: number;
   /** When the budget is full again, by GitHub's clock. */
   readonly resetAt: Date;
-  /** GitHub asked for a pause of so many milliseconds, whatever remains. */
+  /** The pause that GitHub asked for, in milliseconds, whatever remains. */
   readonly retryAfterMs?: number;
 }
 
 /**
- * Writes down what is left of an installation's budget: the matcher reserves no more workers than that until it is full again, and none
- * during a pause (C4, P4). Answers may be noted in any order: within one window the lowest figure stands, a later window replaces an
- * earlier one, and the longer pause wins. One short statement of its own, after the call: never inside a longer transaction.
+ * Writes down what is left of an installation's budget. Matching reserves no more workers than that until it is full again, and none during a
+ * pause. Answers may come in any order: within one window the lowest figure stands, a later window replaces an earlier one, and the longer
+ * pause wins. Call it after GitHub has answered, never inside a longer transaction.
  */
 export async function noteRegistrationBudget(db: Kysely<Database>, budget: RegistrationBudget): Promise<void> {
   const { installationId, remaining, resetAt, retryAfterMs } = budget;

@@ -9,14 +9,14 @@ export interface ReservedWorker {
   podName: string;
   pool: string;
   demandKey: number;
-  /** Null: it is kept warm, no job asked for it. */
+  /** Null: it is kept warm. */
   madeForJobId: number | null;
   deliveryGuid: string | null;
 }
 
 /**
- * Inserts the given number of workers for the oldest waiting jobs of each key, with the App that serves their account today. Jobs are read,
- * never written. A name that is taken, which takes about 2^24 workers of a pool, makes one fewer: the next pass counts anew.
+ * Inserts so many workers for the oldest waiting jobs of each key, with the App that serves their account today. It reads jobs and never
+ * writes them. If a name is taken, it makes one fewer, and the next pass makes up for it; that takes about 2^24 workers of a pool.
  */
 export async function reserveWorkers(
   trx: Transaction<Database>,

@@ -7,15 +7,15 @@ export interface GroupToSave {
   readonly entityId: number;
   readonly pool: string;
   readonly name: string;
-  /** Undefined: GitHub lets us have no group of that name. */
+  /** Undefined: GitHub shows no group of that name. */
   readonly access: GroupAccess | undefined;
-  /** What it lets in beyond what the pool serves, in a sentence. */
+  /** A sentence that says what it lets in beyond what the pool serves. */
   readonly excess: string | undefined;
   /** For how long no runner is registered there, in milliseconds; undefined: runners are. */
   readonly pauseMs: number | undefined;
 }
 
-/** Writes down what a pool's runner group lets in. Returns whether what it lets in too much is news. */
+/** Writes down what a pool's runner group lets in. Returns whether it now lets in other things too much than before. */
 export async function saveRunnerGroup(db: Kysely<Database>, group: GroupToSave): Promise<boolean> {
   const { entityId, pool, name, access, excess = null, pauseMs = null } = group;
   const { visibility = null, allowsPublicRepositories = null, workflows = null, repositories = null } = access ?? {};

@@ -14,8 +14,8 @@ export interface StoppedMaking {
 }
 
 /**
- * Stops the making of workers from the next pass of the matcher on, which it wakes (C12). Reservations that nobody has begun to register
- * are given back; workers that exist go on. Stopping what is stopped changes nothing. True: it was not stopped before.
+ * Stops the making of workers from the next pass on, and wakes it. Reservations that nobody has begun to register go back; other workers go
+ * on. Returns false if it was stopped already.
  */
 export async function stopMaking(db: Kysely<Database>, subject: MakingSubject, stoppedBy: string): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
@@ -26,7 +26,7 @@ export async function stopMaking(db: Kysely<Database>, subject: MakingSubject, s
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Ends such a stop; what another one forbids stays forbidden. True: it was stopped before. */
+/** Ends such a stop; what another one forbids stays forbidden. Returns whether it was stopped. */
 export async function resumeMaking(db: Kysely<Database>, subject: MakingSubject): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('stopped_making')
@@ -36,7 +36,7 @@ export async function resumeMaking(db: Kysely<Database>, subject: MakingSubject)
   return numDeletedRows === 1n;
 }
 
-/** For a WHERE: the row of `stopped_making` names an account, by its id. Rows from before the table checked that may have anything there. */
+/** For a WHERE: the row of `stopped_making` has the id of an account. Rows that are older than the table's check may have anything there. */
 export const NAMES_ENTITY = sql<boolean>`subject_type = 'entity' and subject_id ~ '^[1-9][0-9]{0,14}$'`;
 
 /** All stops that hold, the oldest first. */

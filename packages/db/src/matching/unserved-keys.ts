@@ -20,10 +20,9 @@ export interface UnservedKey {
 }
 
 /**
- * Writes down keys to which GitHub gives no jobs (C11): a worker of the key is being ended because it was idle past its deadline while a
- * job of the key waited. GitHub must have said that a job which the worker could have had all that time is still queued; one that was
- * cancelled unheard is no proof. The first time workers are replaced as usual. If a worker that was made since then fares no better, the
- * key is paused; it is returned.
+ * Writes down keys to which GitHub gives no jobs: a worker of the key ends because it was idle past its deadline while a job waited. It takes
+ * the word of GitHub that a job which the worker could have had is still queued; a job that was cancelled unheard proves nothing. The first
+ * time the worker is replaced as usual. If a worker that was made since then fares no better, the key is paused. Returns the paused keys.
  */
 export async function noteUnservedKeys(trx: Transaction<Database>, { firstMs, longestMs }: UnservedPauses): Promise<UnservedKey[]> {
   const { rows } = await sql<UnservedKey>`${prepared}
@@ -41,7 +40,7 @@ export async function noteUnservedKeys(trx: Transaction<Database>, { firstMs, lo
       on conflict (demand_key) do update
         set rounds = u.rounds + 1, worker_created_at = excluded.worker_created_at, noted_at = now(),
           paused_until = now() + least(${firstMs}::float8 * 2 ^ least(u.rounds, 30), ${longestMs}::float8) * interval '1 millisecond'
-        -- Made in the transaction that noted the key, or later: a replacement.
+        -- A replacement: it was made in the transaction that noted the key, or later.
         where excluded.worker_created_at >= u.noted_at
       returning demand_key, k8s_pool, rounds, paused_until
     )
@@ -60,8 +59,8 @@ export async function forgetServedKeys(trx: Transaction<Database>): Promise<void
 }
 
 /**
- * GitHub has said that these jobs had ended while they waited here. A key is forgotten if none of the jobs that it was written down for
- * still waits: what was held against it is explained. Wakes the matcher.
+ * Call it when GitHub has said that these jobs had ended while they waited here. Forgets their keys if no job waits that did when the key was
+ * written down: that explains why its workers got none. Wakes the matcher.
  */
 export async function forgetFoundOutKeys(trx: Transaction<Database>, jobIds: readonly number[]): Promise<void> {
   if (jobIds.length === 0) return;
@@ -81,7 +80,7 @@ export const unservedSigns = sql`
     select from workers where ${BLAMED}
   ) as "hasBlamed", exists (select from unserved_keys) as "hasUnserved"`;
 
-/** What it takes to ask GitHub for the access of an unserved key's runner group, by what is known today. */
+/** What a request for the access of an unserved key's runner group takes, as it is known today. */
 export interface UnservedKeyPlace {
   entityId: number;
   entityType: EntityType;
@@ -89,7 +88,7 @@ export interface UnservedKeyPlace {
   appId: number;
   installationId: number;
   scopeRepoId: number;
-  /** Of its pool; null if the pool has gone. */
+  /** The group of its pool; null: the pool has gone. */
   runnerGroup: string | null;
 }
 
@@ -111,7 +110,7 @@ export async function findUnservedKey(
   return rows[0];
 }
 
-/** Writes down what GitHub says of the access that a paused key's runner group gives, in a sentence. */
+/** Writes down a sentence about the access that a paused key's runner group gives. */
 export async function saveUnservedAccess(db: Kysely<Database>, demandKey: number, access: string): Promise<void> {
   await db.updateTable('unserved_keys').set({ access }).where('demand_key', '=', demandKey).execute();
 }

@@ -8,7 +8,7 @@ import type { Database } from '../schema/tables.ts';
 import { STOPPING, UNASSIGNED, UNEXPLAINED } from '../workers/worker-states.ts';
 import { newWorkerName } from './worker-name.ts';
 
-/** The pools of the document in force, `p`, with what they keep warm, `w`. */
+/** `p`: the pools of the document in force; `w`: what each keeps warm. */
 const configured = sql`
   (select version, content from pools_documents order by version desc limit 1) document
   cross join jsonb_array_elements(document.content -> 'pools') p cross join jsonb_array_elements(p -> 'warm') w`;
@@ -17,9 +17,8 @@ const configured = sql`
 export const hasWarm = sql`exists (select from ${configured})`;
 
 /**
- * Writes down the ids of repositories that the configuration names, as far as a job of theirs is waiting or running: there is no other
- * source without asking GitHub. A name that has gone to another repository goes to its id, with a job
- * that was queued since.
+ * Writes down the ids of repositories that the configuration names. Their waiting and running jobs tell them: there is no other source without
+ * asking GitHub. When a name has passed to another repository, the first job that is queued since gives it that repository's id.
  */
 export async function learnWarmRepositories(trx: Transaction<Database>): Promise<void> {
   await sql`${prepared}
@@ -33,7 +32,7 @@ export async function learnWarmRepositories(trx: Transaction<Database>): Promise
       ) i
       where w ->> 'scope' like '%/%'
     ),
-    -- Once for all names: an account may have a hundred thousand jobs.
+    -- Read once for all names: an account may have a hundred thousand jobs.
     active as materialized (
       select entity_id, repo_id, lower(repo_full_name) as full_name, max(least(created_at, queued_at)) as newest_at from jobs
       where entity_id = any (array(select entity_id from named)) and status in ('pending', 'running')
@@ -55,8 +54,8 @@ export async function learnWarmRepositories(trx: Transaction<Database>): Promise
 }
 
 /**
- * What the configuration keeps warm, with the account and the repository's id (0: the account itself) as far as they are known: the App is
- * installed on the account, and a job has told of the repository's id.
+ * What the configuration keeps warm, with the account and the repository's id (0: the account itself), or nulls. They are known once the App
+ * is installed on the account and a job has told the repository's id.
  */
 const placed = (appIds: readonly number[]) => sql`
   select p ->> 'name' as pool, w ->> 'scope' as scope, (w ->> 'workers')::integer as wanted, i.entity_id, i.login, i.installation_id,
@@ -71,13 +70,13 @@ const placed = (appIds: readonly number[]) => sql`
   ) i on true
   left join warm_repositories r on r.full_name = lower(w ->> 'scope') and r.entity_id = i.entity_id`;
 
-/** Of a pool, what the configuration wants workers kept warm for. */
+/** A scope for which a pool keeps workers warm. */
 export interface WarmScope {
   pool: string;
   scope: string;
 }
 
-/** Scopes for which nothing can be kept warm, because it is not known where its workers would register. In a fixed order. */
+/** Scopes without warm workers, because it is unknown where these would register. In a fixed order. */
 export async function findUnknownWarmScopes(db: Kysely<Database>, appIds: readonly number[]): Promise<WarmScope[]> {
   const { rows } = await sql<WarmScope>`${prepared}
     select pool, scope from (${placed(appIds)}) placed where entity_id is null or repo_id is null order by pool, scope`.execute(db);

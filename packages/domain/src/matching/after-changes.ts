@@ -91,6 +91,7 @@ function sumPerKey(changes: readonly Change[], countOf: (change: Change) => numb
 }
 
 function withBudgets(rules: StoredRules, freed: readonly (readonly [installationId: number, count: number])[]): StoredRules {
+  if (freed.length === 0) return rules;
   const budgets = { ...rules.budgets };
   for (const [id, count] of freed) {
     const { [id]: allowed = rules.usualBudget } = budgets;

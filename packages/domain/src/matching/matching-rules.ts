@@ -3,17 +3,17 @@ import { servesBearer, servesRepository } from '../pools/gate.ts';
 import { NO_POOL } from '../pools/place-job.ts';
 import type { WaitReason } from './wait-reasons.ts';
 
-/** A pool as the matcher needs it; a cap that is null binds nobody. */
+/** A pool as matching needs it; a cap that is null does not bind. */
 export interface PoolRule {
   readonly name: string;
   readonly paused: boolean;
   readonly cap: number | null;
   readonly repositoryCap: number | null;
-  /** Somebody has stopped the making of workers here. */
+  /** A person has stopped the making of workers here. */
   readonly stopped: boolean;
-  /** Workers of it that no node takes hold back all but so many; null while capacity is not known to be short. */
+  /** How many more workers may show whether nodes take them; null: nothing says that nodes are short. */
   readonly trials: number | null;
-  /** Whose jobs it serves; null: everybody's. */
+  /** The accounts whose jobs it serves; null: all. */
   readonly entities: readonly string[] | null;
   readonly repositories: readonly string[] | null;
 }
@@ -31,25 +31,25 @@ export interface CommonRule {
   readonly weight: number;
 }
 
-/** An open breaker: how many more may be reserved under it, 1 while nobody stands for the trial, else 0. */
+/** An open breaker: how many more workers may be reserved under it, 1 until a reservation stands for the trial. */
 export interface OpenBreaker {
   readonly trials: 0 | 1;
   readonly reason: WaitReason;
 }
 
-/** Of an account in a pool. */
+/** The breaker of an account in a pool. */
 export interface AccountBreaker extends OpenBreaker {
   /** Its pause is not over: the next trial waits. */
   readonly isPaused: boolean;
 }
 
 export interface Breakers {
-  /** GitHub's, or the cluster's: of everything. */
+  /** GitHub's or the cluster's: it holds back everything. */
   readonly everywhere: OpenBreaker | undefined;
   readonly pools: ReadonlyMap<string, OpenBreaker>;
-  /** Of one account in one pool, by `accountInPool`. */
+  /** By `accountInPool`. */
   readonly accounts: ReadonlyMap<string, AccountBreaker>;
-  /** Of accounts in pools that are held back, by `accountInPool`: how many of their workers have failed there since one of them succeeded. */
+  /** By `accountInPool`, in pools that are held back: how many workers have failed since one succeeded. */
   readonly failed: ReadonlyMap<string, number>;
   /** By account. */
   readonly entities: ReadonlyMap<number, OpenBreaker>;
@@ -57,44 +57,44 @@ export interface Breakers {
   readonly repositories: ReadonlyMap<number, OpenBreaker>;
 }
 
-/** Everything that can keep a waiting job without a worker, as it stands at one instant. */
+/** Everything that can keep a waiting job without a worker, at one instant. */
 export interface MatchingRules {
   readonly pools: ReadonlyMap<string, PoolRule>;
   /** By lower-cased key of `entities`: `id:` with an account's number, a login, or '*' for everybody else. */
   readonly entities: ReadonlyMap<string, EntityRule>;
-  /** By lower-cased login: the only account that it stands for. */
+  /** By lower-cased login: the only account that it means. */
   readonly pins: ReadonlyMap<string, number>;
   /** Undefined: '*' is not among the entities. */
   readonly common: CommonRule | undefined;
-  /** Accounts that bear a name of the entities today, or are listed by their id. */
+  /** Accounts that are listed by their id, or bear a listed login today. */
   readonly listed: ReadonlySet<number>;
   readonly environmentStopped: boolean;
   readonly stoppedEntities: ReadonlySet<number>;
-  /** Accounts where GitHub has said that the App is suspended, or not installed any more. */
+  /** Accounts where no App can be used, and why. */
   readonly barred: ReadonlyMap<number, WaitReason>;
-  /** What fails time and again, and holds back all but one trial (C11). */
+  /** What fails time and again holds back all but one trial. */
   readonly breakers: Breakers;
-  /** By key: how many workers may be tried although GitHub gave its idle ones no job (C11). */
+  /** By key to whose idle workers GitHub gives no job: how many may be tried. */
   readonly unserved: ReadonlyMap<number, 0 | 1>;
-  /** By key: how many workers may be tried although the runner group lets in more than the pool serves. */
+  /** By key whose runner group lets in more than the pool serves: how many may be tried. */
   readonly openGroups: ReadonlyMap<number, 0 | 1>;
   /** By installation: how many more runners may be registered now. */
   readonly budgets: ReadonlyMap<number, number>;
-  /** The same of installations of which nothing special is known. */
+  /** The same for all other installations. */
   readonly usualBudget: number;
 }
 
-/** Whose worker it is, and where. */
+/** The account of a worker, and where it registers. */
 export interface Place {
   readonly entityId: number;
   /** The account's present login, where it is known. */
   readonly login: string;
   readonly pool: string;
-  /** Where its workers register, if that is at one repository whose name is known. */
+  /** The repository at which it registers, if that is one and its name is known. */
   readonly repoFullName?: string | null;
 }
 
-/** The rule of an account, by its id before its login; undefined: it may not have workers, as under a login that is another one's. */
+/** The rule of an account, by its id before its login; undefined: it may have no workers. A login that is pinned to another account gives none. */
 export function entityRuleOf(
   { entities, pins }: MatchingRules,
   { entityId: id, login }: Pick<Place, 'entityId' | 'login'>,
@@ -105,8 +105,8 @@ export function entityRuleOf(
 }
 
 /**
- * Which of some accounts only '*' admits, so that they share its cap and its weight. Of `known` the login is known; of `others`, whose workers
- * live and lack none, the listed accounts are told by their ids.
+ * The accounts that only '*' admits: they share its cap and its weight. Those of `known` are judged by their login. The login of `others` is
+ * unknown: they live and lack nothing, and `listed` has their ids.
  */
 export function commonAmong(
   { common, entities, listed }: MatchingRules,
@@ -120,12 +120,12 @@ export function commonAmong(
   return new Set([...accounts].flatMap(([entityId, isCommon]) => (isCommon ? [entityId] : [])));
 }
 
-/** An account's part of a pool, as one word. */
+/** An account in a pool, as one word. */
 export const accountInPool = ({ pool, entityId }: Pick<Place, 'pool' | 'entityId'>): string => `${pool}@${entityId}`;
 
 /**
- * How many may stand for the trial of an account in a pool; undefined: its workers there do not fail. While the whole pool is held back it
- * has one trial, which is not left to an account that has to wait for longer than others.
+ * How many reservations may stand for the trial of an account in a pool; undefined: its workers there do not fail. While the whole pool is
+ * held back, its one trial does not go to an account that is paused for itself.
  */
 export function standingOf({ breakers }: MatchingRules, place: Pick<Place, 'pool' | 'entityId'>): 0 | 1 | undefined {
   const own = breakers.accounts.get(accountInPool(place));
@@ -133,8 +133,8 @@ export function standingOf({ breakers }: MatchingRules, place: Pick<Place, 'pool
 }
 
 /**
- * How often an account's workers have failed in a pool that is held back; 0 in all others. Its one trial goes to whoever has failed least: so
- * an account whose workers always fail does not stand in for all others.
+ * How often an account's workers have failed in a pool that is held back; 0 in other pools. The pool's one trial goes to the account that has
+ * failed least, so that an account whose workers always fail does not speak for all.
  */
 export function failuresOf({ breakers }: MatchingRules, place: Pick<Place, 'pool' | 'entityId'>): number {
   return breakers.pools.has(place.pool) ? (breakers.failed.get(accountInPool(place)) ?? 0) : 0;

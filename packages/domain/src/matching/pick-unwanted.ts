@@ -10,7 +10,7 @@ import {
 } from './matching-rules.ts';
 import type { LiveWorkers } from './share-room.ts';
 
-/** A reservation that nobody has begun to register, with demand and supply of its key. */
+/** A worker that nobody has begun to register, with demand and supply of its key. */
 export interface Unregistered extends Place {
   readonly podName: string;
   readonly demandKey: number;
@@ -20,19 +20,20 @@ export interface Unregistered extends Place {
   readonly unassigned: number;
 }
 
-/** By key: how many workers are kept although no job waits for them. */
+/** By key: how many workers are kept although no job waits. */
 type Warm = ReadonlyMap<number, number>;
 
 /**
- * The reservations that have become too many: their demand has gone, a cap was lowered, nothing may be made there any more, the account is
- * not allowed any more, or all but one wait behind an open breaker. The list is the newest first, and they go in that order, only as many as it takes; of
- * a pool that is held back first those whose account has failed there most.
+ * The reservations that have become too many. Their demand has gone, a cap was lowered, their account or pool may have no workers, or all but
+ * one wait behind an open breaker. The newest go first, and only as many as it takes. In a pool that is held back, reservations of the account
+ * that has failed most go before all others.
  */
 export function pickUnwanted<W extends Unregistered>(
   newestFirst: readonly W[],
   live: readonly LiveWorkers[],
   { rules, warm }: { rules: MatchingRules; warm: Warm },
 ): W[] {
+  if (newestFirst.length === 0) return [];
   const { breakers } = rules;
   const common = commonAmong(rules, newestFirst, live);
   const counts = new Map<string, number>();
@@ -43,7 +44,7 @@ export function pickUnwanted<W extends Unregistered>(
   };
   for (const workers of live) count(workers, workers.alive);
   const isBeyond = (key: string, cap: number | null | undefined): boolean => typeof cap === 'number' && (counts.get(key) ?? 0) > cap;
-  // Under an open breaker one reservation stands for the trial; the others would only hold caps.
+  // Under an open breaker one reservation stands for the trial; others would only take room under caps.
   for (const worker of newestFirst) for (const key of reservedUnder(worker)) add(key, 1);
   const isHeldBack = (worker: Unregistered): boolean => {
     const [all, ofPool, ofAccount, ofEntity, ofRepository] = reservedUnder(worker);

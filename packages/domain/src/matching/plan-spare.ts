@@ -6,7 +6,7 @@ import type { WaitReason } from './wait-reasons.ts';
 export interface SpareKey extends Place {
   readonly demandKey: number;
   readonly scopeRepoId: number;
-  /** Unassigned workers beyond its waiting jobs; more than 0. */
+  /** How many more unassigned workers than waiting jobs it has; at least 1. */
   readonly spare: number;
 }
 
@@ -15,35 +15,36 @@ export interface HeldBack {
   readonly entityId: number;
   readonly pool: string;
   readonly reason: WaitReason;
-  /** How many would be made for it if what the reason names had room. */
+  /** How many more would be made if the cap that the reason names had room. */
   readonly count: number;
 }
 
 export interface SpareWorkers {
   readonly keys: readonly SpareKey[];
-  /** By key: so many are kept although no job waits for them (C10). */
+  /** By key: how many are kept although no job waits. */
   readonly warm: ReadonlyMap<number, number>;
   readonly live: readonly LiveWorkers[];
-  /** Of those that live: they leave soon, and need no replacement by others that leave. */
+  /** The live workers that leave anyway: they make room soon. */
   readonly stopping: readonly LiveWorkers[];
   readonly heldBack: readonly HeldBack[];
   readonly rules: MatchingRules;
 }
 
-/** How many spare workers of a key are to go. */
+/** How many spare workers of a key leave. */
 export interface Leaving {
   readonly demandKey: number;
   readonly count: number;
-  /** Of these: somebody waits for their place under a cap, or the cap was lowered below what lives. */
+  /** How many of these stand in the way: a job waits for their place under a cap, or more live than the cap allows. */
   readonly inTheWay: number;
 }
 
 /**
- * The spare workers that are wanted no more: those beyond what is kept warm, and of the warm ones as many as a cap needs for jobs that wait
- * for it, or is exceeded by (C3, C10). Workers that waiting jobs can have are never among them.
+ * The spare workers that leave: all beyond what is kept warm, and as many warm ones as stand in the way. Workers that waiting jobs can have
+ * never leave.
  */
 export function planLeaving(given: SpareWorkers): Leaving[] {
   const { keys, warm, rules } = given;
+  if (keys.length === 0) return [];
   const capsOver = capsOf(given);
   const needed = countNeeded(given, capsOver);
   const inTheWay = (key: SpareKey): number => Math.max(0, ...capsOver(key).map((cap) => needed.get(cap) ?? 0));
@@ -55,13 +56,13 @@ export function planLeaving(given: SpareWorkers): Leaving[] {
     for (const cap of capsOver(key)) needed.set(cap, (needed.get(cap) ?? 0) - count);
   };
   const kept = (key: SpareKey): number => (blockedBy(rules, key) === undefined ? Math.min(key.spare, warm.get(key.demandKey) ?? 0) : 0);
-  // What nobody wants goes first, wherever it is; warm workers only for what is needed beyond that.
+  // Workers beyond what is kept warm go first; then warm ones, as far as more room is needed.
   for (const key of keys) take(key, key.spare - kept(key));
   for (const key of keys) take(key, Math.min(kept(key), inTheWay(key)));
   return [...leaving].map(([demandKey, counts]) => Object.assign(counts, { demandKey }));
 }
 
-/** The caps that a worker of a key counts in. */
+/** The caps in which a worker of a key counts. */
 type CapsOver = (key: { demandKey: number; entityId: number; pool: string }) => readonly string[];
 
 function capsOf({ keys, live, rules }: SpareWorkers): CapsOver {
@@ -74,7 +75,7 @@ function capsOf({ keys, live, rules }: SpareWorkers): CapsOver {
   ];
 }
 
-/** By cap: how many workers have to leave it for what waits, beyond those that leave already; negative: there is room. */
+/** By cap: how many more workers have to leave for what waits; negative: there is room. */
 function countNeeded({ keys, live, stopping, heldBack, rules }: SpareWorkers, capsOver: CapsOver): Map<string, number> {
   const needed = new Map<string, number>();
   const add = (cap: string, count: number): void => void needed.set(cap, (needed.get(cap) ?? 0) + count);
@@ -98,7 +99,7 @@ function countNeeded({ keys, live, stopping, heldBack, rules }: SpareWorkers, ca
     write(`pool ${pool}`, rule?.cap);
     write(`key ${demandKey}`, scopeRepoId === 0 ? null : rule?.repositoryCap);
   }
-  // What waits is let in once so many have left that those who live and those who wait are as many as the cap.
+  // What waits fits in when what lives and what waits are together as many as the cap.
   for (const [cap, count] of needed) needed.set(cap, count - (sizes.get(cap) ?? Infinity));
   return needed;
 }
@@ -112,10 +113,10 @@ const OF_ENTITY: ReadonlySet<WaitReason> = new Set([
   'registration_conflict',
 ]);
 const OF_POOL: ReadonlySet<WaitReason> = new Set(['at_pool_cap', 'no_capacity']);
-/** And those that may hold back one account in one pool only; where they hold back all, a job's worker stands for the trial already. */
+/** Reasons that may hold back one account in one pool. Where they hold back all, a job's worker is the trial already. */
 const OF_ACCOUNT_IN_POOL: ReadonlySet<WaitReason> = new Set(['pool_failing', 'runner_outdated']);
 
-/** Whether what a warm worker would take is what somebody's job waits for: then none is made (C10). */
+/** Whether a job waits for what a warm worker would take: then none is made. */
 export const isWantedByJobs = (heldBack: readonly HeldBack[], { entityId, pool }: { entityId: number; pool: string }): boolean =>
   heldBack.some(
     (held) =>

@@ -24,14 +24,14 @@ export interface KeyDemand extends Place {
   readonly oldest: number;
 }
 
-/** What is to be made for a key, and why it is not more. */
+/** How many workers to make for a key, and why not more. */
 export interface KeyPlan {
   readonly made: number;
   /** Null: nothing is lacking, or more follows at once. */
   readonly waitReason: WaitReason | null;
-  /** The tightest of the key's caps; null if none binds it. */
+  /** The tightest of the key's caps; null: it has none. */
   readonly cap: number | null;
-  /** How many more would be made if only what the reason names had room. */
+  /** How many more would be made if the cap that the reason names had room. */
   readonly heldBack: number;
 }
 
@@ -44,7 +44,7 @@ interface Limit {
 /** The caps over some demand, with what is left of them. */
 export type Caps = ReturnType<typeof capsOf>;
 
-/** What the rules leave for keys, beside the workers that live. Keys where nothing may be made at all have no room. */
+/** The room that the rules leave beside the workers that live. `blocks` says where nothing may be made, and why. */
 export function capsOf(demand: readonly KeyDemand[], live: readonly LiveWorkers[], rules: MatchingRules) {
   const ofEntity = sumBy(live, ({ entityId }) => entityId);
   const ofPool = sumBy(live, ({ pool }) => pool);
@@ -52,29 +52,31 @@ export function capsOf(demand: readonly KeyDemand[], live: readonly LiveWorkers[
   const blocks = new Map(demand.map((key) => [key.demandKey, blockedBy(rules, key) ?? failureBlock(rules) ?? budgetBlock(key, rules)]));
   const open = demand.filter(({ demandKey, lacking }) => lacking > 0 && blocks.get(demandKey) === undefined);
   const logins = new Map(demand.map(({ entityId, login }) => [entityId, login]));
-  const entityRule = (entityId: number) => entityRuleOf(rules, { entityId, login: logins.get(entityId) ?? '' });
+  const entityRule = remembered((entityId: number) => entityRuleOf(rules, { entityId, login: logins.get(entityId) ?? '' }));
   const budgets = new Map<number, number>();
   for (const { entityId, installationId } of open) {
     budgets.set(entityId, Math.min(budgets.get(entityId) ?? Infinity, rules.budgets.get(installationId) ?? rules.usualBudget));
   }
-  const entityLimit = (entityId: number): Limit =>
+  const entityLimit = remembered((entityId: number) =>
     tightest([
       { room: left(entityRule(entityId)?.cap, ofEntity.get(entityId)), reason: 'at_entity_cap' },
       { room: budgets.get(entityId) ?? Infinity, reason: 'github_budget' },
       limitOf(rules.breakers.entities.get(entityId)),
-    ]);
+    ]),
+  );
   const common = commonAmong(rules, demand, live);
   const commonAlive = live.reduce((sum, { entityId, alive }) => sum + (common.has(entityId) ? alive : 0), 0);
   const commonLimit = (entityId: number): Limit => {
     const cap = common.has(entityId) ? rules.common?.cap : undefined;
     return { room: left(cap, commonAlive), reason: 'at_common_cap' };
   };
-  const poolLimit = (pool: string): Limit =>
+  const poolLimit = remembered((pool: string) =>
     tightest([
       { room: left(rules.pools.get(pool)?.cap, ofPool.get(pool)), reason: 'at_pool_cap' },
       { room: rules.pools.get(pool)?.trials ?? Infinity, reason: 'no_capacity' },
       limitOf(rules.breakers.pools.get(pool)),
-    ]);
+    ]),
+  );
   const accountLimit = (place: Pick<KeyDemand, 'entityId' | 'pool'>): Limit => {
     const { room, reason } = limitOf(rules.breakers.accounts.get(accountInPool(place)));
     return { room: Math.min(room, standingOf(rules, place) ?? Infinity), reason };
@@ -122,8 +124,8 @@ export function capsOf(demand: readonly KeyDemand[], live: readonly LiveWorkers[
 }
 
 /**
- * The keys whose jobs compete for the room of one account: there it matters how old each job is, not only the oldest of a key. With each the
- * number of jobs that can come into question.
+ * The keys whose jobs compete for the room of their account, with how many of their jobs may get some. There the age of each job counts, not
+ * only that of the oldest.
  */
 export function findRivals({ open, room }: Caps): { demandKey: number; count: number }[] {
   return [...Map.groupBy(open, ({ entityId }) => entityId)].flatMap(([entityId, keys]) => {
@@ -134,7 +136,7 @@ export function findRivals({ open, room }: Caps): { demandKey: number; count: nu
   });
 }
 
-/** How many workers to make for each key, `most` at most, and why not more (C4). `jobTimes` has those of `findRivals`. */
+/** How many workers to make for each key, `most` at most together, and why not more. `jobTimes` has those of `findRivals`. */
 export function planWorkers(
   demand: readonly KeyDemand[],
   live: readonly LiveWorkers[],
@@ -216,7 +218,17 @@ const shortageOf = ({ demandKey, entityId, scopeRepoId, pool, lacking }: KeyDema
   jobTimes,
 });
 
-/** Of equals the first. */
+/** Each answer is found once: thousands of keys ask for a few accounts and pools. */
+function remembered<K, V>(find: (key: K) => V): (key: K) => V {
+  const known = new Map<K, { readonly value: V }>();
+  return (key) => {
+    const found = known.get(key) ?? { value: find(key) };
+    known.set(key, found);
+    return found.value;
+  };
+}
+
+/** On a tie the first. */
 const tightest = (limits: readonly Limit[]): Limit => limits.reduce((tight, limit) => (limit.room < tight.room ? limit : tight));
 
 const limitOf = (breaker: OpenBreaker | undefined): Limit =>

@@ -1,13 +1,13 @@
-/** A demand key whose waiting jobs outnumber its supply. */
+/** A demand key that lacks workers. */
 export interface Shortage {
   readonly demandKey: number;
   readonly entityId: number;
   /** 0 where runners register at the organisation. */
   readonly scopeRepoId: number;
   readonly pool: string;
-  /** How many workers it lacks; more than 0. */
+  /** How many; at least 1. */
   readonly lacking: number;
-  /** When its oldest jobs were created, in seconds, the oldest first: at least the first, and more where jobs of other keys compete. */
+  /** When its oldest jobs became known, in seconds, the oldest first. One is enough, unless jobs of other keys compete. */
   readonly jobTimes: readonly number[];
 }
 
@@ -23,10 +23,10 @@ export interface LiveWorkers {
 /** How many more workers there may be; Infinity where nothing binds. */
 export interface Room {
   entity(entityId: number): number;
-  /** Of all accounts that share a cap, if this is one of them. */
+  /** For all accounts that share a cap, if this is one of them. */
   common(entityId: number): number;
   pool(pool: string): number;
-  /** Of one account in one pool. */
+  /** For one account in one pool. */
   accountInPool(place: Pick<Shortage, 'entityId' | 'pool'>): number;
   key(shortage: Shortage): number;
 }
@@ -35,13 +35,13 @@ export interface Sharing {
   readonly shortages: readonly Shortage[];
   readonly live: readonly LiveWorkers[];
   readonly room: Room;
-  /** The share of a pool that an account is entitled to, against those of others; more than 0. */
+  /** An account's share of a pool in proportion to others; more than 0. */
   weight(entityId: number): number;
-  /** The accounts that share as if they were one, and the weight of all of them. */
+  /** The accounts that share as if they were one, and their weight together. */
   readonly common: { has(entityId: number): boolean; readonly weight: number };
   /** How often an account has failed in a pool that has room for one trial. */
   failures(place: Pick<Shortage, 'entityId' | 'pool'>): number;
-  /** At most so many are made now; what is left over is found by the next pass. */
+  /** How many are made now at most; the next pass finds the rest. */
   readonly most: number;
 }
 
@@ -57,9 +57,9 @@ interface Claim {
   readonly shortage: Shortage;
   readonly account: Account;
   readonly time: number;
-  /** Of its repository (or of the organisation), counted over all pools, when this one is made. */
+  /** Workers that its repository, or its organisation, has in all pools when this one is made. */
   ownShare: number;
-  /** Of its account in its pool. */
+  /** How often its account has failed in its pool. */
   readonly failures: number;
   /** Workers per weight that its account has of the pool when this one is made. */
   poolShare: number;
@@ -71,9 +71,9 @@ interface Claim {
 interface Account {
   readonly entityId: number;
   readonly room: number;
-  /** In the order in which the account wants them. */
+  /** The first is the one that it wants most. */
   claims: readonly Claim[];
-  /** So many it has asked for, and so many of those are granted. */
+  /** How many it has asked for, and how many of those are granted. */
   asked: number;
   granted: number;
 }
@@ -91,13 +91,12 @@ interface Places {
  * Shares out what the caps leave. Two sides choose:
  *
  * - an account spends its cap on the repository that has the fewest workers, and there on the oldest job;
- * - a pool gives its room to the account that has failed there least, then to the one that has the least of it by its weight, and of equals to
- *   the oldest job. Accounts that share as one
- *   stand there for one account, and among them again for themselves.
+ * - a pool gives its room to the account that has failed there least, then to the one that has the least of it by its weight. On a tie the
+ *   oldest job comes first. Accounts that share as one count as one account there, and share among each other likewise.
  *
- * What a full pool refuses, the account asks for elsewhere, until nobody is refused any more: a stable allocation, which is one and the
- * same whoever asks first. In the end no key lacks a worker while its account, its pool and the key itself have room, and no account could
- * have had a worker that went to one with more. Each claim is asked for once at most, so the cost is that of sorting them.
+ * What a full pool refuses, the account asks for elsewhere, until no claim is refused. The result is a stable allocation: it is the same in
+ * whatever order accounts ask. No key lacks a worker while its account, its pool and the key itself have room, and no worker goes to an
+ * account with more that another account wanted. Each claim is asked for once at most, so the cost is that of sorting them.
  */
 export function shareRoom(sharing: Sharing): ReadonlyMap<number, Share> {
   const accounts = claimsOf(sharing);
@@ -110,7 +109,7 @@ export function shareRoom(sharing: Sharing): ReadonlyMap<number, Share> {
   return countPerKey(allot(accounts, sharing), sharing.most);
 }
 
-/** The claims that are granted where every account asks for its own in their order. */
+/** The claims that are granted when each account asks for its own in order. */
 function allot(accounts: readonly Account[], sharing: Sharing): Claim[] {
   const claims = accounts.flatMap((account) => account.claims);
   const pools = placesOf(claims, sharing);
@@ -134,8 +133,8 @@ function allot(accounts: readonly Account[], sharing: Sharing): Claim[] {
 }
 
 /**
- * Of the granted claims of those who share a cap as many as it leaves, if it does not leave all: accounts with the fewest workers come first.
- * What they give up goes to others, when all ask again; those that are kept were granted beside more rivals, and are so again.
+ * The claims of accounts that share a cap, as many as it leaves, where accounts with the fewest workers come first. Undefined: it leaves
+ * all. When all ask again, what was given up goes to others. Claims that are kept were granted beside more rivals, so they are granted again.
  */
 function withinCommon(granted: readonly Claim[], { live, room, common }: Sharing): ReadonlySet<Claim> | undefined {
   const shared = granted.filter(({ account }) => common.has(account.entityId));
@@ -150,7 +149,7 @@ function withinCommon(granted: readonly Claim[], { live, room, common }: Sharing
   return new Set(inTurn.slice(0, most));
 }
 
-/** Grants the claim if there is room or somebody who ranks behind it. Returns the claim that goes without: itself, the one it displaces, or none. */
+/** Grants the claim if there is room, or in the place of one that ranks behind it. Returns the claim that goes without: itself, the other one, or none. */
 function takePlace(places: Places | undefined, claim: Claim): Claim | undefined {
   if (places === undefined || (places.taken >= places.room && claim.rank > places.last)) return claim;
   claim.isGranted = true;
@@ -168,7 +167,7 @@ function takePlace(places: Places | undefined, claim: Claim): Claim | undefined 
 function placesOf(claims: readonly Claim[], { live, room, common }: Sharing): ReadonlyMap<string, Places> {
   const places = [...Map.groupBy(claims, ({ shortage }) => shortage.pool)].map(([pool, asked]) => {
     const shared = asked.filter(({ account }) => common.has(account.entityId));
-    // Where nobody else asks, they are compared with each other only.
+    // Where no other account asks, they are compared with each other only.
     if (shared.length < asked.length) {
       const has = live.reduce((sum, one) => sum + (one.pool === pool && common.has(one.entityId) ? one.alive : 0), 0);
       for (const [nth, claim] of shared.toSorted(byPoolShare).entries()) claim.poolShare = (has + nth) / common.weight;
@@ -206,7 +205,7 @@ function claimsOf({ shortages, live, room, weight, failures, most }: Sharing): A
       for (const [nth, claim] of same.toSorted(byAge).entries()) claim.ownShare = has + nth;
     }
     const asked = claims.toSorted(byOwnShare);
-    // A pool that refuses the first claims of an account refuses those behind them as well: these are not asked for in their stead.
+    // A pool that refuses the first claims of an account refuses those behind them too: these are no substitute.
     const beyond = new Set<Claim>();
     for (const [pool, same] of Map.groupBy(asked, ({ shortage }) => shortage.pool)) {
       const has = ofPool.get(`${entityId} ${pool}`) ?? 0;
@@ -238,7 +237,7 @@ function countBy(live: readonly LiveWorkers[], keyOf: (workers: LiveWorkers) => 
   return counts;
 }
 
-// Sorting keeps the order of equals, and claims of one key are made in the order of their jobs.
+// Sorting is stable, and claims of one key stand in the order of their jobs.
 const byAge = (a: Claim, b: Claim): number => a.time - b.time || a.shortage.demandKey - b.shortage.demandKey;
 const byOwnShare = (a: Claim, b: Claim): number => a.ownShare - b.ownShare || byAge(a, b);
 const byPoolShare = (a: Claim, b: Claim): number => a.failures - b.failures || a.poolShare - b.poolShare || byAge(a, b);
