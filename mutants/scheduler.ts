@@ -121,6 +121,27 @@ export const scheduler: readonly NamedMutant[] = [
     tests: ['apps/scheduler/src/matching/match.db.test.ts'],
   },
   {
+    mutant: 'a place that goes back is free only in the next pass',
+    file: 'packages/domain/src/matching/plan-pass.ts',
+    find: `afterGivingBack(served, unwanted)`,
+    replace: `served`,
+    tests: ['packages/domain/src/matching/plan-pass.test.ts'],
+  },
+  {
+    mutant: 'what jobs take of a cap is free for warm workers',
+    file: 'packages/domain/src/matching/plan-pass.ts',
+    find: `afterMaking(freed, make)`,
+    replace: `freed`,
+    tests: ['packages/domain/src/matching/plan-pass.test.ts'],
+  },
+  {
+    mutant: 'a reservation that is just being registered is planned for again and again',
+    file: 'packages/domain/src/matching/plan-pass.ts',
+    find: `reservations: snapshot.reservations.filter(isFree),`,
+    replace: ``,
+    tests: ['packages/domain/src/matching/plan-pass.test.ts'],
+  },
+  {
     mutant: 'a worker without a pod that is taken back into supply is not provisioned again',
     file: 'apps/scheduler/src/matching/match.ts',
     find: `...[...reserved, ...takenBack.filter(({ hasPod }) => !hasPod)].map(provisionTask)`,
