@@ -1,4 +1,4 @@
-import type { Reservation } from '@paddock/domain/matching/snapshot';
+import type { Reservation } from '@paddock/domain/matching/pick-unwanted';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { loginToday } from '../entities/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';

@@ -1,14 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { rulesWith } from '../scenes/matching-rules.scene.ts';
 import type { MatchingRules } from './matching-rules.ts';
-import { pickUnwanted, type Unregistered } from './pick-unwanted.ts';
+import { pickUnwanted, type Reservation } from './pick-unwanted.ts';
 
-const worker = (podName: string, given: Partial<Unregistered> = {}): Unregistered => ({
+const worker = (podName: string, given: Partial<Reservation> = {}): Reservation => ({
   podName,
   demandKey: 7,
   entityId: 1,
   login: 'Acme',
   scopeRepoId: 0,
+  installationId: 31,
   pool: 'linux',
   stopping: false,
   waiting: 3,
@@ -16,13 +17,13 @@ const worker = (podName: string, given: Partial<Unregistered> = {}): Unregistere
   ...given,
 });
 
-const three = (given: Partial<Unregistered> = {}) => ['newest', 'middle', 'oldest'].map((name) => worker(name, given));
+const three = (given: Partial<Reservation> = {}) => ['newest', 'middle', 'oldest'].map((name) => worker(name, given));
 const live = (alive: number) => [{ demandKey: 7, entityId: 1, scopeRepoId: 0, pool: 'linux', alive }];
 const NONE = new Map<number, number>();
-const pick = (newestFirst: Unregistered[], workers: ReturnType<typeof live>, rules: MatchingRules, warm = NONE) =>
+const pick = (newestFirst: Reservation[], workers: ReturnType<typeof live>, rules: MatchingRules, warm = NONE) =>
   pickUnwanted(newestFirst, workers, { rules, warm });
 const EVERYBODY = new Map([['*', { cap: null, weight: 1 }]]);
-const names = (picked: readonly Unregistered[]) => picked.map(({ podName }) => podName);
+const names = (picked: readonly Reservation[]) => picked.map(({ podName }) => podName);
 
 describe('pickUnwanted', () => {
   test('keeps what is wanted, at the caps too (P3)', () => {

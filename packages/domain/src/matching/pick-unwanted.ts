@@ -11,10 +11,12 @@ import {
 import type { LiveWorkers } from './share-room.ts';
 
 /** A worker that nobody has begun to register, with demand and supply of its key. */
-export interface Unregistered extends Place {
+export interface Reservation extends Place {
   readonly podName: string;
   readonly demandKey: number;
   readonly scopeRepoId: number;
+  readonly installationId: number;
+  /** Its end has been asked for. */
   readonly stopping: boolean;
   readonly waiting: number;
   readonly unassigned: number;
@@ -28,11 +30,11 @@ type Warm = ReadonlyMap<number, number>;
  * one wait behind an open breaker. The newest go first, and only as many as it takes. In a pool that is held back, reservations of the account
  * that has failed most go before all others.
  */
-export function pickUnwanted<W extends Unregistered>(
-  newestFirst: readonly W[],
+export function pickUnwanted(
+  newestFirst: readonly Reservation[],
   live: readonly LiveWorkers[],
   { rules, warm }: { rules: MatchingRules; warm: Warm },
-): W[] {
+): Reservation[] {
   if (newestFirst.length === 0) return [];
   const { breakers } = rules;
   const common = commonAmong(rules, newestFirst, live);
@@ -46,7 +48,7 @@ export function pickUnwanted<W extends Unregistered>(
   const isBeyond = (key: string, cap: number | null | undefined): boolean => typeof cap === 'number' && (counts.get(key) ?? 0) > cap;
   // Under an open breaker one reservation stands for the trial; others would only take room under caps.
   for (const worker of newestFirst) for (const key of reservedUnder(worker)) add(key, 1);
-  const isHeldBack = (worker: Unregistered): boolean => {
+  const isHeldBack = (worker: Reservation): boolean => {
     const [all, ofPool, ofAccount, ofEntity, ofRepository] = reservedUnder(worker);
     return (
       isBeyond(ofAccount, standingOf(rules, worker)) ||
@@ -78,7 +80,7 @@ export function pickUnwanted<W extends Unregistered>(
   });
 }
 
-const reservedUnder = ({ entityId, scopeRepoId, pool }: Unregistered) =>
+const reservedUnder = ({ entityId, scopeRepoId, pool }: Reservation) =>
   [
     'reserved',
     `reserved pool ${pool}`,

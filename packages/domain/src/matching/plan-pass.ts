@@ -1,11 +1,12 @@
 import { afterGivingBack, afterMaking, afterRetiring, afterTakingBack } from './after-changes.ts';
 import { type KeyState, keyStates } from './key-states.ts';
 import { MOST_PER_PASS } from './matching-settings.ts';
-import { pickUnwanted } from './pick-unwanted.ts';
+import { pickUnwanted, type Reservation } from './pick-unwanted.ts';
 import { type HeldBack, type Leaving, planLeaving } from './plan-spare.ts';
 import { planWarm, type WarmPlan } from './plan-warm.ts';
-import { capsOf, findRivals, type KeyPlan, planWorkers, workersToMake } from './plan-workers.ts';
-import { lackingOf, type Reservation, type Returnable, type Snapshot, type WorkersToMake } from './snapshot.ts';
+import { planMaking } from './plan-making.ts';
+import { capsOf, findRivals, type KeyPlan } from './plan-workers.ts';
+import { lackingOf, type Returnable, type Snapshot, type WorkersToMake } from './snapshot.ts';
 import { rulesOf } from './stored-rules.ts';
 
 /** What a pass writes. Workers that are named must be unchanged since the snapshot. */
@@ -38,7 +39,7 @@ export function planPass(snapshot: Snapshot, { most = MOST_PER_PASS }: { most?: 
   const freed = afterGivingBack(served, unwanted);
 
   // 3. Waiting jobs get workers, as far as there is room.
-  const { make, plans } = planJobs(freed, most);
+  const { make, plans } = planMaking(freed, withLacking(freed), most);
   const made = afterMaking(freed, make);
 
   // 4. Workers that neither jobs nor the configuration want leave.
@@ -46,7 +47,7 @@ export function planPass(snapshot: Snapshot, { most = MOST_PER_PASS }: { most?: 
   const leaving = planLeaving({ ...made, keys: made.spare, warm, heldBack, rules: rulesOf(made) });
   const gone = pickLeaving(made.reservations, leaving);
   const retire = withoutGone(leaving, gone);
-  const left = afterRetiring(afterGivingBack(made, gone), new Map(retire.map(({ demandKey, count }) => [demandKey, count])));
+  const left = afterRetiring(afterGivingBack(made, gone), retire);
 
   // 5. The configuration gets its warm workers from what is left.
   return {
@@ -90,15 +91,6 @@ function pickReturning({ demand, returnable }: Snapshot): Returnable[] {
   const lacking = new Map(demand.map((key) => [key.demandKey, lackingOf(key)]));
   const ofKeys = Map.groupBy(returnable, ({ demandKey }) => demandKey);
   return [...ofKeys].flatMap(([demandKey, newestFirst]) => newestFirst.slice(0, lacking.get(demandKey) ?? 0));
-}
-
-function planJobs(snapshot: Snapshot, most: number): { make: WorkersToMake[]; plans: ReadonlyMap<number, KeyPlan> } {
-  const { live, jobTimes } = snapshot;
-  const demand = withLacking(snapshot);
-  const rules = rulesOf(snapshot);
-  const atMost = Math.min(most, rules.breakers.everywhere?.trials ?? most);
-  const plans = planWorkers(demand, live, { caps: capsOf(demand, live, rules), jobTimes, most: atMost });
-  return { make: workersToMake(demand, plans), plans };
 }
 
 const heldBackBy = ({ demand }: Snapshot, plans: ReadonlyMap<number, KeyPlan>): HeldBack[] =>

@@ -1,7 +1,6 @@
 import { type HeldBack, isWantedByJobs } from './plan-spare.ts';
-import { capsOf, planWorkers, workersToMake } from './plan-workers.ts';
-import { type Snapshot, spareOf, type WarmKey, type WorkersToMake } from './snapshot.ts';
-import { rulesOf } from './stored-rules.ts';
+import { planMaking } from './plan-making.ts';
+import { type Snapshot, spareOf, type WorkersToMake } from './snapshot.ts';
 
 /** How the configuration gets the idle workers that it wants. */
 export interface WarmPlan {
@@ -29,19 +28,6 @@ export function planWarm(snapshot: Snapshot, heldBack: readonly HeldBack[], most
   return {
     mark: keys.flatMap(({ demandKey, kept, marked }) => (kept > marked ? [{ demandKey, count: kept }] : [])),
     renew: keys.flatMap(({ renew }) => renew),
-    make: planMissing(snapshot, wanting, most),
+    make: most > 0 ? planMaking({ ...snapshot, jobTimes: new Map() }, wanting, most).make : [],
   };
-}
-
-function planMissing(
-  snapshot: Snapshot,
-  demand: readonly (WarmKey & { lacking: number; oldest: number })[],
-  most: number,
-): WorkersToMake[] {
-  if (demand.length === 0 || most <= 0) return [];
-  const rules = rulesOf(snapshot);
-  const caps = capsOf(demand, snapshot.live, rules);
-  const atMost = Math.min(most, rules.breakers.everywhere?.trials ?? most);
-  const plans = planWorkers(demand, snapshot.live, { caps, jobTimes: new Map(), most: atMost });
-  return workersToMake(demand, plans);
 }

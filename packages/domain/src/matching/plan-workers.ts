@@ -10,7 +10,6 @@ import {
   standingOf,
 } from './matching-rules.ts';
 import { type LiveWorkers, type Room, type Share, shareRoom, type Shortage } from './share-room.ts';
-import type { WorkersToMake } from './snapshot.ts';
 import type { WaitReason } from './wait-reasons.ts';
 
 /** Demand and supply of one key. */
@@ -195,13 +194,6 @@ export function planWorkers(
     }),
   );
 }
-
-/** What plans make, key by key. */
-export const workersToMake = (demand: readonly KeyDemand[], plans: ReadonlyMap<number, KeyPlan>): WorkersToMake[] =>
-  demand.flatMap(({ demandKey, entityId, scopeRepoId, pool, installationId }) => {
-    const count = plans.get(demandKey)?.made ?? 0;
-    return count === 0 ? [] : [{ demandKey, entityId, scopeRepoId, pool, installationId, count }];
-  });
 
 const failureBlock = ({ breakers: { everywhere } }: MatchingRules): WaitReason | undefined =>
   everywhere?.trials === 0 ? everywhere.reason : undefined;

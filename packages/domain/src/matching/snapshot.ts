@@ -1,4 +1,4 @@
-import type { Unregistered } from './pick-unwanted.ts';
+import type { Reservation } from './pick-unwanted.ts';
 import type { SpareKey } from './plan-spare.ts';
 import type { KeyDemand } from './plan-workers.ts';
 import type { LiveWorkers } from './share-room.ts';
@@ -69,26 +69,13 @@ export interface StoredState {
   readonly waitReason: string | null;
 }
 
-/** A worker that nobody has begun to register. */
-export interface Reservation extends Unregistered {
-  readonly installationId: number;
-}
-
 /** A worker that was asked to end for want of jobs. */
 export interface Returnable extends Omit<LiveWorkers, 'alive'> {
   readonly podName: string;
 }
 
 /** A key of which the configuration keeps idle workers. */
-export interface WarmKey extends KeyCounts {
-  readonly demandKey: number;
-  readonly entityId: number;
-  readonly login: string;
-  readonly installationId: number;
-  readonly scopeRepoId: number;
-  /** The scope's name, if that is a repository. */
-  readonly repoFullName: string | null;
-  readonly pool: string;
+export interface WarmKey extends Omit<KeyDemand, 'lacking' | 'oldest'>, KeyCounts {
   /** How many are kept beyond what waiting jobs take. */
   readonly wanted: number;
   /** How many unassigned workers are marked as warm, at least. */

@@ -37,9 +37,8 @@ describe('rulesOf', () => {
   ])('a breaker %s has room for a trial if no reservation stands for it (C11)', (_whose, given, trials) => {
     const trialsBeside = (supply: Partial<Snapshot>) => {
       const { everywhere, pools, accounts, entities, repositories } = rules({ breakers: [breaker(given)] }, supply).breakers;
-      return [everywhere, ...[pools, accounts, entities, repositories].flatMap((of) => [...of.values()])].flatMap(
-        (one) => one?.trials ?? [],
-      );
+      const open = [pools.values(), accounts.values(), entities.values(), repositories.values()].flatMap((of) => Array.from(of));
+      return [everywhere, ...open].flatMap((one) => one?.trials ?? []);
     };
     expect(trialsBeside({})).toEqual([1]);
     expect(trialsBeside({ reservations: HERE })).toEqual([trials]);

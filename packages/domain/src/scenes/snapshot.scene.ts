@@ -1,4 +1,5 @@
-import { type Demand, EMPTY_SNAPSHOT, type Reservation, type Snapshot, type WarmKey } from '../matching/snapshot.ts';
+import type { Reservation } from '../matching/pick-unwanted.ts';
+import { type Demand, EMPTY_SNAPSHOT, type Snapshot, type WarmKey } from '../matching/snapshot.ts';
 import { NO_RULES, type StoredBreaker, type StoredRules } from '../matching/stored-rules.ts';
 
 const LINUX = {
