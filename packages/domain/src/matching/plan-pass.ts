@@ -66,6 +66,8 @@ export function planPass(snapshot: Snapshot, { most = MOST_PER_PASS }: { most?: 
  * reservations go back, since that leaves the most room to compete for.
  */
 export function findSnapshotRivals(snapshot: Omit<Snapshot, 'jobTimes'>): { demandKey: number; count: number }[] {
+  const ofAccounts = Map.groupBy(snapshot.demand, ({ entityId }) => entityId);
+  if (ofAccounts.size === snapshot.demand.length) return [];
   const roomiest = afterGivingBack({ ...snapshot, jobTimes: new Map() }, snapshot.reservations);
   return findRivals(capsOf(withLacking(roomiest), roomiest.live, rulesOf(roomiest)));
 }
