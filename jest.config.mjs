@@ -11,8 +11,8 @@ const project = (displayName, testMatch, extra = {}) => ({
   },
   transform: { '\\.ts$': '<rootDir>/tools/jest-transform.mjs' },
   testMatch,
-  testPathIgnorePatterns: ['/node_modules/', '/\\.tsc/'],
-  modulePathIgnorePatterns: ['/\\.tsc/', '/dist/'],
+  testPathIgnorePatterns: ['/node_modules/'],
+  modulePathIgnorePatterns: ['/dist/'],
   ...extra,
 });
 
