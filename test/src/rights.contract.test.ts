@@ -17,7 +17,7 @@ const TAKES_NO_RIGHT = new Set([
   'clusterSettings',
   'connectConfiguredCluster',
   'KubeError',
-  'isPassing',
+  'isTransient',
   'isAway',
   'isPulling',
   'levelOf',

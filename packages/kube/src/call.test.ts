@@ -79,7 +79,7 @@ describe('a call', () => {
   test('a node that does not answer, or that the server gives up on, is not held against the server', async () => {
     const noted: unknown[] = [];
     const log = async (by = cluster) => {
-      const read = { method: 'GET', path: '/log', ofNode: true } as const;
+      const read = { method: 'GET', path: '/log', answeredByNode: true } as const;
       return callText({ ...by, noteCall: (failed) => noted.push(failed?.kind) }, read).then(() => undefined, classifyKubeError);
     };
     answer = () => undefined;

@@ -2,7 +2,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
 import { repairJsonText, storable } from '@paddock/domain/text/storable';
 import type { Cluster } from './connect.ts';
-import { KubeError, kindOf, readStatus, wordsWithoutContent, type KubeFailure } from './errors.ts';
+import { KubeError, kindOf, readStatus, redactedWords, type KubeFailure } from './errors.ts';
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -12,30 +12,36 @@ export interface Call {
   readonly body?: unknown;
   readonly contentType?: string | undefined;
   readonly accept?: string | undefined;
-  /** The body holds a secret: what the cluster says about it is kept out of the error's message. */
+  /** The body holds a secret, so the error's message must not quote the cluster's answer. */
   readonly secretBody?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** A pod's node answers it: its silence says nothing about the API server. */
-  readonly ofNode?: boolean | undefined;
-  /** Gets what the API server warns of although it does as it was asked. */
+  /** A pod's node answers this call. If it stays silent, the API server may still be well. */
+  readonly answeredByNode?: boolean | undefined;
+  /** Gets the API server's warnings about a call that succeeded. */
   readonly onWarnings?: ((warnings: readonly string[]) => void) | undefined;
 }
 
-/** Sends one call and reads its JSON answer. Throws KubeError for every status but 2xx, for a broken connection and past the time limit. */
+/**
+ * Sends one call and reads its JSON answer. Throws KubeError for any status but 2xx, a broken
+ * connection, or a timeout.
+ */
 export async function callJson(cluster: Cluster, call: Call): Promise<unknown> {
   const text = await callText(cluster, call);
   try {
     return readJson(text);
   } catch (error) {
-    const message = `${describe(call)}: the answer is no JSON; is ${cluster.server} a Kubernetes API server?`;
+    const message = `${describe(call)}: the answer is not JSON; is ${cluster.server} a Kubernetes API server?`;
     throw new KubeError({ kind: 'unavailable', message }, { cause: error });
   }
 }
 
-/** JSON of the cluster as a value that PostgreSQL can hold: a pod's status says what its job wrote. Throws a SyntaxError for what is no JSON. */
+/**
+ * Parses the cluster's JSON into a value that PostgreSQL can hold: a pod's status may quote its
+ * job's output. Throws a SyntaxError for other text.
+ */
 export const readJson = (text: string): unknown => JSON.parse(repairJsonText(text).text);
 
-/** As `callJson`, for answers that are plain text. */
+/** Like `callJson`, for plain text. */
 export async function callText(cluster: Cluster, call: Call): Promise<string> {
   return limited(cluster, call, async (signal) => {
     const answer = await send(cluster, call, signal);
@@ -43,9 +49,12 @@ export async function callText(cluster: Cluster, call: Call): Promise<string> {
   });
 }
 
-/** Opens a call whose answer has no end of its own. Resolves when it begins; the caller reads the stream and aborts by `call.signal`. */
+/**
+ * Opens a call whose answer never ends by itself. Resolves when the answer begins. The caller reads
+ * the stream and aborts by `call.signal`.
+ */
 export async function callStream(cluster: Cluster, call: Call & { readonly signal: AbortSignal }): Promise<IncomingMessage> {
-  // The limit ends with the answer's head, so its signal must not reach the body: the socket hangs on a signal of its own.
+  // The time limit covers the answer's head only, so the socket has another signal than the limit.
   const connection = new AbortController();
   const abort = () => connection.abort(call.signal.reason);
   if (call.signal.aborted) abort();
@@ -72,13 +81,14 @@ async function limited<T>(cluster: Cluster, call: Call, run: (signal: AbortSigna
     cluster.noteCall?.();
     return answer;
   } catch (error) {
-    if (error instanceof KubeError && !isOfNode(call, error.failure)) cluster.noteCall?.(error.failure);
+    if (error instanceof KubeError && !isNodeSilence(call, error.failure)) cluster.noteCall?.(error.failure);
     throw error;
   }
 }
 
-/** The API server gives up on a node that does not answer, with a 500 without a reason, or we give up on both. */
-const isOfNode = ({ ofNode = false }: Call, { kind }: KubeFailure): boolean => ofNode && (kind === 'timeout' || kind === 'unavailable');
+/** If a node does not answer, the API server sends a 500 without a reason, or our limit passes. */
+const isNodeSilence = ({ answeredByNode = false }: Call, { kind }: KubeFailure): boolean =>
+  answeredByNode && (kind === 'timeout' || kind === 'unavailable');
 
 async function withinLimit<T>(cluster: Cluster, call: Call, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const limit = new AbortController();
@@ -98,7 +108,7 @@ async function withinLimit<T>(cluster: Cluster, call: Call, run: (signal: AbortS
   }
 }
 
-/** A connection that could not be made, or that broke. */
+/** The error of a connection that failed or broke. */
 export function networkError(cluster: Cluster, call: Call, error: unknown): KubeError {
   const why = error instanceof Error ? error.message || error.name : String(error);
   return new KubeError({ kind: 'network', message: `${describe(call)}: no connection to ${cluster.server}: ${why}` }, { cause: error });
@@ -124,7 +134,7 @@ async function send(cluster: Cluster, call: Call, signal: AbortSignal): Promise<
   throw new KubeError(answeredFailure(call, status, answer.headers['retry-after'], await readText(call, answer)));
 }
 
-/** The API server's own warnings have the code 299 and a quoted text: `299 - "unknown field \"spec.image\""`. */
+/** The API server warns with code 299 and a quoted text: `299 - "unknown field \"spec.image\""`. */
 const WARNING = /^299 \S+ "((?:[^"\\]|\\.)*)"/;
 
 const warningsIn = (headers: readonly string[]): string[] =>
@@ -133,8 +143,8 @@ const warningsIn = (headers: readonly string[]): string[] =>
 function answeredFailure(call: Call, status: number, retryAfter: string | undefined, body: string): KubeFailure {
   const said = readStatus(parsed(body));
   const seconds = said.retryAfterSeconds ?? (retryAfter !== undefined && /^\d+$/.test(retryAfter) ? Number(retryAfter) : undefined);
-  const words = call.secretBody === true ? wordsWithoutContent(said) : said.message;
-  // Not every answer is a Status object: those of priority and fairness, and of proxies on the way, are plain text.
+  const words = call.secretBody === true ? redactedWords(said) : said.message;
+  // API priority and fairness, and proxies on the way, answer in plain text instead of a Status.
   const reason = said.reason ?? (said.message === undefined ? STATUS_CODES[status] : undefined);
   return {
     kind: kindOf(status, said.reason),
@@ -145,7 +155,7 @@ function answeredFailure(call: Call, status: number, retryAfter: string | undefi
   };
 }
 
-/** A proxy on the way may answer in HTML: then there is no Status object to read, and the HTTP status alone decides. */
+/** A proxy may answer in HTML. Then the HTTP status alone decides. */
 function parsed(body: string): unknown {
   try {
     return readJson(body);
@@ -154,7 +164,10 @@ function parsed(body: string): unknown {
   }
 }
 
-/** A page of 500 pods has some 10 MB. Logs are asked for with a limit, which a node that jobs have taken over need not heed. */
+/**
+ * A page of 500 pods has some 10 MB. Logs have a limit, but a node under a job's control may ignore
+ * it.
+ */
 const LONGEST_ANSWER_BYTES = 128 * 1024 * 1024;
 
 async function readText(call: Call, answer: IncomingMessage): Promise<string> {
@@ -179,7 +192,7 @@ function queryOf({ query = {} }: Call): string {
 /** `GET /api/v1/namespaces/runners/pods/pdk-1`: what was attempted, on what. */
 const describe = ({ method, path }: Call): string => `${method} ${path}`;
 
-/** The path of a core object or of a collection. */
+/** The path of a core object or a collection. */
 export function objectPath(namespace: string, resource: 'pods' | 'secrets' | 'events', name?: string, subresource?: string): string {
   const parts = [namespace, resource, name, subresource].filter((part) => part !== undefined).map(encodeURIComponent);
   return `/api/v1/namespaces/${parts.join('/')}`;

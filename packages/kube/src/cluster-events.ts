@@ -2,13 +2,15 @@ import type { Metrics } from '@paddock/runtime/metrics';
 import { isAway, type KubeFailure } from './errors.ts';
 import type { ReachabilityEvents } from './reachability.ts';
 
-/** The part of a logger that is used here. */
+/** The methods of a logger that this file uses. */
 type Log = Readonly<Record<'warn' | 'info', (message: string, fields: object) => unknown>>;
 
-/** The level of a failed call. An absence of the API server is logged once, not with each call. */
+/** The level of a failed call: `clusterEvents` already logs an absent API server, once. */
 export const levelOf = (failure: KubeFailure) => (isAway(failure) ? 'debug' : 'warn');
 
-/** The metric and the log lines of an API server that goes and comes back, the same in every service. */
+/**
+ * The metric and log lines of an API server that goes away and comes back, alike in all services.
+ */
 export function clusterEvents(metrics: Metrics, log: Log): ReachabilityEvents {
   const away = metrics.gauge('paddock_cluster_away', '1 while this process gets no answers from the API server');
   away.set(0);

@@ -2,7 +2,7 @@ import { duration, optional, type SettingsOf, text, tuning } from '@paddock/runt
 import { type Cluster, connectCluster } from './connect.ts';
 import type { ReachabilityEvents } from './reachability.ts';
 
-/** What every service that talks to the cluster reads. */
+/** The settings of every service that talks to the cluster. */
 export const clusterSettings = {
   kubeconfig: optional(text({ env: 'PADDOCK_KUBECONFIG', doc: 'A kubeconfig file. Without it, a service uses its pod’s service account' })),
   kubeContext: optional(text({ env: 'PADDOCK_KUBE_CONTEXT', doc: 'The context of that file to use, if not its current one' })),
@@ -17,7 +17,10 @@ export const clusterSettings = {
   }),
 };
 
-/** The cluster that the settings name. Throws ConfigError if they name none; whether it answers is not tried. */
+/**
+ * Connects to the cluster that the settings name, without a call. Throws ConfigError if they name
+ * none.
+ */
 export const connectConfiguredCluster = (config: SettingsOf<typeof clusterSettings>, events: ReachabilityEvents): Cluster =>
   connectCluster({
     kubeconfigFile: config.kubeconfig,

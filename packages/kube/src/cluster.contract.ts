@@ -21,7 +21,10 @@ export interface ContractCluster {
   stop(): Promise<void>;
 }
 
-/** What every cluster does, as far as this package relies on it. Nobody schedules or runs pods: a test sets their status itself. */
+/**
+ * What every cluster does, as far as this package relies on it. Nobody schedules or runs pods: a
+ * test sets their status itself.
+ */
 export function clusterContract(name: string, connect: () => Promise<ContractCluster>): void {
   // eslint-disable-next-line jest/valid-title -- the title says which cluster it is
   describe(name, () => {

@@ -6,22 +6,22 @@ import { isRecord, KubeError, type KubeFailure } from './errors.ts';
 import { createReachability, type ReachabilityEvents } from './reachability.ts';
 
 export interface ConnectOptions {
-  /** A file of kubectl's form; without it the default places are read, as kubectl does. */
+  /** A kubeconfig file. Without it, kubectl's default places. */
   readonly kubeconfigFile?: string | undefined;
-  /** A context of that file other than its current one. */
+  /** A context of that file, instead of its current one. */
   readonly context?: string | undefined;
-  /** The pod's own service account instead of a file. */
+  /** Use the pod's service account instead of a file. */
   readonly inCluster?: boolean | undefined;
-  /** An address to be used instead of the configuration's. */
+  /** Replaces the configuration's address. */
   readonly server?: string | undefined;
-  /** The longest wait for a whole answer; of a watch, for its beginning. */
+  /** The longest wait for a whole answer, or for the beginning of a watch. */
   readonly requestTimeoutMs: number;
   readonly events?: ReachabilityEvents | undefined;
 }
 
 export interface ClusterRequest {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Below the server's address, with the query. */
+  /** Path below the server's address, with the query. */
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
   readonly body?: string | undefined;
@@ -32,18 +32,19 @@ export interface ClusterRequest {
 export interface Cluster {
   readonly server: string;
   readonly requestTimeoutMs: number;
-  /** Sends one request and resolves with the head of the answer, whatever its status. */
+  /** Sends one request. Resolves with the head of the answer, for any status. */
   send(request: ClusterRequest): Promise<IncomingMessage>;
-  /** Told of each call's end: its failure, or none. */
+  /** Called at the end of each call, with its failure if it failed. */
   readonly noteCall?: ((failure?: KubeFailure) => void) | undefined;
   close(): void;
 }
 
 /**
- * Reads the configuration and prepares calls; nothing is sent yet. The library reads every kind of kubeconfig and keeps tokens fresh
- * (files, exec plugins, OIDC). Sending is our own: the library's generated calls make a new agent, and so a new TLS connection, for each
- * request; they have no time limit; and its Watch swallows lines that it cannot parse and drops the body of an error answer.
- * Throws ConfigError when the file cannot be read, or no cluster is named there or around us.
+ * Reads the configuration and prepares calls. It sends nothing. The library reads every kind of
+ * kubeconfig and renews tokens (files, exec plugins, OIDC). We send requests ourselves. The
+ * library's calls open a TLS connection for each request and have no time limit. Its Watch ignores
+ * lines that it cannot parse, and drops the body of an error. Throws ConfigError if the file cannot
+ * be read or names no cluster.
  */
 export function connectCluster(options: ConnectOptions): Cluster {
   const config = loadConfig(options);
@@ -52,7 +53,7 @@ export function connectCluster(options: ConnectOptions): Cluster {
   if (!URL.canParse(current.server)) throw new ConfigError([withoutAddress(options, current.server)]);
   const server = current.server.replace(/\/+$/, '');
   const agents = keepAgents(server.startsWith('https:'));
-  /** The library's own, which goes through the proxy; it keeps one. */
+  /** The library's agent, which goes through the proxy. */
   let proxying: RequestOptions['agent'];
   return {
     server,
@@ -71,7 +72,7 @@ export function connectCluster(options: ConnectOptions): Cluster {
   };
 }
 
-/** Reads whatever the configuration refers to: files, a plugin's answer. Throws KubeError `unauthorized` when that fails. */
+/** Reads the credentials from files or a plugin. Throws KubeError `unauthorized` if that fails. */
 async function readCredentials(config: KubeConfig, server: string): Promise<RequestOptions> {
   const credentials: RequestOptions = { headers: {} };
   try {
@@ -80,7 +81,7 @@ async function readCredentials(config: KubeConfig, server: string): Promise<Requ
     const why = error instanceof Error ? error.message : String(error);
     throw new KubeError({ kind: 'unauthorized', message: `The credentials for ${server} could not be read: ${why}` }, { cause: error });
   }
-  // A token's file may end with a newline, which no header may hold.
+  // A token's file may end with a newline, which a header must not contain.
   const headers = Object.entries(credentials.headers ?? {}).map(([name, value]) => [name, String(value).trim()]);
   return { ...credentials, headers: Object.fromEntries(headers) };
 }
@@ -99,7 +100,7 @@ function loadConfig({ kubeconfigFile, context, inCluster, server }: ConnectOptio
   const current = config.getCurrentCluster();
   if (!current) return config;
   const address = server ?? current.server;
-  // The library refuses plain HTTP unless told that TLS need not be verified; there is none to verify.
+  // The library refuses plain HTTP unless `skipTLSVerify` is set.
   const skipTLSVerify = current.skipTLSVerify || address.startsWith('http:');
   const clusters = config.clusters.map((cluster) => (cluster === current ? { ...cluster, server: address, skipTLSVerify } : cluster));
   config.loadFromOptions({ clusters, users: config.users, contexts: config.contexts, currentContext: config.currentContext });
@@ -110,22 +111,22 @@ function loadFile(config: KubeConfig, file: string): void {
   try {
     config.loadFromFile(file);
   } catch (error) {
-    // A parser's message quotes the text, in which there may be a token.
+    // A parser's message quotes the file, which may hold a token.
     const isOfFile = isRecord(error) && 'syscall' in error;
     const why = isOfFile ? String(error['message']) : 'it does not have the form of a kubeconfig';
     throw new ConfigError([`the kubeconfig file ${file} cannot be read: ${why}`]);
   }
 }
 
-/** Outside a cluster the library builds an address of variables that are not there. */
+/** Outside a cluster, the library builds an address from variables that are not set. */
 const withoutAddress = (options: ConnectOptions, server: string): string =>
   options.inCluster === true
     ? 'no kubeconfig file is named (PADDOCK_KUBECONFIG), and this process does not run in a pod: KUBERNETES_SERVICE_HOST and _PORT are not set'
     : `the Kubernetes configuration${inFile(options)} names ${JSON.stringify(server)} as its cluster's address, which is no URL`;
 
-/** Keeps sockets open between requests, and makes a new agent when the client certificate or the CA was replaced on disk. */
+/** Keeps sockets open between requests. Makes a new agent if certificates change on disk. */
 function keepAgents(secure: boolean): { agentFor(credentials: RequestOptions): HttpAgent; close(): void } {
-  // Keep-alive probes after 30 s find a peer that is gone without a word, under the idle limits of cloud load balancers.
+  // Probes after 30 s find a dead peer, and stay under the idle limits of cloud load balancers.
   const settings = { keepAlive: true, keepAliveMsecs: 30_000 };
   let agent: HttpAgent | undefined;
   let madeFor = '';
@@ -133,7 +134,7 @@ function keepAgents(secure: boolean): { agentFor(credentials: RequestOptions): H
     agentFor({ ca, cert, key, rejectUnauthorized, servername }) {
       const material = JSON.stringify([ca, cert, key, rejectUnauthorized, servername].map(String));
       if (agent === undefined || material !== madeFor) {
-        // The old agent is not destroyed, for that would break the calls under way; the server closes its idle sockets.
+        // To destroy the old agent would break running calls. The server closes its idle sockets.
         const tls = { ca, cert, key, rejectUnauthorized: rejectUnauthorized ?? true, ...(servername === undefined ? {} : { servername }) };
         agent = secure ? new HttpsAgent({ ...settings, ...tls }) : new HttpAgent(settings);
         madeFor = material;
@@ -156,7 +157,7 @@ async function sendOnce(server: string, request: ClusterRequest, credentials: Re
     const outgoing = url.protocol === 'https:' ? requestHttps(url, options) : requestHttp(url, options);
     outgoing.once('response', answered);
     outgoing.once('error', (error: NodeJS.ErrnoException) => {
-      // The server closed a kept socket just as it was taken again. All our calls may be repeated, so one on a fresh socket follows.
+      // The server closed a kept socket at the moment of its reuse. All our calls may be repeated.
       if (outgoing.reusedSocket && error.code === 'ECONNRESET' && !request.signal.aborted) {
         answered(sendOnce(server, request, credentials));
       } else failed(error);

@@ -2,7 +2,7 @@ import type { Additions, EnvVar, Mount } from './additions.ts';
 
 const SOCKET = 'unix:///var/run/docker.sock';
 const EXTERNALS = '/home/runner/externals';
-/** Where the runner's image has nothing of its own, so that the volume hides nothing while it is filled. */
+/** An empty place in the runner's image, so that the volume hides nothing while it is filled. */
 const EXTERNALS_COPY = '/home/runner/tmpDir';
 const WORK_MOUNT = { name: 'work', mountPath: '/home/runner/_work' };
 const SOCKET_MOUNT = { name: 'dind-sock', mountPath: '/var/run' };
@@ -11,15 +11,16 @@ const SOCKET_MOUNT = { name: 'dind-sock', mountPath: '/var/run' };
 const DOCKER_GROUP_ID = '123';
 
 export interface DindOptions {
-  /** Of the runner: the daemon's containers need the Node that is in it. */
+  /** The init container copies Node.js out of this image for the daemon's containers. */
   readonly runnerImage: string;
   readonly env: readonly EnvVar[];
   readonly mounts: readonly Mount[];
 }
 
 /**
- * A Docker daemon beside the runner, named and arranged as by actions-runner-controller. It is a native sidecar (Kubernetes 1.29): it is
- * ready before the runner starts, and a pod whose runner has ended does not wait for it.
+ * A Docker daemon beside the runner, with the names that actions-runner-controller uses. It is a
+ * native sidecar (Kubernetes 1.29): it is ready before the runner starts, and the pod ends without
+ * it.
  */
 export function dindAdditions({ runnerImage, env, mounts }: DindOptions): Additions {
   return {

@@ -12,25 +12,25 @@ export type KubeFailureKind =
   | 'network'
   | 'unknown';
 
-/** What went wrong in a call to the cluster, in terms that decide what to do next. */
+/** Why a call to the cluster failed, in terms that decide what to do next. */
 export interface KubeFailure {
   readonly kind: KubeFailureKind;
-  /** HTTP status; absent when no answer came. */
+  /** HTTP status; absent without an answer. */
   readonly status?: number;
   /** The reason word of the Status object, such as `AlreadyExists`. */
   readonly reason?: string;
-  /** For people: what was attempted, on what, and what the cluster said. Holds no Secret's content. */
+  /** For people: the call, its object, and the cluster's words. Never a Secret's content. */
   readonly message: string;
-  /** How long the cluster asks us to stay away. */
+  /** How long the cluster asks us to wait. */
   readonly retryAfterMs?: number;
 }
 
-const PASSING: ReadonlySet<KubeFailureKind> = new Set(['too_many_requests', 'unavailable', 'timeout', 'network']);
+const TRANSIENT: ReadonlySet<KubeFailureKind> = new Set(['too_many_requests', 'unavailable', 'timeout', 'network']);
 
-/** Whether the same call may succeed a little later: the cluster is busy or away, and has not judged it. */
-export const isPassing = ({ kind }: KubeFailure): boolean => PASSING.has(kind);
+/** Whether the same call may succeed a little later: the cluster is busy or away. */
+export const isTransient = ({ kind }: KubeFailure): boolean => TRANSIENT.has(kind);
 
-/** Every function of this package that talks to a cluster throws this and nothing else, except when its caller's signal aborts. */
+/** The only error of this package's calls, except that a caller's signal may abort them. */
 export class KubeError extends Error {
   readonly failure: KubeFailure;
 
@@ -41,30 +41,32 @@ export class KubeError extends Error {
   }
 }
 
-/** The failure behind whatever a function of this package threw: classified by HTTP status and Kubernetes reason, never by message text. */
+/**
+ * The failure behind an error. It is classified by HTTP status and reason, never by message text.
+ */
 export function classifyKubeError(error: unknown): KubeFailure {
   if (error instanceof KubeError) return error.failure;
   return { kind: 'unknown', message: error instanceof Error ? error.message : String(error) };
 }
 
 /**
- * Whether the API server, or the way to it, is away, as against a refusal of this one call. An internal error is of one call: most often a
- * webhook fails.
+ * Whether the API server cannot be reached, as opposed to a failure of one call. An internal error
+ * concerns one call: most often a webhook failed.
  */
 export const isAway = ({ kind, reason }: KubeFailure): boolean =>
   kind === 'network' || kind === 'timeout' || (kind === 'unavailable' && reason !== 'InternalError');
 
-/** The part of a Kubernetes Status object that says why; everything may be missing when a proxy answers instead of the API server. */
+/** The reasons in a Kubernetes Status object. All are absent if a proxy answered instead. */
 export interface StatusObject {
   readonly code?: number;
   readonly reason?: string;
   readonly message?: string;
   readonly retryAfterSeconds?: number;
-  /** The object it is about, such as `namespaces "runners"`. */
+  /** The object concerned, such as `namespaces "runners"`. */
   readonly subject?: string;
 }
 
-/** Reads a Status object from a body or from the object of a watch's ERROR event; anything else gives an empty one. */
+/** Reads a Status from a body or a watch's ERROR event. Gives an empty one for any other value. */
 export function readStatus(value: unknown): StatusObject {
   if (!isRecord(value) || value['kind'] !== 'Status') return {};
   const details = isRecord(value['details']) ? value['details'] : {};
@@ -80,10 +82,10 @@ export function readStatus(value: unknown): StatusObject {
 }
 
 /**
- * What may be told of the answer to a call whose body is a secret. The cluster's sentence may quote the body, so no more of it is taken than
- * the phrases that say which rule was in the way.
+ * The part of an answer that may be shown if the call's body was secret. The cluster's sentence may
+ * quote the body, so only phrases that name the violated rule are kept.
  */
-export function wordsWithoutContent({ subject, message = '' }: StatusObject): string | undefined {
+export function redactedWords({ subject, message = '' }: StatusObject): string | undefined {
   const phrases = [...message.matchAll(RULES)].map(([phrase]) => phrase);
   const words = [subject, phrases.join(', ')].filter((part) => part !== undefined && part !== '').join(': ');
   return words === '' ? undefined : words;
@@ -92,7 +94,7 @@ export function wordsWithoutContent({ subject, message = '' }: StatusObject): st
 const RULES =
   /\b(?:exceeded quota: [a-z\d.-]{1,253}|cannot \w+ resource "secrets"|admission webhook "[a-z\d.-]{1,253}" denied the request)/g;
 
-/** The kind of a failure that was answered. The reason decides first, for one status carries several: 409 is AlreadyExists or Conflict. */
+/** The kind of an answered failure. The reason decides first: 409 is AlreadyExists or Conflict. */
 export function kindOf(status: number, reason: string | undefined): KubeFailureKind {
   return kindOfReason(reason) ?? kindOfStatus(status);
 }
@@ -124,7 +126,7 @@ function kindOfReason(reason: string | undefined): KubeFailureKind | undefined {
     case 'ServiceUnavailable':
     case 'InternalError':
       return 'unavailable';
-    // The reasons are an open set: Kubernetes adds new ones, and then the status decides.
+    // Kubernetes may add reasons. For those the status decides.
     default:
       return undefined;
   }

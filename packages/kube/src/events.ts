@@ -1,5 +1,5 @@
 import type { CoreV1Event } from '@kubernetes/client-node';
-import type { AsSent } from './as-sent.ts';
+import type { WireJson } from './wire-json.ts';
 import { callJson, objectPath } from './call.ts';
 import type { Cluster } from './connect.ts';
 import { isRecord, KubeError } from './errors.ts';
@@ -12,13 +12,13 @@ export interface PodEvent {
   readonly count: number;
   readonly firstAt?: Date;
   readonly lastAt?: Date;
-  /** Who says it, such as `kubelet` or `default-scheduler`. */
+  /** The reporter, such as `kubelet` or `default-scheduler`. */
   readonly source: string;
-  /** The container that it is about, if it is about one. */
+  /** The container concerned, if any. */
   readonly container?: string;
 }
 
-/** The cluster keeps events for an hour; more than this many tell nothing new. */
+/** The cluster keeps events for an hour. More than this add nothing. */
 const MOST_EVENTS = 100;
 
 /** The events about one pod, oldest first. Throws KubeError. */
@@ -38,7 +38,7 @@ export async function podEvents(
 /** `spec.initContainers{prepare}` */
 const OF_CONTAINER = /\{(.+)\}$/;
 
-function observeEvent(event: AsSent<CoreV1Event>): PodEvent {
+function observeEvent(event: WireJson<CoreV1Event>): PodEvent {
   // Older reporters write the timestamps and the count, newer ones eventTime and a series.
   const first = event.firstTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp;
   const last = event.series?.lastObservedTime ?? event.lastTimestamp ?? first;
@@ -55,9 +55,9 @@ function observeEvent(event: AsSent<CoreV1Event>): PodEvent {
   };
 }
 
-function readEvents(value: unknown): AsSent<CoreV1Event>[] {
+function readEvents(value: unknown): WireJson<CoreV1Event>[] {
   if (!isRecord(value) || !Array.isArray(value['items'])) {
-    throw new KubeError({ kind: 'unavailable', message: 'The answer to a list of events is no EventList.' });
+    throw new KubeError({ kind: 'unavailable', message: 'The answer to a list of events is not an EventList.' });
   }
-  return value['items'] as AsSent<CoreV1Event>[];
+  return value['items'] as WireJson<CoreV1Event>[];
 }

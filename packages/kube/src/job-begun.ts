@@ -5,19 +5,20 @@ import type { ObjectName } from './pods.ts';
 import { RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
 
 /**
- * What a runner's log says of its job; `job_over`: the last that it began has ended. `silent`: the log is whole, and holds none of the lines
- * that tell.
+ * What a runner's log says about its job. `job_over`: the last job has ended. `silent`: the log is
+ * complete and has no such line. `cut`: lines may be missing.
  */
 export type JobInLog = 'job_begun' | 'job_over' | 'listening' | 'silent' | 'cut';
 
-/** What the runner application writes when it has taken a job and when it has ended one: `2026-01-31 10:26:17Z: Running job: build`. */
+/** The runner's lines at a job's start and end: `2026-01-31 10:26:17Z: Running job: build`. */
 const OF_A_JOB = /: (?:Running job: |Job .* (?<over>completed with result: ))/g;
-/** What it writes when it is connected and waits. */
+/** The runner's line once it is connected and waits. */
 const OF_WAITING = /: Listening for Jobs/;
 
 /**
- * Whether the runner whose log this is has begun a job, and ended it. Anywhere in a line, for images decorate what the runner writes. `cut`: there may be
- * lines that are not in `text`, before it or, where `isEndMissing`, behind it.
+ * Reads from a runner's log whether it began and ended a job. Images may add text around the
+ * runner's words, so a match may be anywhere in a line. `lines`: how many lines the caller asked
+ * for. `isEndMissing`: the log may go on after `text`.
  */
 export function jobInLog(text: string, { lines, isEndMissing }: { lines: number; isEndMissing: boolean }): JobInLog {
   const last = [...text.matchAll(OF_A_JOB)].at(-1);
@@ -29,7 +30,7 @@ export function jobInLog(text: string, { lines, isEndMissing }: { lines: number;
 
 const LINES = 2_000;
 
-/** Reads the log of a worker's runner, now. A log that cannot be read is a value: it proves nothing (E5). */
+/** Reads the current log of a worker's runner. `unreadable` proves nothing. */
 export async function readJobInLog(
   cluster: Cluster,
   pod: ObjectName,

@@ -1,7 +1,7 @@
-/** Labels are for selecting: their values are short and plain. Whatever else is known goes into annotations. */
+/** Labels serve selection, so their values are short. Annotations hold the rest. */
 const LABEL = {
   managedBy: 'app.kubernetes.io/managed-by',
-  /** The installation of Paddock that owns the object; lists and watches select by it (A8). */
+  /** The instance of Paddock that owns the object. Lists and watches select by it. */
   instance: 'paddock.dev/instance',
   pool: 'paddock.dev/pool',
   entityId: 'paddock.dev/entity-id',
@@ -10,9 +10,9 @@ const LABEL = {
 } as const;
 
 const ANNOTATION = {
-  /** GitHub's id of the delivery that made the worker wanted. */
+  /** GitHub's id of the delivery for which the worker was made. */
   deliveryGuid: 'paddock.dev/delivery-guid',
-  /** GitHub's id of the job the worker was made for; GitHub may give it another one. */
+  /** GitHub's id of the job for which the worker was made. GitHub may give it another job. */
   madeForJobId: 'paddock.dev/made-for-job-id',
   entityType: 'paddock.dev/account-type',
   entityName: 'paddock.dev/account-name',
@@ -23,19 +23,19 @@ const ANNOTATION = {
 
 const MANAGED_BY = 'paddock';
 
-/** What a pod or Secret of ours says about its worker: enough to write its row anew when the row is missing (E6). */
+/** The worker's identity on its pod and Secret: enough to restore a missing row. */
 export interface WorkerIdentity {
   readonly instance: string;
   readonly pool: string;
   /** The entity's id at GitHub. */
   readonly entityId: number;
-  /** 0 when the runner registers with the organisation, else the repository's id. */
+  /** 0 if the runner registers at the organisation, else the repository's id. */
   readonly scopeRepoId: number;
   /** Absent for warm workers. */
   readonly madeForJobId?: number | undefined;
   readonly deliveryGuid?: string | undefined;
   readonly cluster?: string | undefined;
-  /** Whom it works for, as known when it was made; what the database knows of the entity is newer. */
+  /** The entity when the worker was made. The database may know newer facts. */
   readonly entity?: WorkerEntity | undefined;
 }
 
@@ -49,13 +49,13 @@ export interface WorkerEntity {
   readonly repoFullName?: string | undefined;
 }
 
-interface ObjectMarks {
+interface LabelsAndAnnotations {
   readonly labels: Record<string, string>;
   readonly annotations: Record<string, string>;
 }
 
 /** Writes the identity as labels and annotations. */
-export function marksOf(worker: WorkerIdentity): ObjectMarks {
+export function labelsAndAnnotations(worker: WorkerIdentity): LabelsAndAnnotations {
   return {
     labels: {
       [LABEL.managedBy]: MANAGED_BY,
@@ -68,12 +68,12 @@ export function marksOf(worker: WorkerIdentity): ObjectMarks {
     annotations: {
       ...(worker.deliveryGuid === undefined ? {} : { [ANNOTATION.deliveryGuid]: worker.deliveryGuid }),
       ...(worker.madeForJobId === undefined ? {} : { [ANNOTATION.madeForJobId]: String(worker.madeForJobId) }),
-      ...(worker.entity === undefined ? {} : entityMarks(worker.entity)),
+      ...(worker.entity === undefined ? {} : entityAnnotations(worker.entity)),
     },
   };
 }
 
-const entityMarks = ({ type, name, appId, installationId, repoFullName }: WorkerEntity): Record<string, string> => ({
+const entityAnnotations = ({ type, name, appId, installationId, repoFullName }: WorkerEntity): Record<string, string> => ({
   [ANNOTATION.entityType]: type,
   [ANNOTATION.entityName]: name,
   [ANNOTATION.appId]: String(appId),
@@ -81,7 +81,9 @@ const entityMarks = ({ type, name, appId, installationId, repoFullName }: Worker
   ...(repoFullName === undefined ? {} : { [ANNOTATION.repository]: repoFullName }),
 });
 
-/** Reads the identity back; undefined if a needed mark is missing or no number, for then the object is not one that we made. */
+/**
+ * Reads the identity back. Undefined if we did not make the object: a label is missing or invalid.
+ */
 export function identityOf(metadata: {
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
@@ -113,7 +115,7 @@ export function identityOf(metadata: {
 const LOGIN = /^[\w.-]{1,100}$/;
 const REPOSITORY = /^[\w.-]{1,100}\/[\w.-]{1,100}$/;
 
-/** Undefined if anything of it is missing or has not the form that GitHub gives it. */
+/** Undefined if a part is missing or does not have GitHub's form. */
 function entityOf(annotations: Readonly<Record<string, string>>): WorkerEntity | undefined {
   const type = annotations[ANNOTATION.entityType];
   const name = annotations[ANNOTATION.entityName];
@@ -126,7 +128,7 @@ function entityOf(annotations: Readonly<Record<string, string>>): WorkerEntity |
   return { type, name, appId, installationId, ...repository };
 }
 
-/** Selects the objects of one instance. */
+/** The label selector of one instance's objects. */
 export function instanceSelector(instance: string): string {
   return `${LABEL.managedBy}=${MANAGED_BY},${LABEL.instance}=${instance}`;
 }

@@ -6,20 +6,20 @@ import type { ObjectName } from './pods.ts';
 export interface LogTail extends ObjectName {
   readonly container: string;
   readonly tailLines: number;
-  /** Bytes of UTF-8 that are kept, from the end. */
+  /** Most bytes of UTF-8 to keep, from the end. */
   readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** `text: null` says that the log could not be read, and why: that is no proof of anything (E5). */
+/** `text: null`: the log could not be read, which proves nothing. */
 export type LogRead = { readonly text: string } | { readonly text: null; readonly failure: KubeFailure };
 
-/** The cluster cuts at the end of what was asked for, so it gets a wider limit than ours: one line may be 16 KB long. */
+/** The cluster cuts off the end, so this limit is wider than ours: a line may have 16 KB. */
 export const LOG_TRANSFER_LIMIT_BYTES = 4 * 1024 * 1024;
 
 /**
- * The end of a container's log. A pod on no node yet has an empty one. Never throws for the cluster's sake: a node
- * that is away or a pod that is gone is a value.
+ * Reads the end of a container's log. It is empty while the pod has no node. A failure of the
+ * cluster is a value, not an error.
  */
 export async function readLogTail(
   cluster: Cluster,
@@ -29,7 +29,7 @@ export async function readLogTail(
   return read.text === null ? read : { text: keepEnd(read.text, maxBytes) };
 }
 
-/** The beginning of a container's log, `bytes` of it at most. Otherwise as `readLogTail`. */
+/** Reads the beginning of a container's log, at most `bytes`. Otherwise like `readLogTail`. */
 export async function readLogHead(
   cluster: Cluster,
   { container, bytes, signal, ...pod }: ObjectName & { readonly container: string; readonly bytes: number; readonly signal: AbortSignal },
@@ -45,14 +45,14 @@ async function readLog(
 ): Promise<LogRead> {
   try {
     const path = objectPath(namespace, 'pods', name, 'log');
-    return { text: await callText(cluster, { method: 'GET', path, query, accept: '*/*', signal, ofNode: true }) };
+    return { text: await callText(cluster, { method: 'GET', path, query, accept: '*/*', signal, answeredByNode: true }) };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     return { text: null, failure: classifyKubeError(error) };
   }
 }
 
-/** The last bytes, from the beginning of a line unless one line alone is too long. */
+/** The last bytes of a text. They begin with a line, unless one line alone is too long. */
 export function keepEnd(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return text;
@@ -60,7 +60,7 @@ export function keepEnd(text: string, maxBytes: number): string {
   const atLineStart = bytes[start - 1] === 0x0a;
   const lineEnd = bytes.indexOf(0x0a, start);
   if (!atLineStart && lineEnd !== -1 && lineEnd < bytes.length - 1) start = lineEnd + 1;
-  // Continuation bytes at the front belong to a character that was cut.
+  // Continuation bytes at the front are the rest of a cut character.
   while (((bytes[start] ?? 0) & 0xc0) === 0x80) start++;
   return bytes.subarray(start).toString();
 }

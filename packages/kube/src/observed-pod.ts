@@ -1,5 +1,5 @@
 import type { V1ContainerStatus, V1Pod, V1PodCondition, V1PodStatus } from '@kubernetes/client-node';
-import type { AsSent } from './as-sent.ts';
+import type { WireJson } from './wire-json.ts';
 import { identityOf, type WorkerIdentity } from './labels.ts';
 import { RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
 
@@ -7,7 +7,7 @@ export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown
 
 export interface ObservedContainer {
   readonly name: string;
-  /** `unknown` before the kubelet has said anything. */
+  /** `unknown` before the kubelet's first report. */
   readonly state: 'waiting' | 'running' | 'terminated' | 'unknown';
   readonly exitCode?: number;
   readonly reason?: string;
@@ -21,46 +21,46 @@ export interface ObservedCondition {
   readonly message?: string;
 }
 
-/** A pod, reduced to the fields that are used (C8). A pod of 10 KB becomes one of a few hundred bytes. */
+/** A pod, reduced from some 10 KB to the few hundred bytes that we use. */
 export interface ObservedPod {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
   readonly resourceVersion: string;
   readonly phase: PodPhase;
-  /** The runner's. */
+  /** The runner's image. */
   readonly image?: string;
   readonly nodeName?: string;
   readonly createdAt: Date;
-  /** The earliest start of a container that is not an init container; absent if none ever started. */
+  /** The earliest start of a main container; absent if none ever started. */
   readonly runningAt?: Date;
-  /** The end of the last container, once the phase is Succeeded or Failed and the pod's status tells it. */
+  /** When the last container ended, if the phase is Succeeded or Failed and the status says it. */
   readonly endedAt?: Date;
   readonly runner: ObservedContainer;
-  /** All containers, init containers first, the runner's included. */
+  /** All containers: init containers first, the runner's included. */
   readonly containers: readonly ObservedContainer[];
-  /** True when no container but native sidecars runs and none will: only then the worker's row may end (A3). */
+  /** No main container runs or will run. Only then may the worker's row end. */
   readonly containersTerminated: boolean;
-  /** Why a container cannot start, such as ImagePullBackOff; the usual steps of a start are no reason. */
+  /** Why a container cannot start, such as ImagePullBackOff; absent during a normal start. */
   readonly waitingReason?: string;
   readonly waitingMessage?: string;
-  /** The scheduler's sentence when it finds no node. */
+  /** The Kubernetes scheduler's message if it finds no node. */
   readonly unschedulable?: string;
-  /** Who ended or ends it in favour of others, such as EvictionByEvictionAPI. */
+  /** Why the cluster ends the pod, such as EvictionByEvictionAPI. */
   readonly disruption?: string;
-  /** Its conditions that are not as they are in a pod that does well. */
+  /** The conditions that differ from a healthy pod's. */
   readonly conditions?: readonly ObservedCondition[];
   readonly podReason?: string;
   readonly podMessage?: string;
   readonly deletionTimestamp?: Date;
-  /** How long after its deletion was asked for that is. */
+  /** The grace period of the deletion. */
   readonly deletionGraceSeconds?: number;
-  /** What our labels and annotations say; absent for a pod that is not ours. */
+  /** Read from our labels and annotations; absent if the pod is not ours. */
   readonly worker?: WorkerIdentity;
 }
 
-/** Reads a pod as the API server sends it. Pure. */
-export function observePod(pod: AsSent<V1Pod>): ObservedPod {
+/** Reduces a pod of the API server. Pure. */
+export function observePod(pod: WireJson<V1Pod>): ObservedPod {
   const { metadata = {}, spec, status = {} } = pod;
   const phase = phaseOf(status);
   const ended = phase === 'Succeeded' || phase === 'Failed';
@@ -98,11 +98,11 @@ export function observePod(pod: AsSent<V1Pod>): ObservedPod {
 
 const PHASES: readonly PodPhase[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
 
-function phaseOf({ phase }: AsSent<V1PodStatus>): PodPhase {
+function phaseOf({ phase }: WireJson<V1PodStatus>): PodPhase {
   return PHASES.find((known) => known === phase) ?? 'Pending';
 }
 
-function observeContainer({ name, state }: AsSent<V1ContainerStatus>): ObservedContainer {
+function observeContainer({ name, state }: WireJson<V1ContainerStatus>): ObservedContainer {
   if (state?.terminated) {
     const { exitCode, reason, message } = state.terminated;
     return { name, state: 'terminated', exitCode, ...present('reason', reason), ...present('message', message) };
@@ -115,7 +115,7 @@ function observeContainer({ name, state }: AsSent<V1ContainerStatus>): ObservedC
   return { name, state: 'unknown' };
 }
 
-/** What a container's kubelet calls it while all goes well. */
+/** The kubelet's reasons during a normal start. */
 const STARTING = new Set(['ContainerCreating', 'PodInitializing']);
 
 function waitingOf(containers: readonly ObservedContainer[]): { waitingReason?: string; waitingMessage?: string } {
@@ -123,7 +123,7 @@ function waitingOf(containers: readonly ObservedContainer[]): { waitingReason?: 
   return stuck === undefined ? {} : { ...present('waitingReason', stuck.reason), ...present('waitingMessage', stuck.message) };
 }
 
-function startOf(containers: readonly AsSent<V1ContainerStatus>[]): Date | undefined {
+function startOf(containers: readonly WireJson<V1ContainerStatus>[]): Date | undefined {
   const starts = containers.flatMap(({ state, lastState }) => [
     instant(state?.running?.startedAt),
     instant(state?.terminated?.startedAt),
@@ -132,24 +132,24 @@ function startOf(containers: readonly AsSent<V1ContainerStatus>[]): Date | undef
   return starts.filter((start) => start !== undefined).toSorted(byTime)[0];
 }
 
-function endOf(status: AsSent<V1PodStatus>): Date | undefined {
+function endOf(status: WireJson<V1PodStatus>): Date | undefined {
   const ends = (status.containerStatuses ?? []).map(({ state }) => instant(state?.terminated?.finishedAt));
   const last = ends
     .filter((end) => end !== undefined)
     .toSorted(byTime)
     .at(-1);
-  // An evicted pod may have no container status at all; its conditions changed when it ended.
+  // An evicted pod may have no container status. Its conditions changed when it ended.
   return last ?? changeOf(status.conditions ?? [], 'DisruptionTarget') ?? changeOf(status.conditions ?? [], 'Ready');
 }
 
-function changeOf(conditions: readonly AsSent<V1PodCondition>[], type: string): Date | undefined {
+function changeOf(conditions: readonly WireJson<V1PodCondition>[], type: string): Date | undefined {
   return instant(conditions.find((condition) => condition.type === type)?.lastTransitionTime);
 }
 
-const conditionOf = (conditions: readonly AsSent<V1PodCondition>[], wanted: string, status: string) =>
+const conditionOf = (conditions: readonly WireJson<V1PodCondition>[], wanted: string, status: string) =>
   conditions.find((condition) => condition.type === wanted && condition.status === status);
 
-function conditionsOf(conditions: readonly AsSent<V1PodCondition>[]): { conditions?: ObservedCondition[] } {
+function conditionsOf(conditions: readonly WireJson<V1PodCondition>[]): { conditions?: ObservedCondition[] } {
   const bad = conditions.filter(({ type, status }) => (status !== 'True') !== (type === 'DisruptionTarget'));
   if (bad.length === 0) return {};
   return {
@@ -159,10 +159,10 @@ function conditionsOf(conditions: readonly AsSent<V1PodCondition>[]): { conditio
   };
 }
 
-/** Gates hold a pod back until somebody's quota has room for it, which is no room either. */
+/** A scheduling gate holds a pod until a quota has room, which is also a lack of room. */
 const NOT_SCHEDULED = new Set(['Unschedulable', 'SchedulingGated']);
 
-function unschedulableMessage(conditions: readonly AsSent<V1PodCondition>[]): string | undefined {
+function unschedulableMessage(conditions: readonly WireJson<V1PodCondition>[]): string | undefined {
   const waits = conditionOf(conditions, 'PodScheduled', 'False');
   return waits?.reason !== undefined && NOT_SCHEDULED.has(waits.reason) ? (waits.message ?? 'no node fits') : undefined;
 }
@@ -176,7 +176,7 @@ function instant(text: string | null | undefined): Date | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date;
 }
 
-/** `{ key: value }`, or nothing for an absent value, so that an object never holds `undefined`. */
+/** `{ key: value }`, or `{}` for an absent value, so that no object holds `undefined`. */
 function present<K extends string, V>(key: K, value: V | null | undefined): { [P in K]?: V } {
   return value === undefined || value === null ? {} : ({ [key]: value } as { [P in K]: V });
 }

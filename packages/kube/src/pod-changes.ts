@@ -6,14 +6,17 @@ import { observePod, type ObservedPod } from './observed-pod.ts';
 import { readPod, type PodSelection } from './pods.ts';
 
 export type PodChange =
-  /** The pod of `deleted` is as it was before: its phase may still say Running. A pod that lost our labels is `deleted` too. */
+  /**
+   * The pod of `deleted` shows its state before: its phase may be Running. A pod that lost our
+   * labels is `deleted` too.
+   */
   | { readonly type: 'added' | 'modified' | 'deleted'; readonly pod: ObservedPod; readonly resourceVersion: string }
   | { readonly type: 'bookmark'; readonly resourceVersion: string };
 
 /**
- * One watch connection as a stream of changes, as many at once as have arrived, and read no faster than they are taken. Ends when the server
- * ends it (after `seconds` at the latest). Throws KubeError: `gone` when the version is too old, whether that comes as a status or within
- * the stream; what came before it is yielded first.
+ * Reads one watch connection. Yields all changes that have arrived, no faster than the caller takes
+ * them. Ends when the server ends it, after `seconds` at the latest. Throws KubeError, `gone` if
+ * the version is too old; changes before the error are yielded first.
  */
 export async function* podChanges(
   cluster: Cluster,
@@ -96,7 +99,7 @@ function parseLine(line: string): { type: unknown; object: unknown } {
     const value = readJson(line);
     if (isRecord(value)) return { type: value['type'], object: value['object'] };
   } catch (error) {
-    throw new KubeError({ kind: 'unavailable', message: 'The watch of pods sent a line that is no JSON.' }, { cause: error });
+    throw new KubeError({ kind: 'unavailable', message: 'The watch of pods sent a line that is not JSON.' }, { cause: error });
   }
-  throw new KubeError({ kind: 'unavailable', message: 'The watch of pods sent a line that is no event.' });
+  throw new KubeError({ kind: 'unavailable', message: 'The watch of pods sent a line that is not an event.' });
 }

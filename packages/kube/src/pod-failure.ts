@@ -1,7 +1,7 @@
 import type { ObservedContainer, ObservedPod } from './observed-pod.ts';
 import { RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
 
-/** Why a runner's pod failed or cannot start; a closed set, for it becomes a label and a column. */
+/** Why a runner's pod failed or cannot start. A closed set: metrics use it as a label. */
 export type PodFailureReason =
   | 'image_pull'
   | 'container_config'
@@ -19,7 +19,7 @@ export type PodFailureReason =
 
 export interface PodFailure {
   readonly reason: PodFailureReason;
-  /** For people: what Kubernetes says, in its own words where it has some. */
+  /** For people: Kubernetes' own words, if it has any. */
   readonly message: string;
 }
 
@@ -53,14 +53,17 @@ const CONTAINER_REASONS: readonly [PodFailureReason, ReadonlySet<string>][] = [
     ]),
   ],
   ['crash_loop', new Set(['CrashLoopBackOff'])],
-  // The kubelet found nothing of the container any more, as after its node's restart.
+  // The kubelet no longer finds the container, as after its node's restart.
   ['node_lost', new Set(['ContainerStatusUnknown'])],
   ['deadline', new Set(['DeadlineExceeded'])],
 ];
 
 const EVICTED = new Set(['Evicted', 'Preempting']);
 const NODE_LOST = new Set(['NodeLost', 'NodeShutdown', 'Shutdown', 'Terminated']);
-/** A kubelet did not take what the scheduler gave it; of each resource it has a reason of its own, such as OutOfcpu. */
+/**
+ * The kubelet refused a pod that the Kubernetes scheduler placed. `NODE_FULL`: OutOfcpu and the
+ * like.
+ */
 const NODE_REFUSED = new Set([
   'UnexpectedAdmissionError',
   'NodeAffinity',
@@ -74,25 +77,29 @@ const NODE_REFUSED = new Set([
 ]);
 const NODE_FULL = /^OutOf\w/;
 
-/** Reasons of the condition DisruptionTarget that tell of a lost node; all others are somebody's wish to have the pod's place. */
+/** Reasons of the condition DisruptionTarget for a lost node. All other reasons are evictions. */
 const NODE_GONE = new Set(['DeletionByTaintManager', 'DeletionByPodGC']);
 
-/** What the runner ends with when GitHub serves its version no more, where the environment asks for that (our pods' does). */
+/**
+ * The exit code of a runner whose version GitHub no longer serves. Our pods' environment enables
+ * it.
+ */
 const OUTDATED_EXIT_CODE = 7;
 
-/** What processes end with that were asked to end, and those that did not heed it. */
+/** Exit codes after SIGTERM and SIGKILL. */
 const ENDED_BY_SIGNAL = new Set([143, 137]);
 
 /**
- * Why a pod failed or was ended, or what keeps one from starting; undefined where none of these: by the reasons of its status and by exit
- * codes, never by messages. Who ended it speaks first: a runner that is asked to end does so well.
+ * Why a pod failed, was ended, or cannot start; undefined if none of these. Reads the status'
+ * reasons and exit codes, never messages. A deletion or eviction decides first: the runner may exit
+ * with 0.
  */
 export function podFailure(pod: ObservedPod): PodFailure | undefined {
   const { phase, podReason, podMessage, waitingReason, waitingMessage, unschedulable } = pod;
   switch (phase) {
     case 'Succeeded':
       return endedByOthers(pod);
-    // A sidecar that cannot go on does not keep the runner from working.
+    // A broken sidecar does not keep the runner from working.
     case 'Running':
       return undefined;
     case 'Pending':
@@ -102,13 +109,13 @@ export function podFailure(pod: ObservedPod): PodFailure | undefined {
       return unschedulable === undefined ? undefined : { reason: 'unschedulable', message: unschedulable };
     case 'Failed': {
       if (podReason !== undefined) return { reason: reasonOfPod(podReason), message: said(podReason, podMessage) };
-      const guilty = guiltyContainer(pod);
-      const exit = guilty === undefined ? undefined : exitOf(guilty);
+      const failed = failedContainer(pod);
+      const exit = failed === undefined ? undefined : exitOf(failed);
       const others = endedByOthers(pod, exit);
       if (pod.disruption !== undefined && others !== undefined) return others;
-      if (guilty === undefined || exit === undefined) return { reason: 'unknown', message: 'the pod failed' };
-      const reason = reasonOfExit(guilty);
-      return reason === 'exit_code' && ENDED_BY_SIGNAL.has(guilty.exitCode ?? 0) && others !== undefined
+      if (failed === undefined || exit === undefined) return { reason: 'unknown', message: 'the pod failed' };
+      const reason = reasonOfExit(failed);
+      return reason === 'exit_code' && ENDED_BY_SIGNAL.has(failed.exitCode ?? 0) && others !== undefined
         ? others
         : { reason, message: exit };
     }
@@ -117,14 +124,14 @@ export function podFailure(pod: ObservedPod): PodFailure | undefined {
   }
 }
 
-/** A pod that has ended is deleted at once: one that ended with its deletion under way was deleted before. */
+/** Pods are deleted soon after their end. A deletion before the end explains the end. */
 function endedByOthers({ disruption, deletionTimestamp }: ObservedPod, exit?: string): PodFailure | undefined {
   if (disruption !== undefined) return { reason: NODE_GONE.has(disruption) ? 'node_lost' : 'evicted', message: said(disruption, exit) };
   return deletionTimestamp === undefined ? undefined : { reason: 'pod_deleted', message: said('the pod was deleted', exit) };
 }
 
-/** The container that made the pod fail: the runner's if it did, else the first that ended badly. */
-const guiltyContainer = ({ runner, containers }: Pick<ObservedPod, 'runner' | 'containers'>): ObservedContainer | undefined =>
+/** The container that made the pod fail: the runner's if it failed, else the first that failed. */
+const failedContainer = ({ runner, containers }: Pick<ObservedPod, 'runner' | 'containers'>): ObservedContainer | undefined =>
   [runner, ...containers].find(({ exitCode }) => exitCode !== undefined && exitCode !== 0);
 
 function reasonOfPod(reason: string): PodFailureReason {

@@ -2,7 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { runnerPod } from './runner-pod.ts';
 
-/** Of another image a template's runner keeps its own command, which a pool's keys do not ask for. */
+/**
+ * Of another image a template's runner keeps its own command, which a pool's keys do not ask for.
+ */
 const image = 'ghcr.io/actions/actions-runner:latest';
 
 /** The pod of a pool, as the scheduler makes it. */

@@ -1,5 +1,5 @@
 import type { V1Pod } from '@kubernetes/client-node';
-import type { AsSent } from './as-sent.ts';
+import type { WireJson } from './wire-json.ts';
 import { callJson, objectPath } from './call.ts';
 import type { Cluster } from './connect.ts';
 import { isRecord, KubeError } from './errors.ts';
@@ -14,16 +14,20 @@ export interface ObjectName {
 export interface CreatedPod {
   readonly outcome: 'created' | 'exists';
   readonly uid: string;
-  /** What the cluster says of a pod that it made all the same: fields that it dropped, policies that only warn. */
+  /** The cluster's warnings: dropped fields, policies that only warn. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Creates the pod, or finds that one of this name is there already, as after a call whose answer was lost. With `dryRun` the cluster only
- * says whether it would.
- * Throws KubeError: `forbidden` for quota and admission policies, `invalid` for a manifest that the cluster refuses.
+ * Creates the pod, or finds an existing one of this name, as after a lost answer. With `dryRun` the
+ * cluster only says whether it would. Throws KubeError: `forbidden` for quotas and admission
+ * policies, `invalid` for a manifest that the cluster refuses.
  */
-export async function createPod(cluster: Cluster, pod: AsSent<V1Pod>, { dryRun = false }: { dryRun?: boolean } = {}): Promise<CreatedPod> {
+export async function createPod(
+  cluster: Cluster,
+  pod: WireJson<V1Pod>,
+  { dryRun = false }: { dryRun?: boolean } = {},
+): Promise<CreatedPod> {
   const name = { namespace: pod.metadata?.namespace ?? '', name: pod.metadata?.name ?? '' };
   try {
     let warnings: readonly string[] = [];
@@ -61,7 +65,10 @@ export interface PodDeletion extends ObjectName {
   readonly resourceVersion?: string | undefined;
 }
 
-/** Asks for the pod's end; it goes after its grace period. `changed`: a precondition failed, nothing was done. */
+/**
+ * Asks for the pod's end; it goes after its grace period. `changed`: a precondition failed, nothing
+ * was done.
+ */
 export async function deletePod(cluster: Cluster, pod: PodDeletion): Promise<'deleted' | 'absent' | 'changed'> {
   const { uid, resourceVersion } = pod;
   const preconditions = { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
@@ -81,20 +88,21 @@ const PAGE_SIZE = 500;
 
 export interface PodSelection {
   readonly namespace: string;
-  /** Only pods that this instance made (A8). */
+  /** Only pods that this instance made. */
   readonly instance: string;
   readonly pageSize?: number | undefined;
 }
 
 export interface PodList {
   readonly pods: ObservedPod[];
-  /** Where a watch goes on from. */
+  /** A watch continues from it. */
   readonly resourceVersion: string;
 }
 
 /**
- * All pods of the instance as they were at one moment, after the call began: the first page is read consistently, and the others are of
- * the same version. Each object is reduced as its page arrives. Throws KubeError, `gone` if the pages took so long that they expired.
+ * Lists all pods of the instance at one moment after the call began. The first page is a consistent
+ * read, and the others have the same version. Each page is reduced on arrival. Throws KubeError,
+ * `gone` if a page expired.
  */
 export async function listPods(cluster: Cluster, selection: PodSelection, signal?: AbortSignal): Promise<PodList> {
   const pods: ObservedPod[] = [];
@@ -115,20 +123,20 @@ export async function listPods(cluster: Cluster, selection: PodSelection, signal
   return { pods, resourceVersion };
 }
 
-function readPodPage(value: unknown): { items: AsSent<V1Pod>[]; next: string | undefined; resourceVersion: string } {
+function readPodPage(value: unknown): { items: WireJson<V1Pod>[]; next: string | undefined; resourceVersion: string } {
   const metadata = isRecord(value) ? value['metadata'] : undefined;
   if (!isRecord(value) || !isRecord(metadata) || typeof metadata['resourceVersion'] !== 'string') {
-    throw new KubeError({ kind: 'unavailable', message: 'The answer to a list of pods is no PodList.' });
+    throw new KubeError({ kind: 'unavailable', message: 'The answer to a list of pods is not a PodList.' });
   }
   const items = Array.isArray(value['items']) ? value['items'].map(readPod) : [];
   const next = metadata['continue'];
   return { items, next: typeof next === 'string' && next !== '' ? next : undefined, resourceVersion: metadata['resourceVersion'] };
 }
 
-/** Checks that the answer has the form of an object at all; its fields are the API server's word. */
-export function readPod(value: unknown): AsSent<V1Pod> {
+/** Checks that the answer is an object. Its fields are not checked. */
+export function readPod(value: unknown): WireJson<V1Pod> {
   if (!isRecord(value) || !isRecord(value['metadata'])) {
-    throw new KubeError({ kind: 'unavailable', message: 'The answer to a call for a pod is no Pod.' });
+    throw new KubeError({ kind: 'unavailable', message: 'The answer to a call for a pod is not a Pod.' });
   }
   return value;
 }

@@ -3,8 +3,8 @@ import type { Cluster } from './connect.ts';
 import { isAway, KubeError } from './errors.ts';
 
 /**
- * Whether the API server answers us: asked for its version, which it reads nowhere. One that is busy, or does not know us, does not. Never
- * throws; false too once the signal has aborted.
+ * Whether the API server answers a call for its version. False if it is busy, refuses our
+ * credentials, or the signal has aborted. Never throws.
  */
 export async function answersProbe(cluster: Cluster, signal: AbortSignal): Promise<boolean> {
   try {

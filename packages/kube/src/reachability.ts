@@ -1,38 +1,38 @@
 import { isAway, type KubeFailure } from './errors.ts';
 
-/** Told when the API server goes and when it is back, once each. Nothing here may throw. */
+/** Called once when the API server goes away, and once when it is back. Must not throw. */
 export interface ReachabilityEvents {
-  /** With the first failure. */
+  /** Gets the first failure. */
   away(failure: KubeFailure): void;
-  /** How long it was away, and how many calls failed meanwhile. */
+  /** Gets how long it was away, and how many calls failed meanwhile. */
   back(outage: { readonly ms: number; readonly failedCalls: number }): void;
 }
 
-/** How long calls are answered before the server counts as back: one that answers every other call is one outage, not many. */
+/** Calls must succeed for this long until the server is back: flapping counts as one outage. */
 const CALM_MS = 5_000;
 
 interface Outage {
   readonly since: number;
   failedCalls: number;
   lastFailureAt: number;
-  /** The first answer since then. */
+  /** The first answer since the last failure. */
   answeredAt: number | undefined;
 }
 
 /**
- * Makes what each call is reported to: with its failure, if it has one. An answer after which nothing fails for the calm time is the end,
- * whether or not anything else is called: a quiet cluster has one watch and no other call for minutes. Times in milliseconds of a clock
- * that only goes forward.
+ * Makes the function that each call reports its end to, with its failure if it failed. An outage
+ * ends with the first answer after which nothing fails for `CALM_MS`. A timer decides this: a quiet
+ * cluster may have no further call for minutes. `now` is a monotonic clock in milliseconds.
  */
 export function createReachability(events: ReachabilityEvents, now: () => number = () => performance.now()) {
   let outage: Outage | undefined;
   let calm: NodeJS.Timeout | undefined;
-  const lookAgain = (): void => {
+  const endIfCalm = (): void => {
     if (outage?.answeredAt === undefined) return;
     const leftMs = outage.lastFailureAt + CALM_MS - now();
     clearTimeout(calm);
     if (leftMs > 0) {
-      calm = setTimeout(lookAgain, leftMs).unref();
+      calm = setTimeout(endIfCalm, leftMs).unref();
       return;
     }
     events.back({ ms: outage.answeredAt - outage.since, failedCalls: outage.failedCalls });
@@ -47,6 +47,6 @@ export function createReachability(events: ReachabilityEvents, now: () => number
     }
     if (outage === undefined) return;
     outage.answeredAt ??= at;
-    lookAgain();
+    endIfCalm();
   };
 }

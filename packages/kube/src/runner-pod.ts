@@ -10,50 +10,61 @@ import {
   templateRunner,
 } from '@paddock/domain/pools/pod-template';
 import type { Pool } from '@paddock/domain/pools/pool';
-import { type Additions, beside, type Container, layOver, mergeContainers, sameName, type Volume, withoutNulls } from './additions.ts';
-import type { AsSent } from './as-sent.ts';
+import {
+  type Additions,
+  mergeLists,
+  type Container,
+  overlayContainer,
+  mergeContainers,
+  sameName,
+  type Volume,
+  dropNulls,
+} from './additions.ts';
+import type { WireJson } from './wire-json.ts';
 import { dindAdditions } from './dind.ts';
-import { marksOf, type WorkerIdentity } from './labels.ts';
-import { caAdditions, caMountOfDaemon, proxyVariables } from './outside.ts';
+import { labelsAndAnnotations, type WorkerIdentity } from './labels.ts';
+import { caAdditions, daemonCaMount, proxyVariables } from './proxy-and-ca.ts';
 
-/** Where in the Secret the JIT config stands. */
+/** The Secret's key for the JIT config. */
 export const JIT_CONFIG_KEY = 'jitconfig';
 const JIT_CONFIG_VARIABLE = 'ACTIONS_RUNNER_INPUT_JITCONFIG';
 const RUN_SCRIPT = '/home/runner/run.sh';
-/** Set where jobs run in pods of their own, which the runner makes through the API server. */
+/** Set if the runner makes a pod for each job through the API server. */
 const HOOKS_VARIABLE = 'ACTIONS_RUNNER_CONTAINER_HOOKS';
 
 /**
- * GitHub lets a job on a self-hosted runner take 5 days, and forgets a runner that waits for one after a day: a shorter deadline would
- * kill a working runner (P2). The default leaves a day for the image and the clean-up.
+ * GitHub lets a job on a self-hosted runner take 5 days, and drops a waiting runner after one day.
+ * A shorter deadline would kill a working runner. The default leaves a day for the image and
+ * clean-up.
  */
 export const SHORTEST_DEADLINE_SECONDS = 6.25 * 86_400;
 const DEFAULT_DEADLINE_SECONDS = 7 * 86_400;
 
-/** What a pool says of its pods. */
+/** The keys of a pool that shape its pods. */
 export type PodSettings = Partial<Pick<Pool, 'template' | 'containerMode' | 'proxy' | 'caBundle'> & PodKeys> & Pick<Pool, 'image'>;
 
 export interface RunnerPodSpec extends WorkerIdentity, PodSettings {
-  /** The name of worker, registration, Secret and pod alike. */
+  /** The name of the worker, its registration, Secret and pod. */
   readonly name: string;
   readonly namespace: string;
 }
 
 /**
- * The pod of one worker. The template's fields are kept as they are, unknown ones included, except where they would break the runner;
- * docs/pools.md has the table of what wins. The JIT config itself is nowhere in it: the container reads it from the Secret.
+ * The pod of one worker. It keeps the template's fields, unknown ones included, except those that
+ * would break the runner (the table in docs/pools.md). It does not hold the JIT config: the
+ * container reads that from the Secret.
  */
-export function runnerPod(worker: RunnerPodSpec): AsSent<V1Pod> {
+export function runnerPod(worker: RunnerPodSpec): WireJson<V1Pod> {
   const template = templateWithKeys(worker);
-  const metadata = withoutNulls<NonNullable<PodTemplate['metadata']>>(template.metadata ?? {});
-  const spec = withoutNulls<NonNullable<PodTemplate['spec']>>(template.spec ?? {});
+  const metadata = dropNulls<NonNullable<PodTemplate['metadata']>>(template.metadata ?? {});
+  const spec = dropNulls<NonNullable<PodTemplate['spec']>>(template.spec ?? {});
   const { activeDeadlineSeconds: deadline, containers = [], initContainers = [], volumes = [], ...rest } = spec;
   const additions = additionsOf(worker);
   const runner = containers.find(({ name }) => name === RUNNER_CONTAINER);
   const sidecars = containers.filter(({ name }) => name !== RUNNER_CONTAINER && !isReplacedDaemon(name, worker)).map(asSidecar);
   const init = mergeContainers(additions.initContainers ?? [], [...initContainers, ...sidecars]);
-  const allVolumes = beside(additions.volumes, volumes as Volume[], sameName);
-  const marks = marksOf(worker);
+  const allVolumes = mergeLists(additions.volumes, volumes as Volume[], sameName);
+  const marks = labelsAndAnnotations(worker);
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -62,7 +73,7 @@ export function runnerPod(worker: RunnerPodSpec): AsSent<V1Pod> {
       namespace: worker.namespace,
       labels: { ...metadata.labels, ...marks.labels },
       annotations: {
-        // A node that is emptied under a running job loses that job: nothing can move it.
+        // A job cannot move: if its node is emptied, it is lost.
         'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false',
         'karpenter.sh/do-not-disrupt': 'true',
         ...metadata.annotations,
@@ -70,7 +81,7 @@ export function runnerPod(worker: RunnerPodSpec): AsSent<V1Pod> {
       },
     },
     spec: {
-      // Jobs run foreign code: no credentials of the cluster unless the template asks for them.
+      // Jobs run foreign code: no credentials of the cluster, unless the template wants them.
       ...(needsAccount(spec, runner) ? {} : { automountServiceAccountToken: false }),
       enableServiceLinks: false,
       ...rest,
@@ -85,12 +96,13 @@ export function runnerPod(worker: RunnerPodSpec): AsSent<V1Pod> {
 }
 
 /**
- * The daemon of the container mode replaces one of the same name among the template's containers, as in the chart of
- * actions-runner-controller. Merged, the two could disagree about the socket. `initContainers` is where to change ours.
+ * The container mode's daemon replaces a container of its name in the template, as in the chart of
+ * actions-runner-controller. Merged, the two could disagree about the socket. A template changes
+ * our daemon in `initContainers`.
  */
 const isReplacedDaemon = (name: string, { containerMode }: PodSettings): boolean => name === DAEMON_CONTAINER && containerMode === 'dind';
 
-/** A template that names an account, or runs jobs in pods of their own, works with the cluster: there Kubernetes' own default holds. */
+/** Kubernetes' default holds if the template names a service account, or the runner makes pods. */
 function needsAccount(spec: Readonly<Record<string, unknown>>, runner: PodTemplateContainer | undefined): boolean {
   const isNamed = [spec['serviceAccountName'], spec['serviceAccount']].some((name) => typeof name === 'string' && name !== '');
   return isNamed || (runner?.env ?? []).some(({ name }) => name === HOOKS_VARIABLE);
@@ -101,7 +113,7 @@ function additionsOf({ image, containerMode = 'none', proxy, caBundle }: PodSett
   const ca = caBundle === undefined ? {} : caAdditions(caBundle);
   const dind: Additions =
     containerMode === 'dind'
-      ? dindAdditions({ runnerImage: image, env, mounts: caBundle === undefined ? [] : [caMountOfDaemon(caBundle)] })
+      ? dindAdditions({ runnerImage: image, env, mounts: caBundle === undefined ? [] : [daemonCaMount(caBundle)] })
       : {};
   return {
     env: [...env, ...(ca.env ?? []), ...(dind.env ?? [])],
@@ -113,18 +125,18 @@ function additionsOf({ image, containerMode = 'none', proxy, caBundle }: PodSett
 
 function runnerContainer(theirs: PodTemplateContainer | undefined, worker: RunnerPodSpec, { env = [], mounts = [] }: Additions): Container {
   const jitConfig = { name: JIT_CONFIG_VARIABLE, valueFrom: { secretKeyRef: { name: worker.name, key: JIT_CONFIG_KEY } } };
-  // A runner that GitHub calls too old then ends with exit code 7 instead of 0, which tells an outdated image from a finished job.
+  // An outdated runner then exits with 7 instead of 0, the code of a finished job.
   const deprecation = { name: 'ACTIONS_RUNNER_RETURN_VERSION_DEPRECATED_EXIT_CODE', value: '1' };
-  // A container that starts again has no registration left: what the pod says of restarts holds for it.
+  // A restarted container would have no registration, so the pod's `restartPolicy` holds.
   const { restartPolicy: _restart, restartPolicyRules: _rules, env: theirEnv, ...given } = theirs ?? { name: RUNNER_CONTAINER };
   const ours = { name: RUNNER_CONTAINER, ...commandOf(worker), env: [deprecation, ...env], volumeMounts: [...mounts] };
-  const laid = layOver(ours, { ...given, env: theirEnv?.filter((variable) => variable.name !== JIT_CONFIG_VARIABLE) });
+  const laid = overlayContainer(ours, { ...given, env: theirEnv?.filter((variable) => variable.name !== JIT_CONFIG_VARIABLE) });
   return { ...laid, image: worker.image, env: [jitConfig, ...(laid.env ?? [])] };
 }
 
 /**
- * The official image starts nothing of its own. What a template says of its runner was written for the image that it runs: an ENTRYPOINT
- * there, and arguments to it, are left alone.
+ * The official image has no command. A template's runner container was written for its image, so an
+ * ENTRYPOINT of another image, and arguments to it, stay as they are.
  */
 function commandOf({ image, template }: PodSettings): { command?: string[] } {
   const theirs = templateRunner(template);
@@ -132,7 +144,7 @@ function commandOf({ image, template }: PodSettings): { command?: string[] } {
   return isLeftToImage ? {} : { command: [RUN_SCRIPT] };
 }
 
-/** The pod ends when its runner does, so whatever the template puts beside the runner is a native sidecar. */
+/** The pod must end with its runner, so all other containers become native sidecars. */
 const asSidecar = (container: PodTemplateContainer): PodTemplateContainer => ({ ...container, restartPolicy: 'Always' });
 
 export interface RunnerSecretSpec extends WorkerIdentity {
@@ -142,11 +154,12 @@ export interface RunnerSecretSpec extends WorkerIdentity {
 }
 
 /**
- * The Secret that carries the JIT config from the registration to the pod. Immutable, for a JIT config is never exchanged, and so kubelets
- * need not watch it. Its owner is set later, when the pod's uid is known (C6).
+ * The Secret that carries the JIT config from the registration to the pod. A JIT config never
+ * changes, so the Secret is immutable and kubelets need not watch it. Its owner is set once the pod
+ * has a uid.
  */
-export function runnerSecret(worker: RunnerSecretSpec): AsSent<V1Secret> {
-  const marks = marksOf(worker);
+export function runnerSecret(worker: RunnerSecretSpec): WireJson<V1Secret> {
+  const marks = labelsAndAnnotations(worker);
   return {
     apiVersion: 'v1',
     kind: 'Secret',

@@ -5,24 +5,24 @@ import { jobInLog } from './job-begun.ts';
 import { LOG_TRANSFER_LIMIT_BYTES, readLogHead, readLogTail } from './logs.ts';
 import type { ObjectName } from './pods.ts';
 
-/** The runner application says so once, when it is connected. */
-const OF_VERSION = /Current runner version: '(\d+\.\d+\.\d+)'/;
-/** What it says when GitHub serves its version no more; its exit code may be 0 all the same. */
-const OF_REFUSAL = /Runner version v?(\d+\.\d+\.\d+) is deprecated and cannot receive messages/;
+/** The runner's line once it is connected. */
+const VERSION = /Current runner version: '(\d+\.\d+\.\d+)'/;
+/** Its line if GitHub no longer serves its version. Its exit code may still be 0. */
+const REFUSAL = /Runner version v?(\d+\.\d+\.\d+) is deprecated and cannot receive messages/;
 
-/** It comes within the first lines; with the diagnostic log of the official image between them these take some 10 KB. */
+/** The version is in the first lines, some 10 KB with the official image's diagnostic log. */
 const HEAD_BYTES = 256 * 1024;
 const TAIL_LINES = 2_000;
 
 type Unreadable = { readonly unreadable: KubeFailure };
 
-/** The version of a pod's runner, as its own log tells it; undefined: the log does not, or not yet. */
+/** Reads the runner's version from its log. Undefined: the log does not have it, or not yet. */
 export async function readRunnerVersion(cluster: Cluster, pod: ObjectName, signal: AbortSignal): Promise<string | undefined | Unreadable> {
   const read = await readLogHead(cluster, { ...pod, container: RUNNER_CONTAINER, bytes: HEAD_BYTES, signal });
-  return read.text === null ? { unreadable: read.failure } : OF_VERSION.exec(read.text)?.[1];
+  return read.text === null ? { unreadable: read.failure } : VERSION.exec(read.text)?.[1];
 }
 
-/** The version that GitHub refused to a pod's runner; undefined: none, or the runner had begun a job. */
+/** Reads the runner version that GitHub refused. Undefined: none, or the runner began a job. */
 export async function readRefusedVersion(cluster: Cluster, pod: ObjectName, signal: AbortSignal): Promise<string | undefined | Unreadable> {
   const tail = { ...pod, container: RUNNER_CONTAINER, tailLines: TAIL_LINES, maxBytes: LOG_TRANSFER_LIMIT_BYTES, signal };
   const read = await readLogTail(cluster, tail);
@@ -30,8 +30,10 @@ export async function readRefusedVersion(cluster: Cluster, pod: ObjectName, sign
   return refusedVersion(read.text);
 }
 
-/** The version that GitHub refused to the runner whose log this is. What a job may have written counts for nothing. */
+/**
+ * The version that GitHub refused, from a runner's log. Once a job began, the log may be forged.
+ */
 export function refusedVersion(log: string): string | undefined {
-  const ofJob = jobInLog(log, { lines: TAIL_LINES, isEndMissing: false });
-  return ofJob === 'job_begun' || ofJob === 'job_over' ? undefined : OF_REFUSAL.exec(log)?.[1];
+  const job = jobInLog(log, { lines: TAIL_LINES, isEndMissing: false });
+  return job === 'job_begun' || job === 'job_over' ? undefined : REFUSAL.exec(log)?.[1];
 }

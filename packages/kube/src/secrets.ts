@@ -1,17 +1,17 @@
 import type { V1Secret } from '@kubernetes/client-node';
-import type { AsSent } from './as-sent.ts';
+import type { WireJson } from './wire-json.ts';
 import { callJson, objectPath } from './call.ts';
 import type { Cluster } from './connect.ts';
 import { KubeError } from './errors.ts';
 import type { ObjectName } from './pods.ts';
 
 /**
- * Creates the Secret; with `dryRun` the cluster only says whether it would. Throws KubeError, whose message never holds what the cluster said
- * about the content.
+ * Creates the Secret. With `dryRun` the cluster only says whether it would. Throws KubeError, whose
+ * message never quotes the content.
  */
 export async function createSecret(
   cluster: Cluster,
-  secret: AsSent<V1Secret>,
+  secret: WireJson<V1Secret>,
   { dryRun = false }: { dryRun?: boolean } = {},
 ): Promise<'created' | 'exists'> {
   const path = objectPath(secret.metadata?.namespace ?? '', 'secrets');
@@ -25,7 +25,7 @@ export async function createSecret(
   }
 }
 
-/** Whether the Secret is there. Its content is not read. */
+/** Whether the Secret exists. Does not read its content. */
 export async function secretExists(cluster: Cluster, { namespace, name }: ObjectName): Promise<boolean> {
   const path = objectPath(namespace, 'secrets', name);
   return present(callJson(cluster, { method: 'GET', path, accept: METADATA_ONLY }));
@@ -41,7 +41,7 @@ export interface SecretOwner extends ObjectName {
   readonly podUid: string;
 }
 
-/** Makes the pod the Secret's owner, so that the cluster removes the Secret when the pod is gone, whatever becomes of us. */
+/** Makes the pod the Secret's owner, so that the cluster deletes the Secret with the pod. */
 export async function setSecretOwner(cluster: Cluster, owner: SecretOwner): Promise<'owned' | 'absent'> {
   const path = objectPath(owner.namespace, 'secrets', owner.name);
   const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name: owner.podName, uid: owner.podUid }];
@@ -51,7 +51,7 @@ export async function setSecretOwner(cluster: Cluster, owner: SecretOwner): Prom
   return (await present(patched)) ? 'owned' : 'absent';
 }
 
-/** Asks the API server to leave the content out of its answer, so that it never enters this process again. */
+/** Asks for an answer without the content, so that it does not enter this process again. */
 const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 
 async function present(call: Promise<unknown>): Promise<boolean> {

@@ -2,16 +2,17 @@ import * as client from '@kubernetes/client-node';
 import { asList, asRecord, isRecord } from '@paddock/domain/pools/as-record';
 import { closestName } from '@paddock/runtime/closest-name';
 
-/** A field that the API does not have. */
+/** A field that the Kubernetes API does not have. */
 export interface UnknownField {
-  /** As the API server writes it: `containers[0].imagePulPolicy`. */
+  /** In the API server's form: `containers[0].imagePulPolicy`. */
   readonly path: string;
-  /** The field that was probably meant. */
+  /** The field that the author probably meant. */
   readonly meant: string | undefined;
 }
 
 /**
- * The fields of a PodSpec that the client's types lack; an API server drops them, unless it is newer. Keys without a value are passed over.
+ * The fields of a PodSpec that the client's types lack. An API server drops them, unless it is
+ * newer. Keys without a value do not count.
  */
 export const unknownPodFields = (spec: unknown): UnknownField[] => unknownIn(spec, client.V1PodSpec.name, '');
 
@@ -32,11 +33,13 @@ function unknownIn(value: unknown, type: string, path: string): UnknownField[] {
   });
 }
 
-/** How the client names the types of lists and of mappings. */
+/** The client's names of list and mapping types. */
 const ELEMENT = /^Array<(.+)>$/;
 const VALUE = /^\{ \[key: string\]: (.+); \}$/;
 
-/** The fields of one of the client's types with theirs; undefined for what has none, such as text. */
+/**
+ * The fields of a client type, with their types; undefined for types without fields, such as text.
+ */
 function fieldsOf(type: string): ReadonlyMap<string, string> | undefined {
   const model = (client as Record<string, unknown>)[type];
   if (typeof model !== 'function' || !('getAttributeTypeMap' in model)) return undefined;

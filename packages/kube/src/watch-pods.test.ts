@@ -94,7 +94,8 @@ describe('watchPods', () => {
   test('bookmarks carry the version on while nothing happens to our pods', async () => {
     follow();
     await isOpen();
-    // The history ends after the version of the list; only a bookmark can have told the follower of a later one.
+    // The history ends after the version of the list; only a bookmark can have told the follower of
+    // a later one.
     await createPod(cluster, runnerPod({ ...here, instance: 'foreign', name: 'f', pool: 'p', image: 'i', entityId: 1, scopeRepoId: 0 }));
     simulator.compact();
     await waitForBookmark();
@@ -103,7 +104,9 @@ describe('watchPods', () => {
     await see('added a');
     expect(seen).toEqual(['list ', 'added a']);
   });
-  /** Bookmarks are sent each 20 ms to all watches alike: a second watch tells when one has passed. */
+  /**
+   * Bookmarks are sent each 20 ms to all watches alike: a second watch tells when one has passed.
+   */
   async function waitForBookmark(): Promise<void> {
     const changes = podChanges(cluster, { ...here, resourceVersion: '0', seconds: 30 }, new AbortController().signal);
     for (let bookmarks = 0; bookmarks < 2; bookmarks++) await changes.next();

@@ -9,37 +9,37 @@ import { listPods, type PodSelection } from './pods.ts';
 export type PodEvent = Exclude<PodChange, { readonly type: 'bookmark' }>;
 
 export interface PodWatch extends PodSelection {
-  /** Done before each list is asked for: a pod that is known then to have been made, and is not in the list, is gone (C8). */
+  /** Runs before each list. A pod that was known before it, and is not in the list, is gone. */
   readonly beforeList?: (() => Promise<void>) | undefined;
-  /** All pods of the instance, from a complete and consistent list. It may ask for the next one sooner than `relistMs`. */
+  /** Gets all pods of the instance. May ask for the next list sooner than `relistMs`. */
   readonly onList: (pods: readonly ObservedPod[]) => Promise<{ readonly relistInMs?: number | undefined } | void>;
   /**
-   * Changes in their order, as many as came while those before them were handled: a pod may be among them more than once. After an
-   * interruption some may come again.
+   * Gets the changes that came since the last call, in order. A pod may be among them more than
+   * once. After an interruption some may repeat.
    */
   readonly onChanges: (changes: readonly PodEvent[]) => Promise<void>;
-  /** Told of each failed list or watch, and when the next attempt follows. */
+  /** Gets each failed list or watch, and the time until the next attempt. */
   readonly onInterrupted?: ((failure: KubeFailure, retryInMs: number) => void) | undefined;
-  /** How long one watch lasts before it is resumed. Default `WATCH_SECONDS`. */
+  /** The length of one watch. Default `WATCH_SECONDS`. */
   readonly watchSeconds?: number | undefined;
-  /** How long to go on from changes alone before all is listed again, in case a change was missed. Default 10 min. */
+  /** The time between two lists, in case a change was missed. Default 10 min. */
   readonly relistMs?: number | undefined;
   readonly backoffMs?: { readonly first: number; readonly most: number } | undefined;
   readonly now?: (() => Date) | undefined;
-  /** From 0 to below 1: spreads the attempts of several followers. */
+  /** From 0 to below 1. Spreads the attempts of several replicas. */
   readonly random?: (() => number) | undefined;
 }
 
-/** A connection that breaks without a word is noticed after that. */
+/** A connection that breaks silently is noticed after this time. */
 export const WATCH_SECONDS = 120;
 
 /**
- * After this many failed attempts in a row to go on from a version, all is listed again: the server may never learn of that version, as
- * after a restore of etcd.
+ * After this many failed attempts in a row from one version, all is listed again: after a restore
+ * of etcd the server may never know that version.
  */
 const MOST_RESUMES = 5;
 
-/** A watch that ends sooner than this without a word was cut, not finished. */
+/** A watch that ends sooner, without a change or an error, was cut. */
 const SHORTEST_WATCH_MS = 1000;
 
 /**
@@ -49,7 +49,8 @@ const SHORTEST_WATCH_MS = 1000;
  *    ▲         │ too old (410), five failures in a row, or `relistMs` over
  *    └─────────┘
  *
- * Failures of the cluster are waited out with growing, jittered pauses; whatever a callback throws ends the watch and is thrown.
+ * After a failure of the cluster it waits, longer each time and with jitter. An error of a callback
+ * ends the watch and is thrown.
  */
 export async function watchPods(cluster: Cluster, watch: PodWatch, signal: AbortSignal): Promise<void> {
   const { now = () => new Date(), random = Math.random, relistMs = 600_000, watchSeconds = WATCH_SECONDS, onInterrupted } = watch;
@@ -102,7 +103,7 @@ export async function watchPods(cluster: Cluster, watch: PodWatch, signal: Abort
 
 const CUT_AT_ONCE: KubeFailure = { kind: 'network', message: 'The watch of pods ended as soon as it began.' };
 
-/** Runs one watch connection to its end, whatever that is. Only a callback's error is thrown. */
+/** Runs one watch connection to its end. Throws only a callback's error. */
 async function follow(
   cluster: Cluster,
   watch: PodWatch,
@@ -111,7 +112,7 @@ async function follow(
 ): Promise<{ resourceVersion: string; seen: number; failure?: KubeFailure | 'aborted' }> {
   let { resourceVersion } = from;
   let seen = 0;
-  // The server ends the watch; a server that hangs does not, so the same limit holds here, with some room.
+  // A server that hangs does not end the watch, so this process ends it a little later.
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), from.seconds * 1000 + cluster.requestTimeoutMs);
   const both = AbortSignal.any([signal, stop.signal]);
@@ -142,7 +143,7 @@ async function attempt<T>(work: Promise<T>, signal: AbortSignal): Promise<{ valu
   }
 }
 
-/** Pauses that double, each between half and the whole of its length; never shorter than the server asks for. */
+/** Doubling pauses, each jittered down to half at most, and never shorter than the server asks. */
 function createBackoff({ first, most }: { first: number; most: number }, random: () => number) {
   let failures = 0;
   return {

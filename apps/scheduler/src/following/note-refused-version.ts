@@ -2,7 +2,7 @@ import type { Noting } from '@paddock/db/breakers/note-failure';
 import { noteOutdatedRunner } from '@paddock/db/workers/worker-failures';
 import { findEndWithoutJob, markOutdatedRunner } from '@paddock/db/workers/outdated-runners';
 import type { Cluster } from '@paddock/kube/connect';
-import { isPassing, KubeError, type KubeFailure } from '@paddock/kube/errors';
+import { isTransient, KubeError, type KubeFailure } from '@paddock/kube/errors';
 import { readRefusedVersion } from '@paddock/kube/runner-version';
 
 export interface NotingVersions extends Noting {
@@ -23,7 +23,7 @@ export async function noteRefusedVersion(parts: NotingVersions, podName: string,
   if (end === undefined) return undefined;
   const version = await readRefusedVersion(cluster, { namespace: end.namespace, name: podName }, signal);
   // The log of one that ended badly has its place in the diagnosis, which waits for nothing.
-  if (typeof version === 'object' && end.hasEndedWell && isPassing(version.unreadable)) throw unreadable(version.unreadable);
+  if (typeof version === 'object' && end.hasEndedWell && isTransient(version.unreadable)) throw unreadable(version.unreadable);
   if (typeof version !== 'string') return undefined;
   const message = outdatedMessage(podName, version);
   await db.transaction().execute(async (trx) => {

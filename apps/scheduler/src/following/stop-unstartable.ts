@@ -5,7 +5,7 @@ import { stopTask } from '@paddock/domain/tasks/worker-tasks';
 import type { Cluster } from '@paddock/kube/connect';
 import { isAway, KubeError } from '@paddock/kube/errors';
 import { podEvents } from '@paddock/kube/events';
-import { isPulling } from '@paddock/kube/pulling';
+import { isPulling } from '@paddock/kube/is-pulling';
 import { enqueue } from '@paddock/queue/enqueue';
 import type { Kysely } from 'kysely';
 import type { SchedulerEvents } from '../events.ts';

@@ -1,5 +1,5 @@
 import type { WorkerToProvision } from '@paddock/db/workers/workers';
-import { isPassing, KubeError, type KubeFailure } from '@paddock/kube/errors';
+import { isTransient, KubeError, type KubeFailure } from '@paddock/kube/errors';
 import { createSecret } from '@paddock/kube/secrets';
 import { pause } from '@paddock/runtime/pause';
 import { requireLease } from '../require-lease.ts';
@@ -27,7 +27,7 @@ export async function putSecret(
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
       const pauseMs = PAUSES_MS[tries];
-      if (pauseMs === undefined || !isPassing(error.failure)) return error.failure;
+      if (pauseMs === undefined || !isTransient(error.failure)) return error.failure;
       await pause(Math.max(pauseMs, error.failure.retryAfterMs ?? 0), signal);
       signal.throwIfAborted();
     }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PodEvent } from './events.ts';
-import { isPulling } from './pulling.ts';
+import { isPulling } from './is-pulling.ts';
 
 const event = (reason: string, second: number, { source = 'kubelet', container = 'runner' } = {}): PodEvent => ({
   type: 'Normal',

@@ -1,7 +1,7 @@
 import type { CaBundle, Proxy } from '@paddock/domain/pools/pod-settings';
 import type { Additions, EnvVar, Mount } from './additions.ts';
 
-/** A proxy's variables, in both spellings: curl reads only the lower-case http_proxy, others only the upper-case ones. */
+/** A proxy's variables in both cases: curl reads http_proxy in lower case only, others in upper. */
 export function proxyVariables({ http, https, noProxy }: Proxy): EnvVar[] {
   const values = { HTTP_PROXY: http, HTTPS_PROXY: https, NO_PROXY: noProxy?.join(',') };
   return Object.entries(values).flatMap(([name, value]) =>
@@ -14,13 +14,16 @@ export function proxyVariables({ http, https, noProxy }: Proxy): EnvVar[] {
   );
 }
 
-/** Named as in actions-runner-controller. */
+/** The name that actions-runner-controller uses. */
 const CA_VOLUME = 'github-server-tls-cert';
 
-/** Where update-ca-certificates looks; the runner's own start script calls it when RUNNER_UPDATE_CA_CERTS is set. */
+/**
+ * update-ca-certificates reads it. The runner's start script calls that if RUNNER_UPDATE_CA_CERTS
+ * is set.
+ */
 const TRUSTED_FOLDER = '/usr/local/share/ca-certificates';
 
-/** The runner trusts the bundle beside what its image trusts: .NET, curl and git through the system's store, Node by its own variable. */
+/** Adds the bundle to what the runner trusts: the system's store (.NET, curl, git) and Node.js. */
 export function caAdditions({ configMap, key }: CaBundle): Additions {
   const path = `${TRUSTED_FOLDER}/${key}`;
   return {
@@ -33,7 +36,7 @@ export function caAdditions({ configMap, key }: CaBundle): Additions {
   };
 }
 
-/** The Docker daemon is a Go program: it reads every file of this folder beside the system's bundle. */
-export function caMountOfDaemon({ key }: CaBundle): Mount {
+/** The Docker daemon, a Go program, reads every file of this folder and the system's bundle. */
+export function daemonCaMount({ key }: CaBundle): Mount {
   return { name: CA_VOLUME, mountPath: `/etc/ssl/certs/paddock-${key}`, subPath: key, readOnly: true };
 }

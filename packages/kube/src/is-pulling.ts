@@ -1,12 +1,13 @@
 import type { PodEvent } from './events.ts';
 
-/** What a kubelet says when it gives a pull up for now. */
+/** The kubelet's reasons after a failed pull. */
 const GIVEN_UP = new Set(['Failed', 'BackOff', 'InspectFailed', 'ErrImageNeverPull']);
 
 /**
- * Whether an image is being pulled for the pod, or has just come: its kubelet began a pull after the last one failed. The container's status
- * shows the failure before until the new pull ends, which may take minutes. Events tell whole seconds. A kubelet that has failed for one
- * container goes on to the next within the second, and to the same one only 10 s later. Pure.
+ * Whether the kubelet began a pull after the last failed one. The container's status shows the old
+ * failure until the new pull ends, which may take minutes. Events have whole seconds. After a
+ * failure the kubelet tries the next container within the second, and the same one only 10 s later.
+ * Pure.
  */
 export function isPulling(events: readonly PodEvent[]): boolean {
   const kubelets = events.filter(({ source }) => source === 'kubelet');
