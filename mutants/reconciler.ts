@@ -191,25 +191,25 @@ export const reconciler: readonly NamedMutant[] = [
   {
     mutant: 'jobs that pools of before did not serve are not read again after a change',
     file: 'apps/reconciler/src/jobs/discover-repository.ts',
-    find: `pools === version ? runs : runs.map(({ id }) => neverRead(id))`,
-    replace: `version >= 0 || pools === version ? runs : runs.map(({ id }) => neverRead(id))`,
+    find: `pools === version ? runs : runs.map(({ id }) => unreadRun(id))`,
+    replace: `version >= 0 || pools === version ? runs : runs.map(({ id }) => unreadRun(id))`,
     tests: ['apps/reconciler/src/jobs/discovered-repositories.db.test.ts'],
   },
   {
     mutant: 'a run whose job could not be read counts as read',
     file: 'apps/reconciler/src/jobs/discover-repository.ts',
-    find: `runs: found.runs.map((run) => (unread.has(run.id) ? neverRead(run.id) : run)),`,
+    find: `runs: found.runs.map((run) => (unread.has(run.id) ? unreadRun(run.id) : run)),`,
     replace: `runs: found.runs,`,
     tests: ['apps/reconciler/src/jobs/discover-known-runs.db.test.ts'],
   },
   {
     mutant: 'what GitHub refuses for one repository keeps its entity from all calls',
-    file: 'apps/reconciler/src/github-trouble.ts',
+    file: 'apps/reconciler/src/pass-failures.ts',
     find: `(subject === 'repository' && kind === 'not_found')) return undefined;
       if (ids[subject] !== 0) refused.add(\`\${subject} \${ids[subject]}\`);`,
     replace: `(subject === 'repository' && kind === 'not_found')) return undefined;
       refused.add(\`entity \${ids.entity}\`);`,
-    tests: ['apps/reconciler/src/github-trouble.test.ts'],
+    tests: ['apps/reconciler/src/pass-failures.test.ts'],
   },
   {
     mutant: 'a second refusal prolongs the pause of the first',

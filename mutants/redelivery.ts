@@ -6,7 +6,7 @@ export const redelivery: readonly NamedMutant[] = [
     file: 'apps/reconciler/src/redelivery/redeliver.ts',
     find: `  const { failed, resolved, isReturn } = await noteVerdict(db, appId, reading.attempts);
 `,
-    replace: `  if (!dryRun) await db.transaction().execute((trx) => replaceListedStretches(trx, appId, reading.stretches));
+    replace: `  if (!dryRun) await db.transaction().execute((trx) => replaceListedSpans(trx, appId, reading.spans));
   const { failed, resolved, isReturn } = await noteVerdict(db, appId, reading.attempts);
 `,
     tests: ['apps/reconciler/src/redelivery/redeliver-faults.db.test.ts'],

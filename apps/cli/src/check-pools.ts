@@ -3,7 +3,7 @@ import type { Pool } from '@paddock/domain/pools/pool';
 import { poolFor, sharedLabels } from '@paddock/domain/pools/pools-document';
 import { runnerPod } from '@paddock/kube/runner-pod';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
-import { remarksOn } from './remarks.ts';
+import { warningsAbout } from './warnings.ts';
 
 /** What there is to say of a configuration file; also the JSON that is printed. */
 export interface PoolsCheck {
@@ -12,7 +12,7 @@ export interface PoolsCheck {
   readonly problems: readonly string[];
   readonly pools: readonly string[];
   /** What can be used, and is hardly meant. */
-  readonly remarks: readonly string[];
+  readonly warnings: readonly string[];
   /** Label sets that fit several pools, each with these pools, the one that serves such jobs first. */
   readonly shared: readonly { readonly labels: readonly string[]; readonly pools: readonly string[] }[];
   /** Present if it was asked for labels and the file can be used. */
@@ -27,7 +27,7 @@ export function checkPools(file: string, labels: readonly string[] | undefined):
     file,
     problems,
     pools: pools.map(({ name }) => name),
-    remarks: value === undefined ? [] : remarksOn(value, written),
+    warnings: value === undefined ? [] : warningsAbout(value, written),
     shared: sharedLabels(pools),
   };
   if (value === undefined || labels === undefined) return found;

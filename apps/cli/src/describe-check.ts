@@ -2,13 +2,13 @@ import { stringify } from 'yaml';
 import type { PoolsCheck } from './check-pools.ts';
 
 /** The check as text; what precedes the pod is commented out, so that the whole can be given to `kubectl create --dry-run=server -f -`. */
-export function describeCheck({ file, problems, pools, remarks, shared, job }: PoolsCheck): string {
+export function describeCheck({ file, problems, pools, warnings, shared, job }: PoolsCheck): string {
   const lines =
     problems.length > 0
       ? [`${file} cannot be used:`, ...problems.map((problem) => `  - ${problem}`)]
       : [
           `${file} can be used; it has ${pools.length} ${pools.length === 1 ? 'pool' : 'pools'}.`,
-          ...remarks,
+          ...warnings,
           ...shared.map(
             ({ labels, pools: [first, ...others] }) =>
               `Jobs with the labels ${labels.join(', ')} go to ${first}; they fit ${others.join(', ')} too.`,

@@ -3,9 +3,10 @@ import type { InstallationToAsk } from '@paddock/db/jobs/repositories';
 import type { Noting } from '@paddock/db/breakers/note-failure';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
-import { createGitHubTrouble } from './github-trouble.ts';
+import { isRefusal } from '@paddock/domain/entities/refused-subject';
+import { createPassFailures } from './pass-failures.ts';
 
-/** Something that GitHub was asked about, and through which installation. */
+/** A question that GitHub did not answer, and the installation it went through. */
 export interface Unanswered {
   readonly what: string;
   readonly installationId: number;
@@ -13,21 +14,20 @@ export interface Unanswered {
 
 export interface AskingOptions extends Noting {
   github: GitHub;
-  /** Nothing is written. */
+  /** Write nothing. */
   dryRun: boolean;
-  /** Told of everything that GitHub did not answer; without a failure it was not shown to us. */
+  /** Called for each unanswered question. Undefined failure: GitHub does not show us the object. */
   onUnanswered: (asked: Unanswered, failure: GitHubFailure | undefined) => void;
   signal: AbortSignal;
 }
 
-/** GitHub does not let us see it: our row of the installation may be out of date (A12). */
-export const isHidden = (failure: GitHubFailure | undefined): boolean =>
-  failure === undefined || failure.kind === 'unauthorized' || failure.kind === 'forbidden' || failure.kind === 'not_found';
+/** GitHub does not let us see the object: our row of the installation may be out of date. */
+export const isHidden = (failure: GitHubFailure | undefined): boolean => failure === undefined || isRefusal(failure);
 
 /**
- * Resolves with what `ask` does, which makes calls and writes nothing; with undefined where that is undefined, failed, would only fail again,
- * or has to wait. `about` is the object of which `what` is a part: failing parts of one object do not say that GitHub is away. Rejects with
- * PostgreSQL's errors.
+ * Resolves with the result of `ask`, which makes calls and writes nothing. Resolves with undefined if
+ * that is undefined, failed, would fail again, or has to wait. Rejects with PostgreSQL's errors.
+ * `about` is the object that `what` is a part of: failing parts of one object count as one outage.
  */
 export type AskGitHub = <T>(
   whom: InstallationToAsk & { readonly repoId?: number },
@@ -36,12 +36,15 @@ export type AskGitHub = <T>(
   about?: string,
 ) => Promise<T | undefined>;
 
-/** For one pass over many objects at GitHub, with calls about one object each. Writes down a refusal (C9), and ends it with an answer. */
+/**
+ * For one pass that asks GitHub about many objects. Records a refusal, and ends the recorded one once
+ * GitHub answers.
+ */
 export function createAskGitHub({ db, github, breakerRules, dryRun, onUnanswered, signal }: AskingOptions): AskGitHub {
-  const trouble = createGitHubTrouble();
+  const failures = createPassFailures();
   return async (whom, what, ask, about) => {
     const { installationId } = whom;
-    if (signal.aborted || trouble.isPointless(whom)) return undefined;
+    if (signal.aborted || failures.isPointless(whom)) return undefined;
     let isAsked = false;
     const client = github.asInstallation(whom, { signal, onCall: () => void (isAsked = true) });
     let answer: Awaited<ReturnType<typeof ask>>;
@@ -50,17 +53,17 @@ export function createAskGitHub({ db, github, breakerRules, dryRun, onUnanswered
     } catch (error) {
       if (signal.aborted) return undefined;
       const failure = classifyGitHubError(error);
-      // The process that GitHub told to wait has logged it.
+      // The call that GitHub asked to wait has logged it.
       if (failure.kind === 'rate_limited') return undefined;
       onUnanswered({ what, installationId }, failure);
-      const isRefusal = trouble.note(whom, failure, about) !== undefined;
-      if (isRefusal && !dryRun) await recordRefusal({ db, breakerRules }, 'reconciler', { call: whom, refusal: failure });
+      const refused = failures.note(whom, failure, about);
+      if (refused !== undefined && !dryRun) await recordRefusal({ db, breakerRules }, 'reconciler', { call: whom, refusal: failure });
       return undefined;
     }
-    // A look may find in what is known already that nothing is left to ask.
+    // `ask` may have made no call, for example without anything left to ask.
     if (!isAsked) return answer;
-    trouble.answered();
-    // That a repository is not shown proves that the App and its installation are in order, and no more.
+    failures.answered();
+    // A hidden repository proves only that the App and its installation work.
     if (!dryRun) await endRefusals(db, answer === undefined ? { ...whom, repoId: 0 } : whom);
     if (answer === undefined) onUnanswered({ what, installationId }, undefined);
     return answer;

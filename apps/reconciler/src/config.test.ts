@@ -41,7 +41,7 @@ describe('the reconciler’s configuration (H1, H6)', () => {
       PADDOCK_KUBE_TIMEOUT_MS: '0',
     };
     const problems = readProblems(wrong);
-    expect(problems).toContain('PADDOCK_REDELIVERY_EVERY_SECONDS must be a part of a minute, of an hour or of a day, and is 7');
+    expect(problems).toContain('PADDOCK_REDELIVERY_EVERY_SECONDS must divide a minute, an hour or a day evenly, and is 7');
     expect(problems).toContain('PADDOCK_REDELIVERY_REQUESTS_PER_MINUTE must be between 1 and 180');
     expect(problems).toContain('PADDOCK_GITHUB_TIMEOUT_MS must be between 100 and 600000');
     expect(problems).toContain('PADDOCK_KUBE_TIMEOUT_MS must be between 100 and 600000');

@@ -12,10 +12,10 @@ import { jobCadences, jobSettings } from './jobs/job-settings.ts';
 import { upkeepCadences, upkeepSettings } from './upkeep/upkeep-settings.ts';
 import { workerCadences, workerSettings } from './workers/worker-settings.ts';
 
-/** The schedules' cadences, by the name of the setting. */
+/** The schedules' cadences, by setting. */
 const cadences = {
   ...tuning({
-    redeliveryEverySeconds: cadence('PADDOCK_REDELIVERY_EVERY_SECONDS', 300, 'How often to look through each App’s delivery log'),
+    redeliveryEverySeconds: cadence('PADDOCK_REDELIVERY_EVERY_SECONDS', 300, 'How often to read each App’s delivery log'),
     recoverTasksEverySeconds: cadence('PADDOCK_RECOVER_TASKS_EVERY_SECONDS', 60, 'How often to look for stuck tasks'),
   }),
   ...jobCadences,
@@ -65,7 +65,7 @@ export function readReconcilerConfig(environment: Environment): ReconcilerConfig
     for (const [key, { env }] of Object.entries(cadences)) {
       const seconds = values[key as keyof typeof cadences];
       if (seconds !== undefined && cronExpression(seconds) === undefined) {
-        problems.push(`${env} must be a part of a minute, of an hour or of a day, and is ${seconds}`);
+        problems.push(`${env} must divide a minute, an hour or a day evenly, and is ${seconds}`);
       }
     }
     if (values.configPath === undefined) return undefined;

@@ -1,7 +1,7 @@
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 
-/** Says what `act` would change, and changes nothing: its transaction is rolled back. For few statements that lock few rows. */
+/** Counts what `act` would change: rolls its transaction back. For few statements on few rows. */
 export async function countOnly<T>(db: Kysely<Database>, act: (db: Kysely<Database>) => Promise<T>): Promise<T> {
   const trx = await db.startTransaction().execute();
   try {
@@ -11,6 +11,6 @@ export async function countOnly<T>(db: Kysely<Database>, act: (db: Kysely<Databa
   }
 }
 
-/** Acts, or in a dry run only says what that would change. */
+/** Acts, or in a dry run counts what `act` would change. */
 export const actOrCount = <T>(db: Kysely<Database>, dryRun: boolean, act: (db: Kysely<Database>) => Promise<T>): Promise<T> =>
   dryRun ? countOnly(db, act) : act(db);

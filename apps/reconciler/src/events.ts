@@ -7,30 +7,27 @@ import type { SharedCounters } from './shared-counters.ts';
 import { upkeepEvents } from './upkeep/upkeep-events.ts';
 import { workerEvents } from './workers/worker-events.ts';
 
-/** What happens in the reconciler: each function moves the metric and writes the log line of one event. */
+/** The reconciler's events: each function moves the metric and writes the log line of one event. */
 export type ReconcilerEvents = ReturnType<typeof createEvents>;
 
 export function createEvents(log: Logger, metrics: Metrics) {
-  const recovery = metrics.counter('paddock_recovery_total', 'What was put right, by kind', ['kind']);
+  const recovery = metrics.counter('paddock_recovery_total', 'Repairs, by kind', ['kind']);
   const redeliveryFailures = metrics.counter(
     'paddock_redelivery_failures_total',
-    'Calls of the redelivery that GitHub refused or did not answer, by step',
+    'Redelivery calls that GitHub refused or did not answer, by step',
     ['step'],
   );
   const givenUp = metrics.counter('paddock_redelivery_given_up_total', 'Deliveries that GitHub can no longer repeat');
-  const withoutRow = metrics.counter(
-    'paddock_deliveries_without_row_total',
-    'Deliveries that GitHub calls successful and that our events do not have',
-  );
-  const ticks = metrics.counter('paddock_schedule_ticks_total', 'Ticks that this process took for the cluster, by schedule', ['schedule']);
-  const missedTicks = metrics.counter('paddock_schedule_missed_ticks_total', 'Ticks that no process took, by schedule', ['schedule']);
-  const sweepFailures = metrics.counter('paddock_sweep_failures_total', 'Single objects that a sweep could not deal with, by sweep', [
-    'sweep',
+  const withoutRow = metrics.counter('paddock_deliveries_without_row_total', 'Deliveries that GitHub calls successful and our events lack');
+  const ticks = metrics.counter('paddock_schedule_ticks_total', 'Ticks that this process took, by schedule', ['schedule']);
+  const missedTicks = metrics.counter('paddock_schedule_missed_ticks_total', 'Ticks that no process took in time, by schedule', [
+    'schedule',
   ]);
+  const sweepFailures = metrics.counter('paddock_sweep_failures_total', 'Objects that a sweep failed on, by sweep', ['sweep']);
 
   const shared: SharedCounters = {
     recovered: (kind, count) => recovery.inc({ kind }, count),
-    oneFailed: (sweep) => sweepFailures.inc({ sweep }),
+    objectFailed: (sweep) => sweepFailures.inc({ sweep }),
   };
   const cuts = metrics.counter(
     'paddock_database_connections_cut_total',
@@ -42,40 +39,39 @@ export function createEvents(log: Logger, metrics: Metrics) {
     ...workerEvents(log, metrics, shared),
     ...upkeepEvents(log, metrics, shared),
     githubAsksToWait({ subject: { type, id }, ms, message }: BegunWait) {
-      log.warn('GitHub asks to be left alone: it is not called until then', { [type]: id, seconds: Math.ceil(ms / 1_000), message });
+      log.warn('GitHub asks us to wait: we make no such calls until then', { [type]: id, seconds: Math.ceil(ms / 1_000), message });
     },
     redelivered(appId: number, deliveryGuid: string) {
       recovery.inc({ kind: 'redelivered' });
-      log.info('redelivery requested', { appId, deliveryGuid });
+      log.info('asked GitHub to repeat a delivery', { appId, deliveryGuid });
     },
     redeliveryRefused(appId: number, deliveryGuid: string, failure: GitHubFailure) {
       redeliveryFailures.inc({ step: 'request' });
-      log.warn('redelivery refused', { appId, deliveryGuid, failure });
+      log.warn('GitHub did not accept a redelivery request', { appId, deliveryGuid, failure });
     },
     listingFailed(appId: number, failure: GitHubFailure) {
       redeliveryFailures.inc({ step: 'list' });
-      log.warn('delivery log could not be listed to its end', { appId, failure });
+      log.warn('listing the delivery log broke off', { appId, failure });
     },
     redeliveriesGivenUp(appId: number, count: number) {
       givenUp.inc(count);
-      log.error('deliveries given up: GitHub can no longer repeat them', { appId, count });
+      log.error('gave up deliveries: GitHub can no longer repeat them', { appId, count });
     },
-    /** After a failover or a restore, or when something before us answered in our place. */
+    /** After a failover, a restore, or when another endpoint answered in our place. */
     deliveredWithoutRow(appId: number, deliveryGuids: readonly string[], { isFew }: { isFew: boolean }) {
       withoutRow.inc(deliveryGuids.length);
       const what = { appId, count: deliveryGuids.length, some: deliveryGuids.slice(0, 10) };
-      if (isFew) log.error('deliveries that GitHub calls successful were lost here: they are asked for again', what);
-      else
-        log.error('many deliveries that GitHub calls successful were lost here: a redeliver-since is enqueued; see what lost them', what);
+      if (isFew) log.error('we lost deliveries that GitHub calls successful: asking GitHub to repeat them', what);
+      else log.error('we lost many deliveries that GitHub calls successful: enqueued a redeliver-since; find out what lost them', what);
     },
     tickTaken(schedule: string, tickAt: Date, missed: number) {
       ticks.inc({ schedule });
       missedTicks.inc({ schedule }, missed);
-      if (missed > 0) log.warn('ticks of a schedule were missed', { schedule, tickAt, missed });
-      else log.debug('tick taken', { schedule, tickAt });
+      if (missed > 0) log.warn('no process took some ticks of a schedule', { schedule, tickAt, missed });
+      else log.debug('took a tick', { schedule, tickAt });
     },
     sweepOverdue(sweep: string, seconds: number, why: string) {
-      log.error('a sweep has not succeeded for several of its cadences: what it puts right stays wrong', {
+      log.error('a sweep has not succeeded for several cadences: it repairs nothing meanwhile', {
         sweep,
         forSeconds: Math.round(seconds),
         why,
@@ -85,19 +81,19 @@ export function createEvents(log: Logger, metrics: Metrics) {
       log.info('a sweep succeeds again', { sweep });
     },
     scheduleFailed(error: unknown) {
-      log.error('schedules could not be looked at; they are tried again', { error });
+      log.error('could not read the schedules; trying again', { error });
     },
     tasksRecovered(count: number) {
       if (count === 0) return;
       recovery.inc({ kind: 'task' }, count);
-      log.warn('stuck tasks recovered', { count });
+      log.warn('recovered stuck tasks', { count });
     },
     notReady(reason: string) {
       log.warn('not ready', { reason });
     },
     connectionCut({ message: reason }: Error) {
       cuts.inc();
-      log.warn('connections to PostgreSQL given up', { reason });
+      log.warn('cut the connections to PostgreSQL', { reason });
     },
   };
 }

@@ -12,28 +12,26 @@ import type { Schedule } from './schedules/schedules.ts';
 import { readSweeps } from './schedules/watch-sweeps.ts';
 
 const GAUGES = {
-  paddock_jobs_stuck: { help: 'Jobs that are stuck although they were recovered as often as the limit says' },
-  paddock_jobs_misjudged: { help: 'Jobs of the last day that failed here and that GitHub completed or kept in its queue' },
-  paddock_worker_stops_held_up: { help: 'Workers that have long been to be stopped and cannot be: a person is needed' },
-  paddock_redelivery_oldest_unresolved_seconds: {
-    help: 'Age of the oldest delivery that GitHub could not bring to us; 0 if there is none',
-  },
-  paddock_app_problems: { help: 'Permissions and events that a GitHub App lacks, as the newest check found', labels: ['app'] },
+  paddock_jobs_stuck: { help: 'Jobs that are stuck after the last recovery' },
+  paddock_jobs_misjudged: { help: 'Jobs of the last day that failed here but that GitHub completed or kept queued' },
+  paddock_worker_stops_held_up: { help: 'Workers that could not be stopped for long: an operator must act' },
+  paddock_redelivery_oldest_unresolved_seconds: { help: 'Age of the oldest delivery that has not reached us; 0 if there is none' },
+  paddock_app_problems: { help: 'Permissions and events that a GitHub App lacks, by the newest check', labels: ['app'] },
   paddock_runner_version_days_left: {
-    help: 'Days until GitHub serves the version of a pool’s runners no more, by pool and version; absent while GitHub has set no end',
+    help: 'Days until GitHub stops serving a pool’s runner version, by pool and version; absent without an end',
     labels: ['pool', 'version'],
   },
 } satisfies DeclaredGauges;
 
 const SWEEPS = {
-  paddock_sweep_seconds_since_success: { help: 'Since a pass of a sweep last ended well, by schedule', labels: ['schedule'] },
+  paddock_sweep_seconds_since_success: { help: 'Seconds since a pass of a sweep last succeeded, by schedule', labels: ['schedule'] },
   paddock_sweep_overdue: {
-    help: '1 while a sweep has not succeeded for several of its cadences; the log says why',
+    help: '1 while a sweep has not succeeded for several cadences; the log says why',
     labels: ['schedule'],
   },
 } satisfies DeclaredGauges;
 
-/** Gauges of what the sweeps deal with. They are read from the rows at each scrape, so that every replica says the same. */
+/** Gauges of the sweeps' objects. Each scrape reads them from the rows, so all replicas agree. */
 export function declareReconcilerGauges(
   metrics: Metrics,
   db: Kysely<Database>,

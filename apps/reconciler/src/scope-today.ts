@@ -2,7 +2,10 @@ import type { InstallationClient } from '@paddock/github/connect';
 import { findRepository } from '@paddock/github/repositories';
 import type { RegistrationScope } from '@paddock/github/scope';
 
-/** Where runners of an entity register, by today's names: repositories are known by id (A12). Undefined: GitHub does not show us the repository. */
+/**
+ * The registration scope by today's names, since repositories are renamed. Undefined: GitHub does not
+ * show us the repository.
+ */
 export async function scopeToday(
   client: InstallationClient,
   { scopeRepoId, login }: { scopeRepoId: number; login: string },

@@ -1,5 +1,5 @@
-/** The counters that the events of several subjects move. */
+/** Counters that the events of several folders move. */
 export interface SharedCounters {
   recovered(kind: string, count: number): void;
-  oneFailed(sweep: string): void;
+  objectFailed(sweep: string): void;
 }

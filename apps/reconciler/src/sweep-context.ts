@@ -6,7 +6,7 @@ import type { Kysely } from 'kysely';
 import type { ReconcilerConfig } from './config.ts';
 import type { ReconcilerEvents } from './events.ts';
 
-/** What sweeps work with. */
+/** What all sweeps need. */
 export interface SweepContext {
   db: Kysely<Database>;
   github: GitHub;

@@ -9,28 +9,30 @@ import type { Kysely } from 'kysely';
 import { scheduleOf } from './schedules/sweep-schedules.ts';
 import { untilPaused } from './until-paused.ts';
 
-/** What one pass of a sweep is told. */
+/** The input of one pass. */
 export interface Pass {
   readonly task: Pick<Task, 'subject' | 'payload'>;
   readonly signal: AbortSignal;
-  /** Only count what would be done: nothing is written, and GitHub and the cluster are only read. */
+  /** Only count what would be done: write nothing, and only read GitHub and the cluster. */
   readonly dryRun: boolean;
 }
 
-/** A check of the reconciler, as a kind of task. What a pass counts is its operation's output. */
+/** A check of the reconciler, as a kind of task. A pass's counts become its operation's output. */
 export interface Sweep extends Omit<Kind, 'handler'> {
   pass(pass: Pass): Promise<Outcome>;
 }
 
-/** A sweep whose passes only count: their operation is done, and nothing follows. */
+/** A sweep whose passes return counts and enqueue no further task. */
 export const counting = (slots: number, once: (pass: Pass) => Promise<object>): Sweep => ({
   slots,
   pass: async (pass) => done(await once(pass)),
 });
 
 /**
- * The sweeps as kinds of tasks. Right before a pass, and every `pauseCheckMs` during it, the database says whether the sweep is paused; then
- * the task ends well with what was done until then, and says so. A pass that ended well is noted with its schedule. A dry run, asked for by the payload `{ "dryRun": true }`, runs all the same.
+ * The sweeps as kinds of tasks. A pass reads before it starts, and every `pauseCheckMs`, whether its
+ * sweep is paused. If so, the task ends as done, and its output says who paused the sweep. A pass that
+ * succeeds is noted with its schedule. The payload `{ "dryRun": true }` makes a dry run, which ignores
+ * pauses.
  */
 export function kindsOf(db: Kysely<Database>, sweeps: Readonly<Record<string, Sweep>>, pauseCheckMs = 2_000): Kinds {
   return Object.fromEntries(
@@ -56,7 +58,7 @@ export function kindsOf(db: Kysely<Database>, sweeps: Readonly<Record<string, Sw
   );
 }
 
-/** A pass that comes to nothing because GitHub has asked us to wait begins again at the second that GitHub named. Everything else is thrown on. */
+/** If GitHub asked the pass to wait, repeats the pass when GitHub allows it. Rethrows other errors. */
 function untilAllowed(error: unknown): Outcome {
   const { kind, retryAfterMs = 0, message } = classifyGitHubError(error);
   if (kind !== 'rate_limited') throw error;

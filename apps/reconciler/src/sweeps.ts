@@ -15,29 +15,34 @@ import { jobSweeps, ROWS_OF_RECOVERY } from './jobs/job-sweeps.ts';
 import { upkeepSweeps } from './upkeep/upkeep-sweeps.ts';
 import { workerSweeps } from './workers/worker-sweeps.ts';
 
-/** What this process runs, by kind of task; none of it while it is paused. */
+/** All sweeps of this process, by kind of task. */
 export const sweepKinds = (context: SweepContext): Kinds => kindsOf(context.db, sweeps(context));
 
-/** Pods that the database has lost are adopted by then: a job that came back before its worker would get a second one. People may say no. */
+/**
+ * By then the scheduler has adopted pods that the database lost: before, a job that comes back would
+ * get a second worker. An operator has time to delete the task.
+ */
 const BRING_BACK_AFTER_MS = 600_000;
 
-/** How far back each look at the delivery log goes. */
+/** How far back each pass reads the delivery log. */
 export const LOG_WINDOW_MS = 900_000;
-/** Most pages of 100 deliveries in one look. The next look reads the rest. */
+/** Most pages of 100 deliveries in one pass. The next pass reads the rest. */
 export const MOST_PAGES = 100;
 /** GitHub keeps deliveries for three days. */
 export const GIVE_UP_AFTER_MS = 72 * 3_600_000;
-/** With more unresolved deliveries of an App, discovery looks at their repositories first. */
+/** With more unresolved deliveries of an App, discovery takes their repositories first. */
 export const HAND_OVER_ABOVE = 500;
 
-const GITHUB_ASKS_TO_WAIT = 'GitHub asks us to wait before its log of deliveries is read or repeated';
+const GITHUB_ASKS_TO_WAIT = 'GitHub asks us to wait before we read its delivery log or request redeliveries';
 
-/** What to do where GitHub asks to wait; throws every other error. */
+/** A snooze if GitHub asks us to wait. Rethrows other errors. */
 function waitOf(error: unknown): Outcome {
   const { retryAfterMs } = classifyGitHubError(error);
   if (retryAfterMs === undefined) throw error;
   return snooze(retryAfterMs, GITHUB_ASKS_TO_WAIT);
 }
+
+const notConfigured = (appId: string): Outcome => poison(`App ${appId} is no longer in the configuration`);
 
 function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
   const { db, github, config, events, taskEvents } = context;
@@ -49,9 +54,7 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
       slots: 2,
       pass: async ({ task: { subject }, signal, dryRun }) => {
         const appId = Number(subject.id);
-        if (!config.github.apps.some((app) => app.appId === appId)) {
-          return poison(`App ${subject.id} is not configured here any more`);
-        }
+        if (!github.appIds.includes(appId)) return notConfigured(subject.id);
         const everySeconds = config.redeliveryEverySeconds;
         const { retryAfterMs, ...counts } = await redeliver(
           {
@@ -70,7 +73,7 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
           },
           signal,
         );
-        // A minute's requests are used up: the next minute goes on, not the next cycle.
+        // This minute's requests are used up: go on in the next minute, not in the next cycle.
         const goOn = counts.moreDue && everySeconds > 60 ? [{ ...redeliverTask(appId), dueInMs: 60_000 }] : [];
         const { missingSince } = counts;
         const bringBack = missingSince === undefined ? [] : [{ ...redeliverSinceTask(appId, missingSince), dueInMs: BRING_BACK_AFTER_MS }];
@@ -83,7 +86,7 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
       slots: 1,
       pass: async ({ task: { subject, payload }, signal, dryRun }) => {
         const [appId, wanted] = [Number(subject.id), readSince(payload)];
-        if (!config.github.apps.some((app) => app.appId === appId)) return poison(`App ${subject.id} is not configured here any more`);
+        if (!github.appIds.includes(appId)) return notConfigured(subject.id);
         if (wanted === undefined) return poison('the payload must name an instant: { "since": "2026-01-01T12:00:00Z" }');
         const log = deliveryLogAtGitHub(github, appId, signal);
         const passed = await redeliverSince({ db, appId, log, events, ...wanted, maxPages: MOST_PAGES, dryRun }, signal).catch(waitOf);
@@ -102,7 +105,7 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
           events.tasksRecovered(requeued + ended.length);
           for (const task of ended) taskEvents.endedByCrashes(task);
         }
-        // A full batch: there may be more, and they have waited long enough (E8).
+        // After a full batch there may be more, and they have waited long enough.
         return done({ found, requeued, ended: ended.length }, full ? [sweepTask('recover-tasks')] : []);
       },
     },

@@ -11,8 +11,9 @@ export interface PauseSwitch {
 }
 
 /**
- * Runs a pass, and aborts its signal once the sweep is paused, as when the process stops: what was done counts, and the rest is left. Says
- * which pause that was. While the switch cannot be read nothing goes on: then the pass ends with PostgreSQL's error.
+ * Runs a pass and aborts its signal once the sweep is paused, as when the process stops. Returns the
+ * pass's result, if it has one, and the pause. If the pause cannot be read, aborts the pass and throws
+ * PostgreSQL's error.
  */
 export async function untilPaused<T>(
   { db, name, everyMs }: PauseSwitch,
@@ -30,7 +31,7 @@ export async function untilPaused<T>(
       return found;
     }
   })();
-  watching.catch((error: unknown) => stop.abort(error)); // thrown below, where the pass is over
+  watching.catch((error: unknown) => stop.abort(error)); // thrown below, after the pass
   try {
     const result = await pass(AbortSignal.any([signal, stop.signal]));
     over.abort();

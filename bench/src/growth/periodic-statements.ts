@@ -1,7 +1,7 @@
 import { findAppInstallations } from '@paddock/db/entities/app-installations';
 import { findUnlistedInstallations } from '@paddock/db/jobs/unlisted-installations';
 import { findStoredDeliveries } from '@paddock/db/events/installation-events';
-import { listedStretches, listingTimes, replaceListedStretches } from '@paddock/db/deliveries/delivery-listings';
+import { listedSpans, listingTimes, replaceListedSpans } from '@paddock/db/deliveries/delivery-listings';
 import { giveUpRedeliveries, handOverUnresolved } from '@paddock/db/deliveries/give-up-redeliveries';
 import * as redelivery from '@paddock/db/deliveries/redelivery';
 import * as retire from '@paddock/db/deliveries/retire-rows';
@@ -194,9 +194,9 @@ export const periodicStatements = {
   countRetirableJobs: (trx) => retire.countRetirableJobs(trx, { keepDays: 90, limit: BATCH }),
 
   // The redelivery
-  listedStretches: (trx) => listedStretches(trx, APP),
+  listedSpans: (trx) => listedSpans(trx, APP),
   listingTimes: (trx) => listingTimes(trx, APP),
-  replaceListedStretches: (trx) => replaceListedStretches(trx, APP, [{ newestAt: new Date(), oldestAt: new Date(), cursor: null }]),
+  replaceListedSpans: (trx) => replaceListedSpans(trx, APP, [{ newestAt: new Date(), oldestAt: new Date(), cursor: null }]),
   findStoredDeliveries: (trx) =>
     findStoredDeliveries(
       trx,

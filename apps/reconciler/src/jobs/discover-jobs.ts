@@ -9,7 +9,7 @@ import { type AskGitHub, createAskGitHub, isHidden, type Unanswered } from '../a
 import { type Allowance, createAllowances } from './allowance.ts';
 import { discoverRepository, type DiscoverRepositoryOptions, type RepositoryCounts } from './discover-repository.ts';
 import type { ReconcilerEvents } from '../events.ts';
-import { type AskOne, RUNS_IN_A_LOOK } from './look-at-runs.ts';
+import { type AskOne, MOST_RUNS } from './list-jobs-of-runs.ts';
 
 export interface DiscoverJobsOptions extends Pick<DiscoverRepositoryOptions, 'db' | 'turns' | 'dryRun'> {
   github: GitHub;
@@ -90,7 +90,7 @@ export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSi
     const allowance = isResting ? { ...whole, take: () => whole.take(RESTING_PART) } : whole;
     const itself = `repository ${repository.repoId}`;
     const askIt: AskOne = (what, call) => ask(repository, what === undefined ? itself : `${what} of ${itself}`, call, itself);
-    const seen = await discoverRepository({ ...options, mostRuns: RUNS_IN_A_LOOK, pools, allowance, ask: askIt }, repository);
+    const seen = await discoverRepository({ ...options, mostRuns: MOST_RUNS, pools, allowance, ask: askIt }, repository);
     if (signal.aborted) break;
     if (seen === undefined) {
       all.unanswered++;

@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type DiscoveryScene, startDiscoveryScene } from '../scenes/discovery.scene.ts';
-import { UNCHANGED_AT_MOST } from './look-at-runs.ts';
+import { UNCHANGED_AT_MOST } from './list-jobs-of-runs.ts';
 
 let database: TestDatabase;
 let scene: DiscoveryScene;

@@ -18,8 +18,8 @@ import type { Kysely } from 'kysely';
 import type { Allowance } from './allowance.ts';
 import { findingOf, type FoundAt } from './discovered-job.ts';
 import type { ReconcilerEvents } from '../events.ts';
-import { listUnfinishedRuns, type UnfinishedRuns } from './look-at-repository.ts';
-import { type AskOne, listJobsOfRuns, neverRead, runsInTurn } from './look-at-runs.ts';
+import { listUnfinishedRuns, type UnfinishedRuns } from './list-unfinished-runs.ts';
+import { type AskOne, listJobsOfRuns, unreadRun, orderRuns } from './list-jobs-of-runs.ts';
 import { parseRepositoryName } from './repository-name.ts';
 
 export interface DiscoverRepositoryOptions {
@@ -63,7 +63,7 @@ export async function discoverRepository(
   const seen = await ask(undefined, (client) => see(client, repository, allowance));
   if (seen === undefined) return undefined;
   const { view } = seen;
-  const inTurn = runsInTurn(view.runIds, runsSeenBefore(seenBefore, pools.version));
+  const inTurn = orderRuns(view.runIds, runsSeenBefore(seenBefore, pools.version));
   const found = await listJobsOfRuns({ name: view.name, inTurn }, { ask, allowance, most });
   const { jobs, unanswered } = found;
   const known = await findKnownJobs(
@@ -102,7 +102,7 @@ export async function discoverRepository(
   const seenNow = {
     pools: pools.version,
     lists: view.lists,
-    runs: found.runs.map((run) => (unread.has(run.id) ? neverRead(run.id) : run)),
+    runs: found.runs.map((run) => (unread.has(run.id) ? unreadRun(run.id) : run)),
   };
   const look = { repoId, entityId, appId, fullName, isActive: runs > 0, isSeenInFull: view.isComplete, seen: seenNow };
   await noteRepositoryLook(db, look, turns);
@@ -111,7 +111,7 @@ export async function discoverRepository(
 
 /** Jobs that have not changed say something new if other pools look at them. */
 const runsSeenBefore = ({ pools, runs = [] }: SeenOfRepository, version: number): readonly SeenRun[] =>
-  pools === version ? runs : runs.map(({ id }) => neverRead(id));
+  pools === version ? runs : runs.map(({ id }) => unreadRun(id));
 
 /** The repository's runs, under the name that was last heard of; under its name of today, looked up by id, if GitHub does not know that one. */
 async function see(

@@ -8,7 +8,7 @@ import type { Unanswered } from '../ask-github.ts';
 import type { SharedCounters } from '../shared-counters.ts';
 
 /** What happens where our rows are compared with what GitHub says of jobs. */
-export function jobEvents(log: Logger, metrics: Metrics, { recovered, oneFailed }: SharedCounters) {
+export function jobEvents(log: Logger, metrics: Metrics, { recovered, objectFailed }: SharedCounters) {
   const verdicts = metrics.counter('paddock_jobs_looked_up_total', 'Jobs in doubt that GitHub was asked about, by what came of it', [
     'verdict',
   ]);
@@ -50,7 +50,7 @@ export function jobEvents(log: Logger, metrics: Metrics, { recovered, oneFailed 
     },
     /** `failure` is undefined where GitHub does not show us what was asked for. */
     notAnswered(sweep: 'look-up-jobs' | 'discover-jobs', asked: Unanswered, failure: GitHubFailure | undefined) {
-      oneFailed(sweep);
+      objectFailed(sweep);
       if (failure === undefined) log.warn('GitHub does not show us what was asked for: nothing follows from that', { sweep, ...asked });
       else log.warn('GitHub did not answer', { sweep, ...asked, failure });
     },

@@ -3,7 +3,7 @@ import { findInstallationByLogin } from '@paddock/db/jobs/repositories';
 import type { GitHub } from '@paddock/github/connect';
 import { findRepositoryByName } from '@paddock/github/repositories';
 import { discoverRepository, type DiscoverRepositoryOptions, type RepositoryCounts } from './discover-repository.ts';
-import type { AskOne } from './look-at-runs.ts';
+import type { AskOne } from './list-jobs-of-runs.ts';
 import { parseRepositoryName } from './repository-name.ts';
 
 export interface ResyncRepositoryOptions extends Omit<DiscoverRepositoryOptions, 'pools' | 'allowance' | 'ask' | 'mostRuns'> {

@@ -3,7 +3,7 @@ import { listDeliveries, redeliver, type WebhookDelivery } from '@paddock/github
 import type { DeliveryAttempt } from './delivery-log.ts';
 import type { DeliveryLog } from './redeliver.ts';
 
-/** An App's delivery log, read and repeated through GitHub's API; the signal ends calls under way. */
+/** An App's delivery log, through GitHub's API. The signal ends calls under way. */
 export function deliveryLogAtGitHub(github: GitHub, appId: number, signal: AbortSignal): DeliveryLog {
   const app = github.asApp(appId, { signal });
   return {

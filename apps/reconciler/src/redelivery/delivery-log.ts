@@ -1,36 +1,39 @@
 import type { LoggedDelivery } from '@paddock/db/events/installation-events';
 import type { FailedDelivery } from '@paddock/db/deliveries/redelivery';
 
-/** One attempt at a delivery, as GitHub lists it. The original and its repetitions share the GUID and have ids of their own. */
+/** One attempt at a delivery, as GitHub lists it. All attempts share the GUID; each has its id. */
 export interface DeliveryAttempt extends LoggedDelivery {
   /** A whole number as text. */
   id: string;
   deliveredAt: Date;
-  /** GitHub held it back for the rate of our endpoint. */
+  /** GitHub held it back because our endpoint was too slow. */
   isThrottled: boolean;
   /** GitHub's word for the result, such as `OK`. */
   status: string;
-  /** What our endpoint answered; 0 if nothing came. */
+  /** What our endpoint answered; 0 without an answer. */
   statusCode: number;
 }
 
 const REPEATED_EVENTS: ReadonlySet<string> = new Set(['workflow_job', 'installation', 'installation_repositories', 'installation_target']);
 
-/** True for the events that change what we know; a lost one of another kind harms nobody. */
+/** True for the events that change our rows. Other events may get lost without harm. */
 const isRepeated = ({ event }: DeliveryAttempt): boolean => REPEATED_EVENTS.has(event);
 
-/** A redirect, no answer, and everything else that is no 2xx is a failure, unless GitHub itself calls it OK. */
+/** Everything but 2xx is a failure, also a redirect or no answer, unless GitHub calls it OK. */
 export const gotThrough = ({ status, statusCode }: DeliveryAttempt): boolean => status === 'OK' || (statusCode >= 200 && statusCode < 300);
 
 export interface LogVerdict {
-  /** GUIDs of which some attempt got through. */
+  /** GUIDs with an attempt that got through. */
   delivered: string[];
   failed: FailedDelivery[];
-  /** The newest attempt of any event that got through: then our endpoint was there. */
+  /** The newest attempt of any event that got through: our endpoint was reachable then. */
   lastSuccess: DeliveryAttempt | undefined;
 }
 
-/** Judges attempts by delivery: one attempt that got through is enough; else the newest one is to be repeated. Any order, doubles welcome. */
+/**
+ * Judges deliveries: one attempt that got through is enough, else the newest one is to be repeated.
+ * Attempts may come in any order and more than once.
+ */
 export function judgeLog(attempts: readonly DeliveryAttempt[]): LogVerdict {
   const byGuid = Map.groupBy(attempts.filter(isRepeated), ({ guid }) => guid);
   const delivered: string[] = [];
@@ -43,8 +46,8 @@ export function judgeLog(attempts: readonly DeliveryAttempt[]): LogVerdict {
 }
 
 /**
- * True if our endpoint was away and is back: the log has a success that is newer than one of these failures, and our endpoint gave no reason for them.
- * Attempts that began before its return may still be under way.
+ * True if our endpoint was away and is back: a success is newer than a failure that was no refusal
+ * (4xx) by our endpoint. Attempts that began before the return may still be under way.
  */
 export const showsReturn = ({ failed, lastSuccess }: Pick<LogVerdict, 'failed' | 'lastSuccess'>): boolean =>
   lastSuccess !== undefined &&
@@ -69,21 +72,21 @@ function failureOf(guid: string, attempts: readonly DeliveryAttempt[]): FailedDe
   };
 }
 
-/** Two attempts of one second are told apart by their ids, which rise. */
+/** Within one second ids decide: GitHub's ids rise. */
 const byAge = (a: DeliveryAttempt, b: DeliveryAttempt): number =>
   a.deliveredAt.getTime() - b.deliveredAt.getTime() || Number(BigInt(a.id) - BigInt(b.id));
 
 /**
- * An attempt at each delivery that GitHub calls delivered after `since` and of which our own events must have a row. Whoever gives the App a
- * repository and takes it again, many times, has GitHub send one body that often, and a body leaves only so many rows. Discovery lists
- * repositories anyway.
+ * One attempt at each delivery that got through after `since` and must have a row in our events.
+ * `installation_repositories` need none: we store only 20 rows of one body, and selecting a repository
+ * again and again repeats a body. Discovery lists repositories anyway.
  */
 export const deliveredSince = (attempts: readonly DeliveryAttempt[], since: Date): DeliveryAttempt[] =>
   oneOfEach(attempts.filter((attempt) => mustHaveRow(attempt) && gotThrough(attempt) && attempt.deliveredAt > since));
 
 const mustHaveRow = (attempt: DeliveryAttempt): boolean => isRepeated(attempt) && attempt.event !== 'installation_repositories';
 
-/** One attempt at each delivery: all tell the same of it. */
+/** One attempt at each delivery; which one makes no difference. */
 export const oneOfEach = (attempts: readonly DeliveryAttempt[]): DeliveryAttempt[] => [
   ...new Map(attempts.map((attempt) => [attempt.guid, attempt])).values(),
 ];
@@ -92,12 +95,12 @@ const STEPS = [1, 1, 1, 2, 4, 8];
 const LAST_STEP = 12;
 
 /**
- * The wait after the nth request for one delivery, counted from 1, in milliseconds: with a first step of 5 minutes that is 5, 5, 5, 10, 20,
- * 40, then 60 minutes for ever.
+ * The wait in milliseconds after the nth request (from 1) for one delivery. A first step of 5 minutes
+ * gives 5, 5, 5, 10, 20, 40, then always 60 minutes.
  */
 export const requestSpacingMs = (requests: number, firstStepMs: number): number => firstStepMs * (STEPS[requests - 1] ?? LAST_STEP);
 
-/** Of GUIDs that our events lack (`isMissing`) the newest attempt, whatever became of it: to be asked for all the same. */
+/** The newest attempt at each delivery that our events lack (`isMissing`), failed or not. */
 export const missingSince = (attempts: readonly DeliveryAttempt[], isMissing: (guid: string) => boolean): FailedDelivery[] =>
   [...Map.groupBy(attempts.filter(isRepeated), ({ guid }) => guid)].flatMap(([guid, ofGuid]) =>
     isMissing(guid) ? [failureOf(guid, ofGuid)] : [],

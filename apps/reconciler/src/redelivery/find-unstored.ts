@@ -2,10 +2,13 @@ import { findStoredDeliveries, type LoggedDelivery } from '@paddock/db/events/in
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 
-/** How many deliveries one look-up asks for. */
+/** How many deliveries one statement takes. */
 const AT_ONCE = 1000;
 
-/** The GUIDs of those deliveries, each given once, that our own events do not have; `countsReplays` as in `isArrivalOf`. */
+/**
+ * The GUIDs of the given deliveries, each given once, that our events lack.
+ * `countsReplays`: see `isArrivalOf`.
+ */
 export async function findUnstored(
   db: Kysely<Database>,
   deliveries: readonly LoggedDelivery[],

@@ -5,19 +5,20 @@ import type { ReconcilerEvents } from '../events.ts';
 import { deliveredSince, type DeliveryAttempt, missingSince } from './delivery-log.ts';
 import { findUnstored } from './find-unstored.ts';
 
-/** What a failover loses. More are lost by a restore, or because something answers in our place: then people should know before. */
+/** A failover loses at most this many. More point to a restore, or to another endpoint in our place. */
 export const FEW_MISSING = 100;
 
 export interface MissingDeliveries {
-  /** Deliveries that GitHub calls successful and that our events lack, counted once. */
+  /** Deliveries that GitHub calls successful and our events lack, each counted once. */
   readonly missing: number;
-  /** When the oldest of them was delivered, by GitHub's clock, if they are too many to be asked for at once. */
+  /** When the oldest was delivered, by GitHub's clock; only with more than `FEW_MISSING`. */
   readonly missingSince?: Date;
 }
 
 /**
- * Finds deliveries since an instant that GitHub calls successful and that our events lack. A few are asked for, until their rows are here;
- * many are told of, with the instant for a `redeliver-since`. What is being asked for already is not counted again.
+ * Finds deliveries that GitHub calls successful since an instant and that our events lack. Marks few
+ * for redelivery. Of many it only returns the instant for a `redeliver-since`. Skips deliveries that
+ * are already marked.
  */
 export async function findMissingDeliveries(
   { db, appId, events }: { db: Kysely<Database>; appId: number; events: Pick<ReconcilerEvents, 'deliveredWithoutRow'> },

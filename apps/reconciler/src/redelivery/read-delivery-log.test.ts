@@ -1,4 +1,4 @@
-import type { ListedStretch } from '@paddock/db/deliveries/delivery-listings';
+import type { ListedSpan } from '@paddock/db/deliveries/delivery-listings';
 import { describe, expect, test } from '@jest/globals';
 import type { DeliveryAttempt } from './delivery-log.ts';
 import { CutOffLogError, type LogPage, type ReadLogOptions, readDeliveryLog } from './read-delivery-log.ts';
@@ -33,11 +33,11 @@ function fakeLog({ minutes = 500, failAtPage = 0 }: { minutes?: number; failAtPa
   return { asked, fetchPage };
 }
 
-const read = (fetchPage: ReadLogOptions['fetchPage'], stretches: readonly ListedStretch[], more: Partial<ReadLogOptions> = {}) =>
+const read = (fetchPage: ReadLogOptions['fetchPage'], spans: readonly ListedSpan[], more: Partial<ReadLogOptions> = {}) =>
   readDeliveryLog({
     fetchPage,
     isCursorRefused: () => false,
-    stretches,
+    spans,
     now: ago(0),
     windowMs: 15 * 60_000,
     horizonMs: 400 * 60_000,
@@ -55,7 +55,7 @@ describe('reading the delivery log (E1)', () => {
     const reading = await read(fetchPage, []);
     expect(asked).toEqual(['top', '10']);
     expect(guidsAgo(reading.attempts)).toContain(19);
-    expect(reading.stretches).toEqual([{ newestAt: ago(0), oldestAt: ago(19), cursor: null }]);
+    expect(reading.spans).toEqual([{ newestAt: ago(0), oldestAt: ago(19), cursor: null }]);
     expect(reading.error).toBeUndefined();
   });
 
@@ -64,7 +64,7 @@ describe('reading the delivery log (E1)', () => {
     const reading = await read(fetchPage, [{ newestAt: ago(95), oldestAt: ago(130), cursor: null }]);
     expect(asked).toHaveLength(10);
     expect(guidsAgo(reading.attempts)).toContain(95);
-    expect(reading.stretches).toEqual([{ newestAt: ago(0), oldestAt: ago(130), cursor: null }]);
+    expect(reading.spans).toEqual([{ newestAt: ago(0), oldestAt: ago(130), cursor: null }]);
   });
 
   test('a listing that fails half-way keeps its pages and its place, and the mark of the last complete one', async () => {
@@ -73,7 +73,7 @@ describe('reading the delivery log (E1)', () => {
     const reading = await read(fetchPage, [complete]);
     expect(reading.error).toEqual(new Error('GitHub is away'));
     expect(reading.attempts).toHaveLength(30);
-    expect(reading.stretches).toEqual([{ newestAt: ago(0), oldestAt: ago(29), cursor: '30' }, complete]);
+    expect(reading.spans).toEqual([{ newestAt: ago(0), oldestAt: ago(29), cursor: '30' }, complete]);
   });
 
   test('the gap that such a listing left is filled from its cursor by the next cycle', async () => {
@@ -83,25 +83,25 @@ describe('reading the delivery log (E1)', () => {
       { newestAt: ago(95), oldestAt: ago(130), cursor: null },
     ]);
     expect(asked).toEqual(['top', '10', '30', '40', '50', '60', '70', '80', '90']);
-    expect(reading.stretches).toEqual([{ newestAt: ago(0), oldestAt: ago(130), cursor: null }]);
+    expect(reading.spans).toEqual([{ newestAt: ago(0), oldestAt: ago(130), cursor: null }]);
   });
 
   test('a listing that is longer than a cycle’s pages goes on in the next cycles until it meets the older one', async () => {
-    let stretches: ListedStretch[] = [{ newestAt: ago(200), oldestAt: ago(230), cursor: null }];
+    let spans: ListedSpan[] = [{ newestAt: ago(200), oldestAt: ago(230), cursor: null }];
     const seen = new Set<number>();
     for (let cycle = 0; cycle < 8; cycle++) {
-      const reading = await read(fakeLog().fetchPage, stretches, { maxPages: 5 });
+      const reading = await read(fakeLog().fetchPage, spans, { maxPages: 5 });
       for (const age of guidsAgo(reading.attempts)) seen.add(age);
-      ({ stretches } = reading);
+      ({ spans } = reading);
     }
-    expect(stretches).toEqual([{ newestAt: ago(0), oldestAt: ago(230), cursor: null }]);
+    expect(spans).toEqual([{ newestAt: ago(0), oldestAt: ago(230), cursor: null }]);
     expect([...seen].toSorted((a, b) => a - b).slice(0, 200)).toEqual(Array.from({ length: 200 }, (_, age) => age));
   });
 
   test('a log that ends leaves no gap', async () => {
     const reading = await read(fakeLog({ minutes: 12 }).fetchPage, [{ newestAt: ago(300), oldestAt: ago(310), cursor: null }]);
     expect(reading.attempts).toHaveLength(12);
-    expect(reading.stretches).toEqual([{ newestAt: ago(0), oldestAt: ago(310), cursor: null }]);
+    expect(reading.spans).toEqual([{ newestAt: ago(0), oldestAt: ago(310), cursor: null }]);
   });
 
   test('an empty log is no error', async () => {
@@ -114,9 +114,9 @@ describe('reading the delivery log (E1)', () => {
     const { fetchPage } = fakeLog({ failAtPage: 3 });
     const older = { newestAt: ago(95), oldestAt: ago(130), cursor: null };
     const reading = await read(fetchPage, [{ newestAt: ago(5), oldestAt: ago(29), cursor: '30' }, older], { isCursorRefused: () => true });
-    expect(reading.stretches).toEqual([older]);
+    expect(reading.spans).toEqual([older]);
     const { asked, fetchPage: again } = fakeLog();
-    await read(again, reading.stretches);
+    await read(again, reading.spans);
     expect(asked).toHaveLength(10);
   });
 
@@ -129,17 +129,15 @@ describe('reading the delivery log (E1)', () => {
     const older = { newestAt: ago(95), oldestAt: ago(130), cursor: null };
     const reading = await read(circle, [older]);
     expect(asked).toEqual(['top', '10', '20', '30']);
-    expect(reading.error).toEqual(
-      new Error('the delivery log goes round in a circle: GitHub named a cursor that had been followed already'),
-    );
+    expect(reading.error).toEqual(new Error('the delivery log goes in a circle: GitHub named a cursor that was already followed'));
     expect(reading.attempts).toHaveLength(40);
-    expect(reading.stretches).toEqual([{ newestAt: ago(0), oldestAt: ago(39), cursor: '10' }, older]);
+    expect(reading.spans).toEqual([{ newestAt: ago(0), oldestAt: ago(39), cursor: '10' }, older]);
   });
 
   test.each([
-    { page: 'the first page', emptyFrom: 'top', pages: 1, stretches: [] },
-    { page: 'a later page', emptyFrom: '20', pages: 3, stretches: [{ newestAt: ago(0), oldestAt: ago(19), cursor: '20' }] },
-  ])('$page, empty and not the last, ends the listing; what lies below stays a gap', async ({ emptyFrom, pages, stretches }) => {
+    { page: 'the first page', emptyFrom: 'top', pages: 1, spans: [] },
+    { page: 'a later page', emptyFrom: '20', pages: 3, spans: [{ newestAt: ago(0), oldestAt: ago(19), cursor: '20' }] },
+  ])('$page, empty and not the last, ends the listing; what lies below stays a gap', async ({ emptyFrom, pages, spans }) => {
     const { asked, fetchPage } = fakeLog();
     const older = { newestAt: ago(95), oldestAt: ago(130), cursor: null };
     const reading = await read(
@@ -149,8 +147,8 @@ describe('reading the delivery log (E1)', () => {
     );
     expect(asked).toHaveLength(pages - 1);
     expect(reading.pages).toBe(pages);
-    expect(reading.error).toEqual(new Error('GitHub answered an empty page of the delivery log, and that the log goes on after it'));
-    expect(reading.stretches).toEqual([...stretches, older]);
+    expect(reading.error).toEqual(new Error('GitHub answered an empty page of the delivery log with a cursor for the next'));
+    expect(reading.spans).toEqual([...spans, older]);
   });
 
   test('a full page of which GitHub does not say what follows counts, and the mark stays', async () => {
@@ -161,11 +159,11 @@ describe('reading the delivery log (E1)', () => {
     expect(asked).toEqual(['top']);
     expect(reading.attempts).toHaveLength(10);
     expect(reading.error).toEqual(new CutOffLogError());
-    expect(reading.stretches).toEqual([older]);
+    expect(reading.spans).toEqual([older]);
     // Nothing is asked of what lies below once the page itself reaches down far enough.
     const enough = await read(cutOff, [{ newestAt: ago(2), oldestAt: ago(130), cursor: null }], { windowMs: 5 * 60_000 });
     expect(enough.error).toBeUndefined();
-    expect(enough.stretches).toEqual([{ newestAt: ago(0), oldestAt: ago(130), cursor: null }]);
+    expect(enough.spans).toEqual([{ newestAt: ago(0), oldestAt: ago(130), cursor: null }]);
   });
 
   test('a gap is filled down to what GitHub can still repeat, and what lies below is forgotten', async () => {
@@ -180,7 +178,7 @@ describe('reading the delivery log (E1)', () => {
       { horizonMs: 60 * 60_000, maxPages: 6 },
     );
     expect(asked).toEqual(['top', '10', '30', '40', '50', '60']);
-    expect(reading.stretches).toEqual([
+    expect(reading.spans).toEqual([
       { newestAt: ago(0), oldestAt: ago(69), cursor: null },
       { newestAt: ago(480), oldestAt: ago(490), cursor: null },
     ]);

@@ -1,6 +1,6 @@
-import type { ListedStretch } from '@paddock/db/deliveries/delivery-listings';
+import type { ListedSpan } from '@paddock/db/deliveries/delivery-listings';
 import type { DeliveryAttempt } from './delivery-log.ts';
-import { addStretch, forgetBefore, newestGap, withoutNewestGap } from './stretches.ts';
+import { addSpan, forgetBefore, newestGap, withoutNewestGap } from './listed-spans.ts';
 
 export interface LogPage {
   deliveries: readonly DeliveryAttempt[];
@@ -8,68 +8,66 @@ export interface LogPage {
   nextCursor?: string | undefined;
   /** The page is full, and GitHub has not said whether the log goes on. */
   isCutOff?: boolean | undefined;
-  /** The log's own clock, if it told the time. */
+  /** GitHub's clock, if the answer gave it. */
   answeredAt?: Date | undefined;
 }
 
 export interface ReadLogOptions {
   /** Fetches one page, newest first; without a cursor the first one. */
   fetchPage: (cursor: string | undefined) => Promise<LogPage>;
-  /** True if GitHub refused the cursor itself, so that asking again is of no use. */
+  /** True if GitHub refused the cursor itself, so that another try is useless. */
   isCursorRefused: (error: unknown) => boolean;
-  /** What was listed before. */
-  stretches: readonly ListedStretch[];
+  /** Listed by earlier cycles. */
+  spans: readonly ListedSpan[];
   now: Date;
-  /** How far back every cycle looks, since an entry may come into the log late. */
+  /** How far back every cycle reads, since entries may enter the log late. */
   windowMs: number;
-  /** How far back GitHub can repeat anything. */
+  /** How far back GitHub can repeat deliveries. */
   horizonMs: number;
-  /** The most pages of one cycle; what is left is a gap, from which the next cycle goes on. */
+  /** Most pages of one cycle. The rest becomes a gap, which the next cycle fills. */
   maxPages: number;
   signal: AbortSignal;
 }
 
 export interface LogReading {
   attempts: DeliveryAttempt[];
-  stretches: ListedStretch[];
+  spans: ListedSpan[];
   pages: number;
-  /** Why a page could not be had; what was read before it counts all the same. */
+  /** Why a page could not be read. The pages before it count. */
   error?: unknown;
 }
 
-/** Below a page of the delivery log there may be more, and nothing tells how to ask for it. */
+/** A full page of the delivery log came without a cursor: there may be more, out of reach. */
 export class CutOffLogError extends Error {
   constructor() {
-    super(
-      'GitHub answered a full page of the delivery log, and not where it goes on: see whether a proxy before it takes the Link header away',
-    );
+    super('GitHub answered a full page of the delivery log without a cursor for the next; check whether a proxy removes the Link header');
     this.name = 'CutOffLogError';
   }
 }
 
 /**
- * Reads an App's delivery log from its newest entry down to the window's beginning and to what was listed before, whichever is older, then
- * fills the gaps that earlier cycles left (E1).
+ * Reads an App's delivery log from its newest entry down to the window's beginning or to the newest
+ * listed entry, whichever is older. Then fills the gaps that earlier cycles left.
  */
 export async function readDeliveryLog(options: ReadLogOptions): Promise<LogReading> {
   const { now, windowMs, horizonMs, maxPages, signal } = options;
   const windowBegin = new Date(now.getTime() - windowMs);
-  const anchor: ListedStretch = { newestAt: windowBegin, oldestAt: windowBegin, cursor: null };
-  const reading: LogReading = { attempts: [], pages: 0, stretches: options.stretches.length === 0 ? [anchor] : [...options.stretches] };
+  const anchor: ListedSpan = { newestAt: windowBegin, oldestAt: windowBegin, cursor: null };
+  const reading: LogReading = { attempts: [], pages: 0, spans: options.spans.length === 0 ? [anchor] : [...options.spans] };
 
-  const lastListed = reading.stretches[0]?.newestAt ?? windowBegin;
+  const lastListed = reading.spans[0]?.newestAt ?? windowBegin;
   await readDown(options, reading, undefined, windowBegin < lastListed ? windowBegin : lastListed, undefined);
-  // Without an answer the log has not told its time either, and ours may be ahead of it.
-  if (reading.pages === 0) return { ...reading, stretches: [...options.stretches] };
+  // Without an answer GitHub's clock is unknown, and ours may be ahead: keep the spans as they were.
+  if (reading.pages === 0) return { ...reading, spans: [...options.spans] };
   while (reading.error === undefined && reading.pages < maxPages && !signal.aborted) {
-    const gap = newestGap(reading.stretches);
+    const gap = newestGap(reading.spans);
     if (gap === undefined) break;
     await readDown(options, reading, gap.cursor, gap.until, gap.from);
   }
-  return { ...reading, stretches: forgetBefore(reading.stretches, new Date(now.getTime() - horizonMs)) };
+  return { ...reading, spans: forgetBefore(reading.spans, new Date(now.getTime() - horizonMs)) };
 }
 
-/** Reads pages until one begins behind `until`, the log ends, the pages of this cycle are used up, or one fails or leads nowhere. */
+/** Reads pages until one reaches past `until`, the log or the cycle's pages end, or a page fails. */
 async function readDown(
   options: ReadLogOptions,
   reading: LogReading,
@@ -88,7 +86,7 @@ async function readDown(
       page = await fetchPage(cursor);
     } catch (error) {
       reading.error = error;
-      if (cursor !== undefined && isCursorRefused(error)) reading.stretches = withoutNewestGap(reading.stretches);
+      if (cursor !== undefined && isCursorRefused(error)) reading.spans = withoutNewestGap(reading.spans);
       return;
     }
     reading.pages++;
@@ -96,8 +94,8 @@ async function readDown(
     const instants = page.deliveries.map(({ deliveredAt }) => deliveredAt.getTime());
     const next = page.nextCursor;
     if (instants.length === 0 && next !== undefined) {
-      // What lies below is not known, so the gap stays, and the next cycle tries it once more.
-      reading.error = new Error('GitHub answered an empty page of the delivery log, and that the log goes on after it');
+      // What lies below is unknown, so the gap stays and the next cycle tries again.
+      reading.error = new Error('GitHub answered an empty page of the delivery log with a cursor for the next');
       return;
     }
     if (instants.length === 0 && newestAt === undefined) return;
@@ -108,12 +106,12 @@ async function readDown(
       return;
     }
     const complete = next === undefined || oldest < until;
-    // Where the log ends there is nothing below, so the stretch reaches down to whatever was listed there before.
-    const oldestAt = next === undefined ? earliest([oldest, until, ...reading.stretches.map((stretch) => stretch.oldestAt)]) : oldest;
-    reading.stretches = addStretch(reading.stretches, { newestAt, oldestAt, cursor: next ?? null });
+    // Nothing lies below the log's end, so the span reaches down to the oldest listed entry.
+    const oldestAt = next === undefined ? earliest([oldest, until, ...reading.spans.map((span) => span.oldestAt)]) : oldest;
+    reading.spans = addSpan(reading.spans, { newestAt, oldestAt, cursor: next ?? null });
     if (complete) return;
     if (asked.has(next)) {
-      reading.error = new Error('the delivery log goes round in a circle: GitHub named a cursor that had been followed already');
+      reading.error = new Error('the delivery log goes in a circle: GitHub named a cursor that was already followed');
       return;
     }
     cursor = next;

@@ -13,9 +13,9 @@ export interface RedeliverSinceOptions {
   appId: number;
   log: Pick<DeliveryLog, 'list'>;
   events: Pick<ReconcilerEvents, 'listingFailed'>;
-  /** Deliveries from then on, by GitHub's clock. */
+  /** Begin of the deliveries to check, by GitHub's clock. */
   since: Date;
-  /** Where an earlier pass stopped; from the newest entry on if absent. */
+  /** Where an earlier pass stopped. Undefined: begin at the newest entry. */
   cursor: string | undefined;
   maxPages: number;
   /** Only counts. */
@@ -25,17 +25,19 @@ export interface RedeliverSinceOptions {
 export interface RedeliverSinceCounts {
   pages: number;
   attempts: number;
-  /** Deliveries that our events lack, and that are asked for now. */
+  /** Deliveries that our events lack and that are due now. */
   missing: number;
-  /** Where the next pass goes on; absent when the log was read down to `since`. */
+  /** Where the next pass goes on; absent once the log was read down to `since`. */
   cursor?: string;
 }
 
 /**
- * Finds every delivery since an instant that our own events lack, those too that GitHub calls delivered, and has them asked for by the
- * ordinary cycles, until their rows are here (E1): after a restore, or when something before us answered in our place. What was read
- * counts although a later page fails; then this throws if nothing was read, and goes on from the cursor otherwise. Where GitHub does not say
- * how the log goes on, it throws once everything is written down.
+ * Finds every delivery since an instant that our events lack, even if GitHub calls it delivered. The
+ * ordinary cycles request them until their rows exist. For after a restore, or after another endpoint
+ * answered in our place.
+ *
+ * If a page fails, the pages before it count and `cursor` says where to go on; the first page's error
+ * is thrown. Throws CutOffLogError, after writing, if GitHub gave no cursor for the rest.
  */
 export async function redeliverSince(options: RedeliverSinceOptions, signal: AbortSignal): Promise<RedeliverSinceCounts> {
   const { db, appId, log, events, since, maxPages, dryRun } = options;
@@ -68,7 +70,7 @@ export async function redeliverSince(options: RedeliverSinceOptions, signal: Abo
   return isComplete || cursor === undefined ? counts : { ...counts, cursor };
 }
 
-/** Reads the payload of such a task; undefined if it names no instant. */
+/** Reads the payload of a `redeliver-since` task. Undefined if it names no instant. */
 export function readSince(payload: unknown): { since: Date; cursor: string | undefined } | undefined {
   if (typeof payload !== 'object' || payload === null || !('since' in payload) || typeof payload.since !== 'string') return undefined;
   const since = new Date(payload.since);

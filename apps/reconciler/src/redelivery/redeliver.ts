@@ -1,13 +1,14 @@
 import { recordAppAuthFailure } from '@paddock/db/entities/app-auth-failures';
-import { type ListedStretch, listedStretches, listingTimes, replaceListedStretches } from '@paddock/db/deliveries/delivery-listings';
+import { type ListedSpan, listedSpans, listingTimes, replaceListedSpans } from '@paddock/db/deliveries/delivery-listings';
 import { bringForwardRequests, rememberFailedDeliveries, resolveDeliveries } from '@paddock/db/deliveries/redelivery';
 import { findGivenUp, giveUpRedeliveries, handOverUnresolved } from '@paddock/db/deliveries/give-up-redeliveries';
 import type { Database } from '@paddock/db/schema/tables';
 import { wantExtraPasses } from '@paddock/db/schedules/extra-passes';
+import { isRefusal } from '@paddock/domain/entities/refused-subject';
 import { redeliverySchedule } from '@paddock/domain/tasks/redelivery-schedule';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
 import type { Kysely } from 'kysely';
-import { askAgain } from './ask-again.ts';
+import { requestDueDeliveries } from './request-due-deliveries.ts';
 import { countOnly } from '../count-only.ts';
 import { type DeliveryAttempt, judgeLog, showsReturn } from './delivery-log.ts';
 import type { ReconcilerEvents } from '../events.ts';
@@ -34,48 +35,49 @@ export interface RedeliverOptions {
   perMinute: number;
   firstStepMs: number;
   giveUpMs: number;
-  /** With more unresolved deliveries than that their repositories go to discovery first. */
+  /** With more unresolved deliveries, their repositories go to the front of discovery. */
   handOverAbove: number;
-  /** Only reads the log: `accepted` counts the requests that would be made. */
+  /** Only reads the log. `accepted` counts the requests that would be made. */
   dryRun: boolean;
 }
 
 export interface RedeliverCounts extends MissingDeliveries {
   pages: number;
   attempts: number;
-  /** Attempts that GitHub held back for the rate of our endpoint. */
+  /** Attempts that GitHub held back because our endpoint was too slow. */
   throttled: number;
   failed: number;
   resolved: number;
   accepted: number;
   refused: number;
   givenUp: number;
-  /** Repositories that discovery is to look at, for there are too many to ask for one by one. */
+  /** Repositories handed to discovery, since too many deliveries are unresolved. */
   handedOver: number;
   listed: boolean;
   /** More deliveries are due than a minute's requests allow. */
   moreDue: boolean;
-  /** GitHub asks us to come back only then, in milliseconds: nothing is asked of it before. */
+  /** GitHub asks us to wait this long, in milliseconds. No call is made before. */
   retryAfterMs?: number;
 }
 
-/** What an extra look reads again of what was listed already: entries of these last seconds may come late into the log. */
+/** What an extra pass reads again: entries may enter the log this late. */
 const EXTRA_WINDOW_MS = 60_000;
 
-/** GitHub waits 10 s for an answer, so what was under way when our endpoint came back is in the log so much later. */
+/** GitHub waits 10 s for an answer, so an attempt enters the log this late after our return. */
 const LATE_MS = 12_000;
 
 /**
- * One redelivery cycle of one App (E1): reads its log, remembers what failed, forgets what got through, and asks GitHub to repeat what is
- * due. A listing that fails half-way counts as far as it went. Throws for PostgreSQL's errors only.
+ * Runs one redelivery cycle of one App: reads its log, remembers failed deliveries, forgets those that
+ * got through, and asks GitHub to repeat the due ones. A listing that breaks off counts as far as it
+ * went. Throws only PostgreSQL's errors.
  */
 export async function redeliver(options: RedeliverOptions, signal: AbortSignal): Promise<RedeliverCounts> {
   const { db, appId, log, everySeconds, windowMs, maxPages, giveUpMs, dryRun } = options;
-  const before = await listedStretches(db, appId);
+  const before = await listedSpans(db, appId);
   const { now, listedAt } = await listingTimes(db, appId);
-  // The first look of each cadence goes through the whole window, further ones only through what is new.
+  // The first pass of each cadence reads the whole window, extra passes only what is new.
   const isExtra = listedAt !== null && listedAt >= nominalTick(now, everySeconds);
-  // The log tells its own time, which may be another than ours: what is looked for in it goes by its clock.
+  // The log's instants are GitHub's, whose clock may differ from ours: so the window goes by it.
   const firstPage = log.list(undefined);
   const clock = await firstPage.then(
     ({ answeredAt }) => answeredAt,
@@ -84,7 +86,7 @@ export async function redeliver(options: RedeliverOptions, signal: AbortSignal):
   const reading = await readDeliveryLog({
     fetchPage: (cursor) => (cursor === undefined ? firstPage : log.list(cursor)),
     isCursorRefused: (error) => ['invalid', 'not_found'].includes(classifyGitHubError(error).kind),
-    stretches: before,
+    spans: before,
     now: clock ?? now,
     windowMs: isExtra ? EXTRA_WINDOW_MS : lookBackMs({ windowMs, everySeconds }),
     horizonMs: giveUpMs,
@@ -97,27 +99,28 @@ export async function redeliver(options: RedeliverOptions, signal: AbortSignal):
   return act(options, { before, reading, failure }, signal);
 }
 
-/** How far back the first look of a cadence goes: two cadences that failed leave nothing out, however short the window. */
+/** How far back the first pass of a cadence reads: past two failed cadences, even if `windowMs` is short. */
 export const lookBackMs = ({ windowMs, everySeconds }: Pick<RedeliverOptions, 'windowMs' | 'everySeconds'>): number =>
   Math.max(windowMs, 3 * everySeconds * 1000);
 
-/** Everything after the log was read. */
+/** Everything after reading the log. */
 async function act(
   options: RedeliverOptions,
-  { before, reading, failure }: { before: readonly ListedStretch[]; reading: LogReading; failure: GitHubFailure | undefined },
+  { before, reading, failure }: { before: readonly ListedSpan[]; reading: LogReading; failure: GitHubFailure | undefined },
   signal: AbortSignal,
 ): Promise<RedeliverCounts> {
   const { db, appId, events, giveUpMs, handOverAbove, dryRun } = options;
   const { failed, resolved, isReturn } = await noteVerdict(db, appId, reading.attempts);
   const missing = before[0] === undefined ? { missing: 0 } : await findMissingDeliveries(options, reading.attempts, before[0].newestAt);
-  // After the verdict: a crash between the two has the log read again, never less of it.
-  if (!dryRun) await db.transaction().execute((trx) => replaceListedStretches(trx, appId, reading.stretches));
+  // After the verdict: after a crash between the two, the next cycle reads these pages again.
+  if (!dryRun) await db.transaction().execute((trx) => replaceListedSpans(trx, appId, reading.spans));
 
   const handedOver = await handOverUnresolved(db, appId, handOverAbove);
   const givenUp = await giveUpRedeliveries(db, appId, giveUpMs);
   if (givenUp > 0) events.redeliveriesGivenUp(appId, givenUp);
   const retryAfterMs = failure?.retryAfterMs;
-  const asked = retryAfterMs === undefined ? await askAgain(options, signal) : { accepted: 0, refused: 0, moreDue: false, retryAfterMs };
+  const asked =
+    retryAfterMs === undefined ? await requestDueDeliveries(options, signal) : { accepted: 0, refused: 0, moreDue: false, retryAfterMs };
   if (isReturn) await wantExtraPasses(db, { schedule: redeliverySchedule(appId), inMs: LATE_MS });
   const { pages, attempts } = reading;
   const throttled = attempts.filter(({ isThrottled }) => isThrottled).length;
@@ -125,7 +128,7 @@ async function act(
   return { pages, attempts: attempts.length, throttled, failed, resolved, ...missing, ...asked, givenUp, handedOver, listed };
 }
 
-/** For a dry run: nobody is asked or told, and what is written goes to a transaction that is rolled back. */
+/** For a dry run: no requests, no events, and all writes go to a transaction that is rolled back. */
 const withoutEffect = (options: RedeliverOptions, trx: Kysely<Database>): RedeliverOptions => ({
   ...options,
   db: trx,
@@ -140,11 +143,11 @@ const withoutEffect = (options: RedeliverOptions, trx: Kysely<Database>): Redeli
 });
 
 async function noteFailedListing({ db, appId, events }: RedeliverOptions, failure: GitHubFailure, pages: number): Promise<void> {
-  // A wait was told where it began.
+  // The call that GitHub asked to wait has logged it.
   if (failure.kind === 'rate_limited') return;
   events.listingFailed(appId, failure);
-  // Where one page was had, a later one that is refused says nothing of our credentials.
-  if (pages > 0 || !['unauthorized', 'forbidden', 'not_found'].includes(failure.kind)) return;
+  // After one good page, a refused one is not about our credentials.
+  if (pages > 0 || !isRefusal(failure)) return;
   const { operation, message, status = 0 } = failure;
   await recordAppAuthFailure(db, { appId, operation, message, httpStatus: status });
 }

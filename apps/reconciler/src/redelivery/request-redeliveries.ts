@@ -15,19 +15,19 @@ export interface RequestRedeliveriesOptions {
   signal: AbortSignal;
 }
 
-/** How many requests are under way at one time: a minute's share is asked for in seconds, and GitHub bears a hundred. */
-const LANES = 8;
+/** A minute's share takes seconds so. GitHub allows 100 concurrent requests. */
+const REQUESTS_AT_ONCE = 8;
 
 export interface Requests {
   readonly accepted: number;
   readonly refused: number;
-  /** GitHub asks us to come back only then, in milliseconds. */
+  /** GitHub asks us to wait this long, in milliseconds. */
   readonly retryAfterMs?: number;
 }
 
 /**
- * Asks for every delivery that is due, in their order; what fails for one leaves the others alone, unless GitHub asks to be left alone: who
- * goes on asking is shut out for longer. What was not asked for stays due. The first goes alone, for what meets it may hold for all.
+ * Requests every due delivery, in order. A failure concerns only its delivery, but once GitHub asks us
+ * to wait, the rest stays due. The first request goes alone: its failure may hold for all.
  */
 export async function requestRedeliveries(options: RequestRedeliveriesOptions, due: readonly DueRedelivery[]): Promise<Requests> {
   const { db, appId, firstStepMs, signal } = options;
@@ -37,7 +37,7 @@ export async function requestRedeliveries(options: RequestRedeliveriesOptions, d
   async function request(one: DueRedelivery): Promise<void> {
     const failure = await options.redeliver(one.deliveryId).then(() => undefined, classifyGitHubError);
     retryAfterMs ??= failure?.retryAfterMs;
-    // Another call was told to wait; that was said where the wait began.
+    // GitHub asked an earlier call to wait, and that call logged it.
     if (failure?.kind === 'rate_limited' && failure.neverSent === true) return;
     if (failure === undefined) {
       counts.accepted++;
@@ -60,9 +60,9 @@ export async function requestRedeliveries(options: RequestRedeliveriesOptions, d
     }
   }
   await requestInTurn(1);
-  await Promise.all(Array.from({ length: LANES }, () => requestInTurn()));
+  await Promise.all(Array.from({ length: REQUESTS_AT_ONCE }, () => requestInTurn()));
   return retryAfterMs === undefined ? counts : { ...counts, retryAfterMs };
 }
 
-/** GitHub looked at this delivery and would not repeat it; every other failure says nothing of it, and the next cycle asks again. */
+/** GitHub refused this delivery. Any other failure is not about it, and the next cycle asks again. */
 const isAboutTheDelivery = ({ kind }: GitHubFailure): boolean => kind === 'invalid' || kind === 'not_found';

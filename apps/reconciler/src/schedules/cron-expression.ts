@@ -1,6 +1,6 @@
 /**
- * The cron expression (with seconds, UTC) that ticks at the multiples of a cadence, or undefined if cron cannot say it: what is no part of
- * a minute, of an hour or of a day would tick unevenly where those end.
+ * The cron expression (with seconds, UTC) that ticks at the multiples of a cadence. Undefined if the
+ * cadence does not divide a minute, an hour or a day: cron would tick unevenly where those end.
  */
 export function cronExpression(everySeconds: number): string | undefined {
   if (divides(everySeconds, 60)) return `*/${everySeconds} * * * * *`;
@@ -10,5 +10,5 @@ export function cronExpression(everySeconds: number): string | undefined {
   return undefined;
 }
 
-/** Cron's step of a whole unit is written as the next larger unit. */
+/** A step of a whole unit must be written in the next larger unit. */
 const divides = (part: number, whole: number): boolean => part < whole && whole % part === 0;

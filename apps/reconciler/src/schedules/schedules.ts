@@ -12,7 +12,7 @@ import { cronExpression } from './cron-expression.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import { missedTicks, nominalTick } from './nominal-tick.ts';
 
-/** Recurring work: at each tick its task is enqueued, once in the cluster. */
+/** Recurring work: each tick enqueues the task, once in the cluster. */
 export interface Schedule {
   name: string;
   everySeconds: number;
@@ -22,12 +22,12 @@ export interface Schedule {
 export interface SchedulesOptions {
   db: Kysely<Database>;
   schedules: readonly Schedule[];
-  /** Who we are, written beside the ticks that we took. */
+  /** This replica's name, stored with the ticks it takes. */
   holder: string;
   events: Pick<ReconcilerEvents, 'tickTaken' | 'scheduleFailed'>;
   /**
-   * How often the newest ticks are looked for beside node-cron, in milliseconds: for a clock that differs from PostgreSQL's, and after
-   * PostgreSQL was away.
+   * How often to check for new ticks without a ring of node-cron, in milliseconds: our clock may
+   * differ from PostgreSQL's, and PostgreSQL may have been away.
    */
   lookMs?: number;
 }
@@ -35,11 +35,12 @@ export interface SchedulesOptions {
 const LOOK_MS = 5_000;
 
 /**
- * The schedules of one replica (E9). Every replica runs them; PostgreSQL's clock says which tick is the newest, and the row of the schedule
- * gives each tick to one of them. A tick that nobody could take at its time is taken as soon as somebody can, unless the next one has come.
+ * The schedules of one replica. Every replica runs them. PostgreSQL's clock decides which tick is the
+ * newest, and the schedule's row gives each tick to one replica. Of the ticks missed in an outage,
+ * only the newest is taken.
  */
 export function createSchedules({ db, schedules, holder, events, lookMs = LOOK_MS }: SchedulesOptions) {
-  /** The newest tick of each schedule that is known to be taken, so that PostgreSQL is asked once per tick only. */
+  /** The newest tick of each schedule known to be taken: saves PostgreSQL a second question. */
   const taken = new Map<string, number>();
 
   const takeNewest = async ({ name, everySeconds, task }: Schedule, now: Date): Promise<boolean> => {
@@ -58,7 +59,7 @@ export function createSchedules({ db, schedules, holder, events, lookMs = LOOK_M
 
   const names = schedules.map(({ name }) => name);
 
-  /** Enqueues the extra passes that are due. A task that is queued for later comes now, unless a breaker holds it. */
+  /** Enqueues the due extra passes. Brings a task that is queued for later forward to now. */
   const takeExtra = (): Promise<void> =>
     db.transaction().execute(async (trx) => {
       const due = new Set(await takeExtraPasses(trx, names));
@@ -70,10 +71,10 @@ export function createSchedules({ db, schedules, holder, events, lookMs = LOOK_M
       );
     });
 
-  /** Until the next look, in milliseconds. */
+  /** Until the next check, in milliseconds. */
   let restMs = lookMs;
 
-  /** Takes whatever ticks and extra passes are there to be taken; returns how many ticks. */
+  /** Takes the ticks and extra passes that are due. Returns how many ticks. */
   const once = async (): Promise<number> => {
     restMs = lookMs;
     const { now, extraInMs } = await lookAtSchedules(db, names);
@@ -81,7 +82,7 @@ export function createSchedules({ db, schedules, holder, events, lookMs = LOOK_M
     for (const schedule of schedules) if (await takeNewest(schedule, now)) count++;
     if (extraInMs === null) return count;
     if (extraInMs <= 0) await takeExtra();
-    // Where some were taken the next look, at once, learns when further ones are wanted.
+    // After taking some, check again at once to learn when the next ones are due.
     restMs = Math.min(Math.max(extraInMs, 0), lookMs);
     return count;
   };
@@ -104,7 +105,7 @@ export function createSchedules({ db, schedules, holder, events, lookMs = LOOK_M
 function expressionOf(everySeconds: number): string {
   const expression = cronExpression(everySeconds);
   if (expression === undefined) {
-    throw new RangeError(`A schedule cannot run every ${everySeconds} s: take a part of a minute, of an hour or of a day.`);
+    throw new RangeError(`A schedule cannot run every ${everySeconds} s: it must divide a minute, an hour or a day evenly.`);
   }
   return expression;
 }

@@ -5,7 +5,7 @@ import type { Schedule } from './schedules.ts';
 
 const HOUR_SECONDS = 3_600;
 
-/** When each sweep runs (E9). */
+/** When each sweep runs. */
 export function sweepSchedules(config: ReconcilerConfig): Schedule[] {
   return [
     ...config.github.apps.map(({ appId }) => ({
@@ -29,11 +29,11 @@ export function sweepSchedules(config: ReconcilerConfig): Schedule[] {
   ];
 }
 
-/** The name of the schedule that enqueues a task: a sweep about everything has one, one about an App has one for each. */
+/** The name of the schedule that enqueues a task. A sweep about Apps has one schedule per App. */
 export const scheduleOf = ({ kind, subject }: { kind: string; subject: { type: string; id: string } }): string =>
   subject.type === 'schedule' ? kind : `${kind}:${subject.id}`;
 
-/** A sweep that failed is repeated soon, and begins anew with the next tick anyway. */
+/** Few, since the next tick starts the sweep anew anyway. */
 const SWEEP_ATTEMPTS = 3;
 
 export const redeliverTask = (appId: number): NewTask => ({
@@ -42,14 +42,14 @@ export const redeliverTask = (appId: number): NewTask => ({
   maxAttempts: SWEEP_ATTEMPTS,
 });
 
-/** With a `cursor`, goes on from where the pass before stopped. No tick repeats it, so it has as many attempts as one that people ask for. */
+/** With a `cursor`, goes on where the last pass stopped. No tick repeats it, so it has more attempts. */
 export const redeliverSinceTask = (appId: number, since: Date, cursor?: string): NewTask => ({
   kind: 'redeliver-since',
   subject: { type: 'app', id: String(appId) },
   payload: { since: since.toISOString(), ...(cursor === undefined ? {} : { cursor }) },
 });
 
-/** A pass of a sweep that is about everything. */
+/** A pass of a sweep that is not about one App. */
 export const sweepTask = (kind: string): NewTask => ({ kind, subject: { type: 'schedule', id: kind }, maxAttempts: SWEEP_ATTEMPTS });
 
 const scheduleFor = (kind: string, everySeconds: number): Schedule => ({ name: kind, everySeconds, task: sweepTask(kind) });

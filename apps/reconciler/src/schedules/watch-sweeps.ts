@@ -10,7 +10,7 @@ export interface WatchedSweep extends SweepState {
   readonly overdueFor: string | undefined;
 }
 
-/** What is known of each configured schedule now, the same in every replica. */
+/** The state of each configured schedule, the same in every replica. */
 export async function readSweeps(db: Kysely<Database>, schedules: readonly Schedule[]): Promise<WatchedSweep[]> {
   const cadences = new Map(schedules.map(({ name, everySeconds }) => [name, everySeconds]));
   const states = await findSweepStates(
@@ -25,26 +25,26 @@ export async function readSweeps(db: Kysely<Database>, schedules: readonly Sched
 }
 
 /**
- * Tells of sweeps that have not succeeded for several of their cadences: when it begins, when the reason changes, and when they succeed
- * again. A sweep whose passes all fail stops the recovery it is for, while the service is ready and well.
+ * Reports sweeps without a success for several cadences: once per reason, and again when they succeed.
+ * A sweep can fail for ever while the service is ready and healthy.
  */
 export function createSweepWatch(
   db: Kysely<Database>,
   schedules: readonly Schedule[],
   events: Pick<ReconcilerEvents, 'sweepOverdue' | 'sweepSucceedsAgain'>,
 ): () => Promise<void> {
-  const told = new Map<string, string>();
+  const reported = new Map<string, string>();
   return async () => {
     for (const { name, secondsSinceSuccess, overdueFor } of await readSweeps(db, schedules)) {
       if (overdueFor === undefined) {
-        if (told.delete(name)) events.sweepSucceedsAgain(name);
-      } else if (kindOfReason(told.get(name)) !== kindOfReason(overdueFor)) {
-        told.set(name, overdueFor);
+        if (reported.delete(name)) events.sweepSucceedsAgain(name);
+      } else if (kindOfReason(reported.get(name)) !== kindOfReason(overdueFor)) {
+        reported.set(name, overdueFor);
         events.sweepOverdue(name, secondsSinceSuccess, overdueFor);
       }
     }
   };
 }
 
-/** Without the seconds, which change at every look. */
+/** Without the seconds, which change at every check. */
 const kindOfReason = (reason: string | undefined): string | undefined => reason?.replace(/ for \d+ s$/, '');

@@ -5,6 +5,7 @@ import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { databaseTime } from '@paddock/db/schedules/schedules';
 import type { Database, EntityType } from '@paddock/db/schema/tables';
 import { compareInstallations } from '@paddock/domain/entities/compare-installations';
+import { isRefusal } from '@paddock/domain/entities/refused-subject';
 import { findAppProblems } from '@paddock/domain/entities/find-app-problems';
 import type { AppClient, GitHub } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
@@ -65,9 +66,8 @@ export async function checkApps(options: CheckAppsOptions, signal: AbortSignal):
       counts.unanswered++;
       if (asked.kind === 'rate_limited') counts.waitMs = Math.max(counts.waitMs, asked.retryAfterMs ?? 0);
       else events.appNotChecked(appId, asked);
-      const isRefusal = asked.kind === 'unauthorized' || asked.kind === 'forbidden' || asked.kind === 'not_found';
       const { operation, message, status: httpStatus = 0 } = asked;
-      if (isRefusal && !dryRun) await recordAppAuthFailure(db, { appId, operation, message, httpStatus });
+      if (isRefusal(asked) && !dryRun) await recordAppAuthFailure(db, { appId, operation, message, httpStatus });
       continue;
     }
     const { problems, installations, statements } = asked;

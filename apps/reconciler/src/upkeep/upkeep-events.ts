@@ -6,7 +6,7 @@ import type { Metrics } from '@paddock/runtime/metrics';
 import type { SharedCounters } from '../shared-counters.ts';
 
 /** What happens where the Apps are checked and what is no longer needed is removed. */
-export function upkeepEvents(log: Logger, metrics: Metrics, { recovered, oneFailed }: SharedCounters) {
+export function upkeepEvents(log: Logger, metrics: Metrics, { recovered, objectFailed }: SharedCounters) {
   const refusedPasses = metrics.counter(
     'paddock_sweep_over_cap_total',
     'Passes of a sweep that did nothing because they would have removed more than their cap, by sweep',
@@ -18,15 +18,15 @@ export function upkeepEvents(log: Logger, metrics: Metrics, { recovered, oneFail
       for (const problem of found) log.error('the GitHub App cannot do its work: change it at GitHub', { appId, problem });
     },
     appNotChecked(appId: number, failure: GitHubFailure) {
-      oneFailed('check-apps');
+      objectFailed('check-apps');
       log.warn('a GitHub App could not be checked', { appId, failure });
     },
     tooManyUnlisted(appId: number, count: number) {
-      oneFailed('check-apps');
+      objectFailed('check-apps');
       log.error('GitHub lists too few installations of an App to be believed: none is taken for gone', { appId, missing: count });
     },
     podNotDeleted(podName: string, failure: KubeFailure) {
-      oneFailed('delete-ended-pods');
+      objectFailed('delete-ended-pods');
       log[levelOf(failure)]('pod of an ended worker could not be deleted', { podName, failure });
     },
     podStillRuns(podName: string, phase: string) {
@@ -44,7 +44,7 @@ export function upkeepEvents(log: Logger, metrics: Metrics, { recovered, oneFail
       log.info('registration of a failed worker is left alone', { podName, why });
     },
     registrationNotChecked(podName: string, failure: GitHubFailure) {
-      oneFailed('remove-registrations');
+      objectFailed('remove-registrations');
       log.warn('registration of a failed worker could not be looked up or removed', { podName, failure });
     },
     strayRegistrationRemoved(podName: string) {
@@ -53,11 +53,11 @@ export function upkeepEvents(log: Logger, metrics: Metrics, { recovered, oneFail
     },
     /** Without a failure GitHub does not show us the repository. */
     strayRegistrationsNotChecked(entity: string, failure: GitHubFailure | undefined) {
-      oneFailed('remove-stray-registrations');
+      objectFailed('remove-stray-registrations');
       log.warn('registrations of an entity could not be compared with its workers', { entity, failure });
     },
     straySecretNotRemoved(podName: string, failure: KubeFailure) {
-      oneFailed('remove-stray-registrations');
+      objectFailed('remove-stray-registrations');
       log.warn('Secret of a registration without a worker could not be removed; both are tried again', { podName, failure });
     },
     /** After a restore, say: then they are for a person to look at. */

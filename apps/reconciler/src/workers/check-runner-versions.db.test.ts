@@ -94,7 +94,7 @@ const sweep = (dryRun = false) =>
       cluster,
       events: {
         versionNotRead: (pool, _podName, { kind }) => void told.push(`${pool}: ${kind}`),
-        versionEndNotTold: (pool, version, failure) => void told.push(`${pool} ${version}: ${failure?.kind}`),
+        versionEndUnknown: (pool, version, failure) => void told.push(`${pool} ${version}: ${failure?.kind}`),
         versionEnds: ({ pool, version, daysLeft }) => void told.push(`${pool} ${version}: ${Math.round(daysLeft)} days`),
       },
       dryRun,
@@ -114,7 +114,7 @@ describe('the version that the pods of a pool run', () => {
     await world.github.setRunnerVersion('2.340.0', endsAt);
     await putRunning(saying('2.330.0'), { minutes: 60 });
     await putRunning(saying('2.340.0'));
-    expect(await sweep()).toEqual({ read: 1, unread: 0, asked: 1, untold: 0 });
+    expect(await sweep()).toEqual({ read: 1, unread: 0, asked: 1, unanswered: 0 });
     expect(await versions()).toEqual([['linux', '2.340.0', new Date(endsAt).toISOString()]]);
     expect(told).toEqual([]);
   });
@@ -122,12 +122,12 @@ describe('the version that the pods of a pool run', () => {
   test('is not read or asked for again before there is a newer runner or a day has gone by', async () => {
     await putRunning(saying('2.337.0'));
     await sweep();
-    expect(await sweep()).toEqual({ read: 0, unread: 0, asked: 0, untold: 0 });
+    expect(await sweep()).toEqual({ read: 0, unread: 0, asked: 0, unanswered: 0 });
     await putRunning(saying('2.337.0'), { minutes: 5 });
-    expect(await sweep()).toEqual({ read: 1, unread: 0, asked: 0, untold: 0 });
+    expect(await sweep()).toEqual({ read: 1, unread: 0, asked: 0, unanswered: 0 });
     await sql`update pool_runner_versions set asked_at = asked_at - interval '1 day'`.execute(database.db);
     await database.db.updateTable('workers').set({ pod_deleted_at: new Date() }).execute();
-    expect(await sweep()).toEqual({ read: 0, unread: 0, asked: 1, untold: 0 });
+    expect(await sweep()).toEqual({ read: 0, unread: 0, asked: 1, unanswered: 0 });
     expect(await asked()).toBe(2);
   });
 
@@ -160,7 +160,7 @@ describe('the version that the pods of a pool run', () => {
     await putRunning(saying('2.337.0'), { pool: 'a', given: ofMona });
     await putRunning(saying('2.337.0'), { pool: 'b' });
     await putRunning(saying('2.337.0'), { pool: 'of-before' });
-    expect(await sweep()).toEqual({ read: 2, unread: 0, asked: 2, untold: 0 });
+    expect(await sweep()).toEqual({ read: 2, unread: 0, asked: 2, unanswered: 0 });
     expect([await asked(REPOSITORIES), await asked()]).toEqual([1, 0]);
     expect((await versions()).map(([pool]) => pool)).toEqual(['a', 'b']);
   });
@@ -172,29 +172,29 @@ describe('the version that the pods of a pool run', () => {
     await putRunning('an_image_that_says_nothing', { pool: 'c' });
     await putRunning(saying('2.335.1'), { pool: 'd' });
     await world.github.setRunnerVersion('2.335.1', inDays(100));
-    expect(await sweep()).toEqual({ read: 3, unread: 1, asked: 3, untold: 2 });
+    expect(await sweep()).toEqual({ read: 3, unread: 1, asked: 3, unanswered: 2 });
     expect(told).toEqual([expect.stringContaining('a 2.336.0: '), 'b 2.337.0: undefined']);
     expect((await versions()).map(([pool, , end]) => [pool, end !== null])).toEqual([
       ['a', false],
       ['b', false],
       ['d', true],
     ]);
-    expect(await sweep()).toEqual({ read: 0, unread: 1, asked: 2, untold: 2 });
+    expect(await sweep()).toEqual({ read: 0, unread: 1, asked: 2, unanswered: 2 });
   });
 
   test('a log that cannot be read, and a version that GitHub does not know', async () => {
     kube.failNext({ path: '/log$', status: 500 });
     await putRunning(saying('9.9.9'));
-    expect(await sweep()).toEqual({ read: 0, unread: 1, asked: 0, untold: 0 });
+    expect(await sweep()).toEqual({ read: 0, unread: 1, asked: 0, unanswered: 0 });
     expect(told).toEqual(['linux: unavailable']);
-    expect(await sweep()).toEqual({ read: 1, unread: 0, asked: 1, untold: 0 });
+    expect(await sweep()).toEqual({ read: 1, unread: 0, asked: 1, unanswered: 0 });
     expect(await versions()).toEqual([['linux', '9.9.9', null]]);
     expect(await sweep()).toMatchObject({ asked: 0 });
   });
 
   test('a dry run writes nothing', async () => {
     await putRunning(saying('2.337.0'));
-    expect(await sweep(true)).toEqual({ read: 1, unread: 0, asked: 1, untold: 0 });
+    expect(await sweep(true)).toEqual({ read: 1, unread: 0, asked: 1, unanswered: 0 });
     expect(await versions()).toEqual([]);
   });
 

@@ -13,7 +13,7 @@ export interface CheckRunnerVersionsOptions {
   readonly db: Kysely<Database>;
   readonly github: GitHub;
   readonly cluster: Cluster;
-  readonly events: Pick<ReconcilerEvents, 'versionNotRead' | 'versionEndNotTold' | 'versionEnds'>;
+  readonly events: Pick<ReconcilerEvents, 'versionNotRead' | 'versionEndUnknown' | 'versionEnds'>;
   /** Nothing is written. */
   readonly dryRun: boolean;
 }
@@ -26,7 +26,7 @@ export interface CheckedVersionsCounts {
   /** Pools about whose version's end GitHub was asked. */
   asked: number;
   /** Of these, those that got no answer. */
-  untold: number;
+  unanswered: number;
 }
 
 /** The log warns each day from here on: that is time enough to build images anew. */
@@ -38,7 +38,7 @@ const WARNED_DAYS = 21;
  */
 export async function checkRunnerVersions(options: CheckRunnerVersionsOptions, signal: AbortSignal): Promise<CheckedVersionsCounts> {
   const { db, dryRun } = options;
-  const counts: CheckedVersionsCounts = { read: 0, unread: 0, asked: 0, untold: 0 };
+  const counts: CheckedVersionsCounts = { read: 0, unread: 0, asked: 0, unanswered: 0 };
   const told = new Map<string, VersionEnd>();
   for (const runner of await findRunnersToRead(db)) {
     if (signal.aborted) break;
@@ -49,7 +49,7 @@ export async function checkRunnerVersions(options: CheckRunnerVersionsOptions, s
     if (version === null || (version === runner.version && !runner.isUnasked)) continue;
     counts.asked += 1;
     const end = told.get(version) ?? (await askForEnd(options, runner, version, signal));
-    if (end === undefined) counts.untold += 1;
+    if (end === undefined) counts.unanswered += 1;
     else {
       told.set(version, end);
       if (!dryRun) await noteEnd(options, runner.pool, version, end);
@@ -81,10 +81,10 @@ async function askForEnd(
     const client = github.asInstallation(runner, { signal });
     const scope = await scopeToday(client, { scopeRepoId, login });
     if (scope !== undefined) return (await findVersionEnd(client, scope, version)) ?? { endsAt: null };
-    events.versionEndNotTold(pool, version, undefined);
+    events.versionEndUnknown(pool, version, undefined);
   } catch (error) {
     const failure = classifyGitHubError(error);
-    if (failure.kind !== 'rate_limited') events.versionEndNotTold(pool, version, failure); // a wait was told where it began
+    if (failure.kind !== 'rate_limited') events.versionEndUnknown(pool, version, failure); // a wait was told where it began
   }
   return undefined;
 }

@@ -8,7 +8,7 @@ import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
 import { stopTask, WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
 import { enqueue, enqueueAlone } from '@paddock/queue/enqueue';
 import type { ReconcilerEvents } from '../events.ts';
-import { createGitHubTrouble } from '../github-trouble.ts';
+import { createPassFailures } from '../pass-failures.ts';
 import { type ReadingRunners, readRunners } from './read-runners.ts';
 
 export interface CheckWorkersOptions extends ReadingRunners {
@@ -48,12 +48,12 @@ export async function checkWorkers(options: CheckWorkersOptions, signal: AbortSi
   const overdue = await findOverdueWorkers(db, query);
   const stops: StopRequest[] = overdue.filter(({ isPending }) => isPending).map(({ podName }) => ({ podName, reason: 'pending_timeout' }));
   const counts = { overdue: overdue.length, busy: 0, unread: 0 };
-  const trouble = createGitHubTrouble();
+  const failures = createPassFailures();
   const running = overdue.filter(({ isPending }) => !isPending);
   for (const workers of Map.groupBy(running, ({ entityId, scopeRepoId }) => `${entityId} ${scopeRepoId}`).values()) {
     const [first, ...others] = workers;
     if (first === undefined || signal.aborted) continue;
-    const read = await readRunners(options, [first, ...others], { trouble, signal });
+    const read = await readRunners(options, [first, ...others], { failures, signal });
     if (read === undefined) counts.unread += 1;
     else {
       counts.busy += read.filter(({ isBusy }) => isBusy).length;

@@ -9,7 +9,7 @@ import type { GitHub } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { findRunner, type GitHubRunner, listRunners } from '@paddock/github/runners';
 import type { ReconcilerEvents } from '../events.ts';
-import type { GitHubTrouble } from '../github-trouble.ts';
+import type { PassFailures } from '../pass-failures.ts';
 import { scopeToday } from '../scope-today.ts';
 
 export interface ReadingRunners extends Noting {
@@ -28,7 +28,7 @@ const isOurs = (podName: string) => {
 };
 
 interface Pass {
-  readonly trouble: GitHubTrouble;
+  readonly failures: PassFailures;
   readonly signal: AbortSignal;
 }
 
@@ -40,12 +40,12 @@ interface Pass {
 export async function readRunners(
   parts: ReadingRunners,
   workers: readonly [OverdueWorker, ...OverdueWorker[]],
-  { trouble, signal }: Pass,
+  { failures, signal }: Pass,
 ): Promise<RunnerReading[] | undefined> {
   const { db, breakerRules, events, dryRun } = parts;
   const [first] = workers;
   const call = { ...first, repoId: first.scopeRepoId };
-  if (trouble.isPointless(call)) return undefined;
+  if (failures.isPointless(call)) return undefined;
   const registered = await countListable(db, first);
   let answer: Answer | undefined;
   try {
@@ -55,13 +55,13 @@ export async function readRunners(
     const failure = classifyGitHubError(error);
     if (failure.kind === 'rate_limited') return undefined; // told where the wait began
     events.runnersNotRead(first.login, failure);
-    trouble.note(call, failure);
+    failures.note(call, failure);
     if (refusedSubject(failure) !== undefined && !dryRun) {
       await recordRefusal({ db, breakerRules }, 'reconciler', { call, refusal: failure });
     }
     return undefined;
   }
-  trouble.answered();
+  failures.answered();
   if (answer === undefined) {
     events.runnersNotRead(first.login, { repositoryId: first.scopeRepoId, message: 'GitHub does not show us the repository' });
     return undefined;

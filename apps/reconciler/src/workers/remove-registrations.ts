@@ -10,7 +10,7 @@ import { deleteRunner, findRunner, getRunner, listRunners } from '@paddock/githu
 import type { RegistrationScope } from '@paddock/github/scope';
 import type { Kysely } from 'kysely';
 import type { ReconcilerEvents } from '../events.ts';
-import { createGitHubTrouble, type GitHubTrouble } from '../github-trouble.ts';
+import { createPassFailures, type PassFailures } from '../pass-failures.ts';
 import { scopeToday } from '../scope-today.ts';
 
 export interface RemoveRegistrationsOptions extends Noting {
@@ -41,14 +41,14 @@ const BATCH = 100;
 export async function removeRegistrations(options: RemoveRegistrationsOptions, signal: AbortSignal): Promise<RemovedRegistrationsCounts> {
   const { db, github, graceMs, cap, dryRun } = options;
   const counts: RemovedRegistrationsCounts = { removed: 0, absent: 0, left: 0, failed: 0 };
-  const seen: Seen = { trouble: createGitHubTrouble(), believable: new Map() };
+  const seen: Seen = { failures: createPassFailures(), believable: new Map() };
   let after: LeftRegistration | undefined;
   while (!signal.aborted && counts.removed < cap) {
     const batch = await findLeftRegistrations(db, { graceMs, appIds: github.appIds, limit: BATCH, after });
     const gone: string[] = [];
     for (const registration of batch) {
       if (signal.aborted || counts.removed >= cap) break;
-      if (seen.trouble.isPointless(dependenciesOf(registration))) continue;
+      if (seen.failures.isPointless(dependenciesOf(registration))) continue;
       const result = await removeOne(options, registration, seen, signal);
       counts[result]++;
       if (result === 'removed' || result === 'absent') gone.push(registration.podName);
@@ -62,7 +62,7 @@ export async function removeRegistrations(options: RemoveRegistrationsOptions, s
 
 /** What this pass has learnt of GitHub and of entities. */
 interface Seen {
-  readonly trouble: GitHubTrouble;
+  readonly failures: PassFailures;
   /** By entity and repository: whether what GitHub lists there can be. */
   readonly believable: Map<string, boolean>;
 }
@@ -83,14 +83,14 @@ async function removeOne(
     const failure = classifyGitHubError(error);
     if (failure.kind === 'rate_limited') return 'failed'; // told where the wait began
     events.registrationNotChecked(podName, failure);
-    seen.trouble.note(dependenciesOf(registration), failure);
+    seen.failures.note(dependenciesOf(registration), failure);
     if (refusedSubject(failure) !== undefined && !dryRun) {
       const call = { ...dependenciesOf(registration), jobId: registration.madeForJobId };
       await recordRefusal({ db, breakerRules }, 'reconciler', { call, refusal: failure });
     }
     return 'failed';
   }
-  seen.trouble.answered();
+  seen.failures.answered();
   if (!dryRun) await endRefusals(db, dependenciesOf(registration));
   if (why === 'absent') return 'absent';
   if (why === undefined) {

@@ -12,7 +12,7 @@ import type { SharedCounters } from '../shared-counters.ts';
 const MOST_NAMES = 10;
 
 /** What happens where workers are checked. */
-export function workerEvents(log: Logger, metrics: Metrics, { recovered, oneFailed }: SharedCounters) {
+export function workerEvents(log: Logger, metrics: Metrics, { recovered, objectFailed }: SharedCounters) {
   const requested = metrics.counter('paddock_worker_stops_requested_total', 'Workers past a deadline whose stop was asked for, by reason', [
     'reason',
   ]);
@@ -26,12 +26,12 @@ export function workerEvents(log: Logger, metrics: Metrics, { recovered, oneFail
       log.warn(message, { pool, version, daysLeft: Math.floor(days) });
     },
     versionNotRead(pool: string, podName: string, failure: KubeFailure) {
-      oneFailed('check-runner-versions');
+      objectFailed('check-runner-versions');
       log[levelOf(failure)]('the log of a runner could not be read for its version', { pool, podName, failure });
     },
     /** Without a failure GitHub does not show us the repository. */
-    versionEndNotTold(pool: string, version: string, failure: GitHubFailure | undefined) {
-      oneFailed('check-runner-versions');
+    versionEndUnknown(pool: string, version: string, failure: GitHubFailure | undefined) {
+      objectFailed('check-runner-versions');
       log.warn('GitHub did not say when the version of a pool’s runners ends', { pool, version, failure });
     },
     stopsRequested(stops: readonly StopRequest[]) {
@@ -46,11 +46,11 @@ export function workerEvents(log: Logger, metrics: Metrics, { recovered, oneFail
       if (stops.length > 0) log.error('workers cannot be stopped', { count: stops.length, some: stops.slice(0, MOST_NAMES) });
     },
     runnersNotRead(entity: string, failure: GitHubFailure | { repositoryId: number; message: string }) {
-      oneFailed('check-workers');
+      objectFailed('check-workers');
       log.warn('GitHub could not be asked about the runners of an entity', { entity, failure });
     },
     runnersMissing(entity: string, workers: number) {
-      oneFailed('check-workers');
+      objectFailed('check-workers');
       log.warn('GitHub lists no runner where several of ours are registered: it is not believed', { entity, workers });
     },
   };

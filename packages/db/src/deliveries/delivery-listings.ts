@@ -2,14 +2,14 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 
 /** A part of an App's delivery log that was listed; `cursor` says where the listing goes on below it, if it broke off there. */
-export interface ListedStretch {
+export interface ListedSpan {
   newestAt: Date;
   oldestAt: Date;
   cursor: string | null;
 }
 
 /** What was listed of the App's log so far, newest first. */
-export async function listedStretches(db: Kysely<Database>, appId: number): Promise<ListedStretch[]> {
+export async function listedSpans(db: Kysely<Database>, appId: number): Promise<ListedSpan[]> {
   return db
     .selectFrom('delivery_listings')
     .select(['newest_at as newestAt', 'oldest_at as oldestAt', 'cursor'])
@@ -28,15 +28,11 @@ export async function listingTimes(db: Kysely<Database>, appId: number): Promise
 }
 
 /** Writes down what is listed now. Two writers at once leave one of both sets, each of which is true. */
-export async function replaceListedStretches(
-  trx: Transaction<Database>,
-  appId: number,
-  stretches: readonly ListedStretch[],
-): Promise<void> {
+export async function replaceListedSpans(trx: Transaction<Database>, appId: number, spans: readonly ListedSpan[]): Promise<void> {
   await trx.deleteFrom('delivery_listings').where('app_id', '=', appId).execute();
-  if (stretches.length === 0) return;
+  if (spans.length === 0) return;
   await trx
     .insertInto('delivery_listings')
-    .values(stretches.map(({ newestAt, oldestAt, cursor }) => ({ app_id: appId, newest_at: newestAt, oldest_at: oldestAt, cursor })))
+    .values(spans.map(({ newestAt, oldestAt, cursor }) => ({ app_id: appId, newest_at: newestAt, oldest_at: oldestAt, cursor })))
     .execute();
 }

@@ -2,6 +2,8 @@
 export type RefusedSubject = 'app' | 'entity' | 'repository';
 
 const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'forbidden', 'not_found']);
+/** Whether GitHub refused the call, by the kind of its failure. */
+export const isRefusal = ({ kind }: { readonly kind: string }): boolean => REFUSALS.has(kind);
 const TOKEN_CALL = /\/access_tokens$/;
 const APP_CALL = /^[A-Z]+ (?:\/api\/v3)?\/app(?:\/|$)/;
 /** An App's call in its own name, by method and path: of its installations, their tokens, its deliveries. */
@@ -13,7 +15,7 @@ const REPOSITORY_CALL = /^[A-Z]+ (?:\/api\/v3)?\/(?:repos|repositories)\//;
  * the whole installation; an App's key that is refused concerns the App. Undefined: it is no refusal, or speaks of this call only.
  */
 export function refusedSubject({ kind, operation }: { readonly kind: string; readonly operation: string }): RefusedSubject | undefined {
-  if (!REFUSALS.has(kind)) return undefined;
+  if (!isRefusal({ kind })) return undefined;
   if (isAppCall(operation)) {
     if (kind === 'unauthorized') return 'app';
     return TOKEN_CALL.test(operation) ? 'entity' : undefined;

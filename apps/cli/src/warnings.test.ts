@@ -1,18 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import { configFileToLoad } from '@paddock/domain/pools/config-file';
-import { remarksOn } from './remarks.ts';
+import { warningsAbout } from './warnings.ts';
 
 const POOL = { name: 'a', labels: ['x'], image: 'own:1', namespace: 'n' };
 /** It serves named entities only. */
 const DIND = { containerMode: 'dind', runnerGroup: 'docker', entities: ['acme'] };
-const allRemarks = (pools: object[], entities: object = { '*': {} }) => {
+const allWarnings = (pools: object[], entities: object = { '*': {} }) => {
   const written = { github: { apps: [{ id: 1 }] }, pools, entities };
-  return remarksOn(configFileToLoad.parse(written), written);
+  return warningsAbout(configFileToLoad.parse(written), written);
 };
 /** Those on sharing have tests of their own, and are made of most files. */
 const ON_SHARING = /^'\*' has no commonMaxWorkers|^One repository can take/;
-const remarksOnFile = (...file: Parameters<typeof allRemarks>) => allRemarks(...file).filter((remark) => !ON_SHARING.test(remark));
-const remarks = (pool: object, entities?: object) => remarksOnFile([{ ...POOL, ...pool }], entities);
+const warningsOf = (...file: Parameters<typeof allWarnings>) => allWarnings(...file).filter((warning) => !ON_SHARING.test(warning));
+const warnings = (pool: object, entities?: object) => warningsOf([{ ...POOL, ...pool }], entities);
 const inTemplate = (spec: object, metadata?: object) => ({ template: { spec, metadata } });
 const poolOf = (name: string, labels: string[], more: object = {}) => ({ ...POOL, name, labels, ...more });
 const inGroup = (name: string, more: object = {}) => poolOf(name, [name], { runnerGroup: 'Paddock', ...more });
@@ -61,8 +61,8 @@ describe('what can be used and is hardly meant', () => {
       'a: template.spec.containers[0].envfrom is no field of a PodSpec, so the cluster would drop it; did you mean envFrom?',
     ],
     [inTemplate({}, { labels: { 'two words': 'x' } }), "a: template.metadata.labels.two words must be a label's key"],
-  ])('%j: %s', (pool, remark) => {
-    expect(remarks(pool)).toEqual([expect.stringContaining(remark)]);
+  ])('%j: %s', (pool, warning) => {
+    expect(warnings(pool)).toEqual([expect.stringContaining(warning)]);
   });
 
   test.each<object>([
@@ -78,7 +78,7 @@ describe('what can be used and is hardly meant', () => {
     }),
     inTemplate({ tolerations: [{ key: 'a', operator: 'Exists', newer: null }], anything: null }),
   ])('%j needs none', (pool) => {
-    expect(remarks(pool)).toEqual([]);
+    expect(warnings(pool)).toEqual([]);
   });
 
   const GPU = { resources: { limits: { 'nvidia.com/gpu': 1 } } };
@@ -105,39 +105,41 @@ describe('what can be used and is hardly meant', () => {
     ['the fewest labels', [poolOf('a', ['linux']), poolOf('b', ['linux', 'x64'])], []],
     ['one of pools that all have devices', [poolOf('a', ['linux'], GPU), poolOf('b', ['linux', 'x64'], GPU)], []],
   ])('jobs that several pools fit and that go to %s (B4)', (_what, pools, expected) => {
-    expect(remarksOnFile(pools)).toEqual(expected);
+    expect(warningsOf(pools)).toEqual(expected);
   });
 
   test('a runner group that two pools want in different ways is told (C7)', () => {
-    expect(
-      remarksOnFile([inGroup('a'), inGroup('b'), inGroup('c', { runnerGroup: 'paddock', runnerGroupVisibility: 'selected' })]),
-    ).toEqual(['a and c want the runner group paddock each in another way: the first to make it decides.']);
-    expect(remarksOnFile([inGroup('a', { publicRepositories: true }), inGroup('b', { registration: 'repository' })])).toEqual([]);
+    expect(warningsOf([inGroup('a'), inGroup('b'), inGroup('c', { runnerGroup: 'paddock', runnerGroupVisibility: 'selected' })])).toEqual([
+      'a and c want the runner group paddock each in another way: the first to make it decides.',
+    ]);
+    expect(warningsOf([inGroup('a', { publicRepositories: true }), inGroup('b', { registration: 'repository' })])).toEqual([]);
     const forApi = { repositories: ['acme/api'] };
-    expect(remarksOnFile([inGroup('a'), inGroup('b', forApi)])).toContainEqual(
+    expect(warningsOf([inGroup('a'), inGroup('b', forApi)])).toContainEqual(
       'a and b want the runner group Paddock each in another way: the first to make it decides.',
     );
-    expect(remarksOnFile([inGroup('a', { runnerGroupVisibility: 'selected' }), inGroup('b', forApi)])).toEqual([]);
+    expect(warningsOf([inGroup('a', { runnerGroupVisibility: 'selected' }), inGroup('b', forApi)])).toEqual([]);
   });
 
   test("'*' without a common cap, for entities can be multiplied (C4)", () => {
     const own = poolOf('a', ['x'], { registration: 'repository' });
-    expect(allRemarks([own], { '*': {} })).toEqual(["'*' has no commonMaxWorkers: each entity of one person can have maxWorkers workers."]);
-    expect(allRemarks([own], { '*': { commonMaxWorkers: 40 } })).toEqual([]);
-    expect(allRemarks([own], { acme: {} })).toEqual([]);
+    expect(allWarnings([own], { '*': {} })).toEqual([
+      "'*' has no commonMaxWorkers: each entity of one person can have maxWorkers workers.",
+    ]);
+    expect(allWarnings([own], { '*': { commonMaxWorkers: 40 } })).toEqual([]);
+    expect(allWarnings([own], { acme: {} })).toEqual([]);
   });
 
   test('pools that register at organisations, where one repository can take all of them (C4)', () => {
     const pools = [poolOf('a', ['x']), poolOf('b', ['y']), poolOf('c', ['z'], { registration: 'repository' })];
     const ofTeam = poolOf('d', ['w'], { repositories: ['acme/infra'], runnerGroup: 'infra' });
-    expect(allRemarks([...pools, ofTeam], { acme: {} })).toEqual([
+    expect(allWarnings([...pools, ofTeam], { acme: {} })).toEqual([
       'One repository can take all that its organisation may have of a, b: registration: repository, or a pool for each team, keeps repositories apart.',
     ]);
   });
 
   test('entities are told by login', () => {
-    expect(remarks({}, { 'acme/api': {}, mona_acme: {}, 'a-1': {} })).toEqual([expect.stringContaining("acme/api, which is no entity's")]);
-    expect(remarks({}, {})).toEqual([expect.stringContaining("nobody's jobs are served")]);
+    expect(warnings({}, { 'acme/api': {}, mona_acme: {}, 'a-1': {} })).toEqual([expect.stringContaining("acme/api, which is no entity's")]);
+    expect(warnings({}, {})).toEqual([expect.stringContaining("nobody's jobs are served")]);
   });
 
   test.each<[object, string]>([
@@ -151,27 +153,27 @@ describe('what can be used and is hardly meant', () => {
       inTemplate({ volumes: [{ name: 'token', projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } }] }),
       "a service account's token in the volume token",
     ],
-  ])('%j of a pool that serves strangers', (template, remark) => {
+  ])('%j of a pool that serves strangers', (template, warning) => {
     const pool = { ...template, runnerGroup: 'own', allowUntrusted: true };
     const forAll = "and serves whoever installs the App, whom '*' in entities admits: name entities, without a *, in entities of the pool.";
-    expect(remarks(pool)).toEqual([expect.stringMatching(/^a has /)]);
-    expect(remarks(pool)[0]).toContain(remark);
-    expect(remarks(pool)[0]).toContain(forAll);
-    expect(remarks({ ...pool, publicRepositories: true }, { acme: {} })[0]).toContain('and serves public repositories');
-    expect(remarks(pool, { acme: {} })).toEqual([]);
-    expect(remarks({ ...pool, entities: ['acme'] })).toEqual([]);
+    expect(warnings(pool)).toEqual([expect.stringMatching(/^a has /)]);
+    expect(warnings(pool)[0]).toContain(warning);
+    expect(warnings(pool)[0]).toContain(forAll);
+    expect(warnings({ ...pool, publicRepositories: true }, { acme: {} })[0]).toContain('and serves public repositories');
+    expect(warnings(pool, { acme: {} })).toEqual([]);
+    expect(warnings({ ...pool, entities: ['acme'] })).toEqual([]);
   });
 
   test('pools with the same labels for others are told apart, or one of them gets no jobs (B4)', () => {
     const all = poolOf('all', ['x']);
     const some = poolOf('some', ['x'], { entities: ['acme'] });
-    expect(remarksOnFile([all, some])).toEqual(['some gets no jobs: all has the same labels, comes first, and serves everybody.']);
-    expect(remarksOnFile([all, { ...some, priority: 1 }])).toEqual([]);
-    expect(remarksOnFile([some, poolOf('others', ['x'], { entities: ['beta'] })])).toEqual([]);
-    expect(remarksOnFile([some, poolOf('others', ['x'], { entities: ['ac*'] })])).toEqual([expect.stringContaining('for its name alone')]);
+    expect(warningsOf([all, some])).toEqual(['some gets no jobs: all has the same labels, comes first, and serves everybody.']);
+    expect(warningsOf([all, { ...some, priority: 1 }])).toEqual([]);
+    expect(warningsOf([some, poolOf('others', ['x'], { entities: ['beta'] })])).toEqual([]);
+    expect(warningsOf([some, poolOf('others', ['x'], { entities: ['ac*'] })])).toEqual([expect.stringContaining('for its name alone')]);
   });
 
-  test('a service account that keeps its token needs no remark', () => {
-    expect(remarks(inTemplate({ serviceAccountName: 'plain', automountServiceAccountToken: false }))).toEqual([]);
+  test('a service account that keeps its token needs no warning', () => {
+    expect(warnings(inTemplate({ serviceAccountName: 'plain', automountServiceAccountToken: false }))).toEqual([]);
   });
 });

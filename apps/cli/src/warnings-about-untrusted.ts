@@ -4,7 +4,7 @@ import type { Pool } from '@paddock/domain/pools/pool';
 import { strangersOf } from '@paddock/domain/pools/trust';
 
 /** What a pool's template hands to strangers. */
-export function remarksOnStrangers(entities: Readonly<Record<string, unknown>>, pool: Pool): string[] {
+export function warningsAboutUntrusted(entities: Readonly<Record<string, unknown>>, pool: Pool): string[] {
   const strangers = strangersOf(entities, pool);
   const [first] = strangers;
   if (first === undefined) return [];

@@ -5,7 +5,7 @@ import { sharedLabels } from '@paddock/domain/pools/pools-document';
 import { devicesIn } from '@paddock/domain/pools/resources';
 
 /** Label sets that fit several pools and go to one that nothing but the order of rules has chosen: a pool with devices, or the first name. */
-export function remarkOnChoice(pools: readonly Pool[]): string[] {
+export function warningsAboutChoice(pools: readonly Pool[]): string[] {
   return sharedLabels(pools).flatMap(({ labels, pools: names }) => {
     const [first, second, ...others] = names.flatMap((name) => pools.filter((pool) => pool.name === name));
     if (first === undefined || second === undefined) return [];

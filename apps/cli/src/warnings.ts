@@ -3,13 +3,13 @@ import type { ConfigFile } from '@paddock/domain/pools/config-file';
 import { type GroupToMake, groupToMake } from '@paddock/domain/pools/group-to-make';
 import { templateImage } from '@paddock/domain/pools/pod-template';
 import type { Pool } from '@paddock/domain/pools/pool';
-import { remarkOnChoice } from './remark-on-choice.ts';
-import { remarksOnSharing } from './remarks-on-sharing.ts';
-import { remarksOnStrangers } from './remarks-on-strangers.ts';
-import { remarksOnTemplate } from './remarks-on-template.ts';
+import { warningsAboutChoice } from './warnings-about-choice.ts';
+import { warningsAboutSharing } from './warnings-about-sharing.ts';
+import { warningsAboutUntrusted } from './warnings-about-untrusted.ts';
+import { warningsAboutTemplate } from './warnings-about-template.ts';
 
 /** What can be used, and is hardly meant. `written` is the file's content without what the schema adds. */
-export function remarksOn({ pools, entities }: ConfigFile, written: unknown): string[] {
+export function warningsAbout({ pools, entities }: ConfigFile, written: unknown): string[] {
   const writtenPools = asList(asRecord(written)['pools']).map(asRecord);
   return [
     ...(Object.keys(entities).length === 0 ? ["entities is empty, so nobody's jobs are served: name entities, or '*' for everybody."] : []),
@@ -19,13 +19,13 @@ export function remarksOn({ pools, entities }: ConfigFile, written: unknown): st
     ...pools.flatMap((pool, index) => [
       ...ofLabels(pool),
       ...ofImage(pool, writtenPools[index]?.['image']),
-      ...remarksOnTemplate(pool),
-      ...remarksOnStrangers(entities, pool),
+      ...warningsAboutTemplate(pool),
+      ...warningsAboutUntrusted(entities, pool),
       ...ofSwitch(pool),
     ]),
-    ...remarksOnSharing({ pools, entities }),
+    ...warningsAboutSharing({ pools, entities }),
     ...ofGroups(pools),
-    ...remarkOnChoice(pools),
+    ...warningsAboutChoice(pools),
   ];
 }
 

@@ -4,19 +4,19 @@ import { redeliverySchedule } from '@paddock/domain/tasks/redelivery-schedule';
 import type { RedeliverOptions } from './redeliver.ts';
 import { requestRedeliveries, type Requests } from './request-redeliveries.ts';
 
-/** Until the log tells what became of a request. */
-const TOLD_AFTER_MS = 5_000;
+/** Until GitHub's log shows the result of a request. */
+const LOGGED_AFTER_MS = 5_000;
 
 /**
- * Asks for what is due. Only a success tells that our endpoint is back: where nothing is due and nothing was asked for in this cycle, the
- * newest failed delivery is asked for, to see whether it gets through. While others wait for that success the log is looked at again soon,
- * once in a cycle.
+ * Asks GitHub to repeat the deliveries that are due. If none is due and none was requested in this
+ * cycle, requests the newest failed one as a probe: its success shows that our endpoint is back. If
+ * others wait for that, wants another pass soon, once in a cycle.
  */
-export async function askAgain(
+export async function requestDueDeliveries(
   { db, appId, log, events, everySeconds, perMinute, firstStepMs }: RedeliverOptions,
   signal: AbortSignal,
 ): Promise<Requests & { moreDue: boolean }> {
-  // A tenth of the cycle: cycles do not come at exactly even times, and a request must not fall into the next one for that.
+  // A tenth of the cycle: cycles are not exactly even, and no request may slip into the next one.
   const earlyMs = everySeconds * 100;
   const isFirstOfCycle = !(await wasAskedFor(db, appId, everySeconds * 1000 - earlyMs));
   const due = await findDueRedeliveries(db, appId, { perMinute, earlyMs });
@@ -34,7 +34,7 @@ export async function askAgain(
     isProbe ? await findProbe(db, appId) : due,
   );
   if (isFirstOfCycle && asked.accepted > 0 && (await hasWaitingRedeliveries(db, appId))) {
-    await wantExtraPasses(db, { schedule: redeliverySchedule(appId), inMs: TOLD_AFTER_MS });
+    await wantExtraPasses(db, { schedule: redeliverySchedule(appId), inMs: LOGGED_AFTER_MS });
   }
   const known = due.map(({ guid }) => guid);
   const moreDue = asked.retryAfterMs === undefined && (await hasDueBeside(db, appId, known));

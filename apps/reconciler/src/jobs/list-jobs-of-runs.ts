@@ -2,11 +2,11 @@ import type { SeenRun } from '@paddock/db/jobs/repositories';
 import type { InstallationClient } from '@paddock/github/connect';
 import { type GitHubJob, listRunJobsIfChanged } from '@paddock/github/jobs';
 import type { RepositoryName } from '@paddock/github/scope';
-import { OUTAGES_AT_MOST } from '../github-trouble.ts';
+import { OUTAGES_AT_MOST } from '../pass-failures.ts';
 import type { Allowance } from './allowance.ts';
 
 /** Most runs whose jobs one look asks for: a repository with hundreds of unfinished runs holds up no other. */
-export const RUNS_IN_A_LOOK = 100;
+export const MOST_RUNS = 100;
 
 /** An ETag is an answer at second hand. After this many looks in a row without a change, a run's jobs are read without it. */
 export const UNCHANGED_AT_MOST = 11;
@@ -14,17 +14,17 @@ export const UNCHANGED_AT_MOST = 11;
 /** Makes one call to GitHub, about a part of the repository (`what`) or itself; undefined if that found nothing, or failed and was dealt with. */
 export type AskOne = <T>(what: string | undefined, call: (client: InstallationClient) => Promise<T | undefined>) => Promise<T | undefined>;
 
-export const neverRead = (id: number): SeenRun => ({ id, etags: [], unchanged: 0 });
+export const unreadRun = (id: number): SeenRun => ({ id, etags: [], unchanged: 0 });
 
 /**
  * The unfinished runs in the order in which their jobs are asked for: new ones, newest first, and those that were not asked about for the
  * longest time. However many are new, half of a look is left to the known ones, so that each has its turn.
  */
-export function runsInTurn(runIds: readonly number[], known: readonly SeenRun[]): SeenRun[] {
+export function orderRuns(runIds: readonly number[], known: readonly SeenRun[]): SeenRun[] {
   const unfinished = new Set(runIds);
   const knownIds = new Set(known.map(({ id }) => id));
-  const fresh = runIds.filter((id) => !knownIds.has(id)).map(neverRead);
-  const half = RUNS_IN_A_LOOK / 2;
+  const fresh = runIds.filter((id) => !knownIds.has(id)).map(unreadRun);
+  const half = MOST_RUNS / 2;
   return [...fresh.slice(0, half), ...known.filter(({ id }) => unfinished.has(id)), ...fresh.slice(half)];
 }
 
@@ -40,7 +40,7 @@ export interface JobsOfRuns {
   readonly isComplete: boolean;
 }
 
-export interface LookAtRuns {
+export interface ListJobsOptions {
   readonly ask: AskOne;
   readonly allowance: Allowance;
   readonly most: number;
@@ -52,7 +52,7 @@ export interface LookAtRuns {
  */
 export async function listJobsOfRuns(
   { name, inTurn }: { readonly name: RepositoryName; readonly inTurn: readonly SeenRun[] },
-  { ask, allowance, most }: LookAtRuns,
+  { ask, allowance, most }: ListJobsOptions,
 ): Promise<JobsOfRuns> {
   const jobs = new Map<number, GitHubJob>();
   const answered: SeenRun[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createGitHubTrouble } from './github-trouble.ts';
+import { createPassFailures } from './pass-failures.ts';
 
 const ONE = { appId: 1, installationId: 10, repoId: 100 };
 const OF_ANOTHER = { appId: 1, installationId: 20, repoId: 200 };
@@ -14,8 +14,8 @@ test.each([
 ] as const)(
   'what GitHub refuses of %s is of no use to ask for again in a pass, and the rest is asked for (P6)',
   (_what, failure, pointless) => {
-    const trouble = createGitHubTrouble();
-    trouble.note(ONE, { ...failure, message: 'no' });
-    expect(ASKED.map((asked) => trouble.isPointless(asked))).toEqual(pointless);
+    const failures = createPassFailures();
+    failures.note(ONE, { ...failure, message: 'no' });
+    expect(ASKED.map((asked) => failures.isPointless(asked))).toEqual(pointless);
   },
 );

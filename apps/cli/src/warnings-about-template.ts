@@ -6,7 +6,7 @@ import { unknownPodFields } from '@paddock/kube/unknown-fields';
 import { sayWhatIsWanted } from '@paddock/runtime/yaml-words';
 
 /** Where a template's pod will be another than it says, or none at all. */
-export function remarksOnTemplate(pool: Pool): string[] {
+export function warningsAboutTemplate(pool: Pool): string[] {
   return [...ofContainers(pool), ...ofDeadline(pool), ...ofFields(pool), ...ofRules(pool)];
 }
 
