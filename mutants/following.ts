@@ -45,8 +45,8 @@ export const following: readonly NamedMutant[] = [
   {
     mutant: 'a pod that is another than the row’s ends the row',
     file: 'packages/db/src/workers/worker-pods.ts',
-    find: `status in ('pending', 'running') and (pod_uid is null or pod_uid = g."podUid")`,
-    replace: `status in ('pending', 'running')`,
+    find: `\${LIVE} and (pod_uid is null or pod_uid = g."podUid")`,
+    replace: `\${LIVE}`,
     tests: ['apps/scheduler/src/following/follow-pods.db.test.ts'],
   },
   {
@@ -81,8 +81,8 @@ export const following: readonly NamedMutant[] = [
   },
   {
     mutant: 'the pod of another name than ours is adopted',
-    file: 'apps/scheduler/src/following/pod-to-adopt.ts',
-    find: ` || !pod.name.startsWith(\`pdk-\${worker.instance}-\`)`,
+    file: 'packages/domain/src/workers/worker-name.ts',
+    find: ` && name.startsWith(instancePrefix(instance))`,
     replace: ``,
     tests: ['apps/scheduler/src/following/adopt-pods.db.test.ts'],
   },

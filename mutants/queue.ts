@@ -116,7 +116,7 @@ export const queue: readonly NamedMutant[] = [
   {
     mutant: 'recovery writes over a lease that was renewed after it looked',
     file: 'packages/queue/src/end-tasks.ts',
-    find: "and (given.stale_ms is null or tasks.locked_at < now() - given.stale_ms * interval '1 millisecond')",
+    find: 'and (given.stale_ms is null or tasks.locked_at < now() - ${milliseconds(sql`given.stale_ms`)})',
     replace: '',
     tests: ['packages/queue/src/recover-guards.db.test.ts'],
   },

@@ -144,15 +144,15 @@ export const reconciler: readonly NamedMutant[] = [
   {
     mutant: 'the job of a live worker is retired',
     file: 'packages/db/src/deliveries/retire-rows.ts',
-    find: `where status in ('pending', 'running') and of.id is not null)`,
-    replace: `where status in ('pending', 'running') and false and of.id is not null)`,
+    find: `where \${LIVE} and of.id is not null)`,
+    replace: `where \${LIVE} and false and of.id is not null)`,
     tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
   },
   {
     mutant: 'a job of a run that goes on is retired',
     file: 'packages/db/src/deliveries/retire-rows.ts',
     find: `
-  and j.run_id not in (select run_id from jobs where status in ('pending', 'running'))\``,
+  and j.run_id not in (select run_id from jobs where \${isUnended('jobs')})\``,
     replace: `\``,
     tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
   },

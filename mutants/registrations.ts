@@ -63,7 +63,7 @@ export const registrations: readonly NamedMutant[] = [
     mutant: 'the registration of a worker that ended a moment ago is removed',
     file: 'packages/db/src/workers/registrations.ts',
     find: `
-      and w.completed_at < now() - \${graceMs} * interval '1 millisecond'`,
+      and w.completed_at < now() - \${milliseconds(graceMs)}`,
     replace: `
       and \${graceMs}::float8 >= 0`,
     tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],

@@ -158,10 +158,8 @@ export const scheduler: readonly NamedMutant[] = [
   {
     mutant: 'a worker that runs a job is retired as surplus',
     file: 'packages/db/src/workers/worker-states.ts',
-    find: `status in ('pending', 'running') and assigned_at is null and stopping_at is null
-  and (registered_at`,
-    replace: `status in ('pending', 'running') and stopping_at is null
-  and (registered_at`,
+    find: `\${UNASSIGNED} and (registered_at`,
+    replace: `\${LIVE} and stopping_at is null and (registered_at`,
     tests: ['apps/scheduler/src/matching/match-spare.db.test.ts'],
   },
   {

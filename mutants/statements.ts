@@ -124,8 +124,8 @@ begin
   {
     mutant: 'whoever held a lease once prolongs it',
     file: 'packages/db/src/leases/leases.ts',
-    find: "    .set({ expires_at: sql`now() + ${leaseMs} * interval '1 millisecond'` })\n    .where('name', '=', name)\n    .where('fence', '=', fence)",
-    replace: "    .set({ expires_at: sql`now() + ${leaseMs} * interval '1 millisecond'` })\n    .where('name', '=', name)",
+    find: "    .set({ expires_at: sql`now() + ${milliseconds(leaseMs)}` })\n    .where('name', '=', name)\n    .where('fence', '=', fence)",
+    replace: "    .set({ expires_at: sql`now() + ${milliseconds(leaseMs)}` })\n    .where('name', '=', name)",
     tests: ['packages/db/src/leases/leases.db.test.ts'],
   },
   {
@@ -274,7 +274,7 @@ begin
   {
     mutant: 'a job goes while its run goes on',
     file: 'packages/db/src/deliveries/retire-rows.ts',
-    find: "\n  and j.run_id not in (select run_id from jobs where status in ('pending', 'running'))`",
+    find: "\n  and j.run_id not in (select run_id from jobs where ${isUnended('jobs')})`",
     replace: '`',
     tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
   },

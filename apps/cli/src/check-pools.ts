@@ -1,6 +1,7 @@
 import { configFileToLoad } from '@paddock/domain/pools/config-file';
 import type { Pool } from '@paddock/domain/pools/pool';
 import { poolFor, sharedLabels } from '@paddock/domain/pools/pools-document';
+import { workerName } from '@paddock/domain/workers/worker-name';
 import { runnerPod } from '@paddock/kube/runner-pod';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
 import { warningsAbout } from './warnings.ts';
@@ -39,6 +40,6 @@ export const isGood = ({ problems, job }: PoolsCheck): boolean => problems.lengt
 
 /** The pod as the scheduler makes it, with a name and an entity that only stand for real ones. */
 function podOf(pool: Pool): object {
-  const name = `pdk-000000-${pool.name.replaceAll('.', '-')}-000000000000`;
+  const name = workerName('000000', pool.name, '000000000000');
   return runnerPod({ ...pool, name, instance: '000000', pool: pool.name, entityId: 0, scopeRepoId: 0 });
 }

@@ -5,6 +5,7 @@ import { withFailure } from './failures.ts';
 import { isAbandoned, isThere } from './lease.ts';
 import { CARRIED, countEnded } from './operations.ts';
 import type { Task } from './task.ts';
+import { milliseconds } from '@paddock/db/milliseconds';
 
 export interface ClaimOptions {
   /** Who claims, unique per process; from `leasedTo`. */
@@ -102,7 +103,7 @@ async function claimStaleAndDue(db: Kysely<Database>, wanted: RawBuilder<unknown
     ended as (
       insert into operations (${CARRIED}, status, failures, expires_at, failure_reason, failure_message)
       select ${sql.raw('id, kind, subject_type, subject_id, subject_name, payload, origin, requested_by, delivery_guid, attempt - 1, max_attempts, crashes + 1, queued_at, started_at')},
-             'ERROR', ${crash}, now() + ${keepFailedMs} * interval '1 millisecond', 'crashes', ${CRASH_MESSAGE}
+             'ERROR', ${crash}, now() + ${milliseconds(keepFailedMs)}, 'crashes', ${CRASH_MESSAGE}
       from spent
       returning *
     ),

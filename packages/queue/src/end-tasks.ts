@@ -1,3 +1,4 @@
+import { milliseconds } from '@paddock/db/milliseconds';
 import { prepared } from '@paddock/db/connection/prepared';
 import type { Database } from '@paddock/db/schema/tables';
 import { jsonText } from '@paddock/domain/text/storable';
@@ -21,7 +22,7 @@ export interface Claim {
  * the index of running tasks, which is full of dead entries when the queue is busy; the row is found by its id.
  */
 export const isStillHeld = sql`tasks.status <> 'queued' and tasks.fence = given.fence and tasks.locked_by = given.holder
-  and (given.stale_ms is null or tasks.locked_at < now() - given.stale_ms * interval '1 millisecond')`;
+  and (given.stale_ms is null or tasks.locked_at < now() - ${milliseconds(sql`given.stale_ms`)})`;
 
 export interface EndedTask extends Claim {
   /** JSON text. */
@@ -71,7 +72,7 @@ export async function endTasks(db: Kysely<Database>, tasks: readonly EndedTask[]
              attempt - crash, max_attempts, crashes + crash, queued_at, started_at,
              case when reason is null then 'OK' else 'ERROR' end,
              case when last is null then failures else ${failures} end,
-             now() + case when reason is null then ${keep.okMs}::double precision else ${keep.failedMs}::double precision end * interval '1 millisecond',
+             now() + case when reason is null then ${milliseconds(keep.okMs)} else ${milliseconds(keep.failedMs)} end,
              output::jsonb, reason, message
       from gone
       returning id, kind, status, failure_reason

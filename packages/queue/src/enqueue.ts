@@ -1,3 +1,4 @@
+import { milliseconds } from '@paddock/db/milliseconds';
 import { prepared } from '@paddock/db/connection/prepared';
 import type { Database } from '@paddock/db/schema/tables';
 import { jsonText } from '@paddock/domain/text/storable';
@@ -43,7 +44,7 @@ async function write(db: Kysely<Database>, tasks: readonly NewTask[]): Promise<E
                        max_attempts, max_crashes, due_at)
     select kind, subject_type, subject_id, subject_name, coalesce(payload, '{}'), coalesce(origin, 'AUTOMATIC'), requested_by, delivery_guid,
            coalesce(max_attempts, ${DEFAULT_MAX_ATTEMPTS}::integer), coalesce(max_crashes, ${DEFAULT_MAX_CRASHES}::integer),
-           now() + coalesce(due_in_ms, 0) * interval '1 millisecond'
+           now() + ${milliseconds(sql`coalesce(due_in_ms, 0)`)}
     from ${given}
     order by kind, subject_type, subject_id
     on conflict (subject_id, subject_type, kind) where status = 'queued' do update set subject_name = tasks.subject_name where false

@@ -1,3 +1,4 @@
+import { milliseconds } from '@paddock/db/milliseconds';
 import { type RawBuilder, sql } from 'kysely';
 
 /**
@@ -45,8 +46,6 @@ const namedLease = sql`substring(tasks.locked_by from '/([0-9]{1,9})ms$')::doubl
 
 /** SQL over a row of tasks: the lease of its holder, in milliseconds. */
 export const leaseOfRow = sql`coalesce(${namedLease}, ${sql.raw(`${FORMER_LEASE_MS}`)})`;
-
-const milliseconds = (ms: RawBuilder<unknown>) => sql`${ms} * interval '1 millisecond'`;
 
 /** SQL over a row of tasks: its lease has run out. */
 export const hasRunOut = sql`tasks.locked_at < now() - ${milliseconds(leaseOfRow)}`;

@@ -4,6 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import { type Claim, isStillHeld } from './end-tasks.ts';
 import { type FailureKind, withFailure } from './failures.ts';
 import { CARRIED, countEnded } from './operations.ts';
+import { milliseconds } from '@paddock/db/milliseconds';
 
 export interface RequeuedTask extends Claim {
   /** From now until the next run, in milliseconds. */
@@ -56,7 +57,7 @@ export async function requeueTasks(db: Kysely<Database>, tasks: readonly Requeue
         as given(id uuid, fence bigint, holder text, stale_ms double precision, delay_ms double precision, give_back integer, held_by text, reason text, message text)
     ),
     closed as materialized (
-      select subject, greatest(paused_until, least(trial_until, now() + ${TRIED_MS} * interval '1 millisecond')) as until
+      select subject, greatest(paused_until, least(trial_until, now() + ${milliseconds(TRIED_MS)})) as until
       from breakers cross join lateral (select subject_type || ':' || split_part(subject_id, '/', 1)) named(subject)
       where subject in (select held_by from given)
       order by subject_type, subject_id, failure_class for share of breakers
@@ -79,7 +80,7 @@ export async function requeueTasks(db: Kysely<Database>, tasks: readonly Requeue
     ),
     ended as (
       insert into operations (${CARRIED}, status, failures, expires_at, output)
-      select ${CARRIED}, 'OK', failures, now() + ${keepOkMs} * interval '1 millisecond', jsonb_build_object('mergedInto', merged_into)
+      select ${CARRIED}, 'OK', failures, now() + ${milliseconds(keepOkMs)}, jsonb_build_object('mergedInto', merged_into)
       from absorbed
       returning kind, status, failure_reason
     ),
@@ -90,7 +91,7 @@ export async function requeueTasks(db: Kysely<Database>, tasks: readonly Requeue
         attempt = tasks.attempt - ours.give_back,
         crashes = tasks.crashes + case when ours.reason = 'crash' then 1 else 0 end,
         failures = case when ours.reason is null then tasks.failures else ${failures} end,
-        due_at = least(now() + ours.wait_ms * interval '1 millisecond', sooner.due_at)
+        due_at = least(now() + ${milliseconds(sql`ours.wait_ms`)}, sooner.due_at)
       from ours left join (select merged_into, min(due_at) as due_at from absorbed group by merged_into) sooner on sooner.merged_into = ours.id
       where tasks.id = ours.id
       returning tasks.id, tasks.kind, tasks.due_at

@@ -1,4 +1,5 @@
 import type { Database } from '@paddock/db/schema/tables';
+import { workerName } from '@paddock/domain/workers/worker-name';
 import { type InsertObject, type Kysely, type Selectable, sql } from 'kysely';
 
 let lastNumber = 0;
@@ -11,7 +12,7 @@ export async function putWorker(
   const { instance_id: instance } = await db.selectFrom('instance').select('instance_id').executeTakeFirstOrThrow();
   lastNumber += 1;
   const standard = {
-    pod_name: `pdk-${instance}-linux-${String(lastNumber).padStart(12, '0')}`,
+    pod_name: workerName(instance, 'linux', String(lastNumber).padStart(12, '0')),
     entity_id: 90_000_001,
     entity_name: 'acme',
     entity_type: 'Organization' as const,

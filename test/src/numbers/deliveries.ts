@@ -1,5 +1,5 @@
 import { assertSchemaName } from '@paddock/db/connection/schema-name';
-import { newWorkerName } from '@paddock/db/matching/worker-name';
+import { newWorkerName } from '@paddock/db/workers/worker-name';
 import { sql } from 'kysely';
 import { code, database, type NumberRow, row, setting, testOf } from './number-row.ts';
 
@@ -54,7 +54,7 @@ export const deliveries: readonly NumberRow[] = [
     'A8',
     '54 characters',
     'Longest name of a worker; a host name may have 63',
-    database('newWorkerName in packages/db/src/matching/worker-name.ts', async (db) => {
+    database('newWorkerName in packages/db/src/workers/worker-name.ts', async (db) => {
       const longestPool = sql<string>`repeat('p', 30)`;
       const named = await sql<{ name: string }>`
         select ${newWorkerName(sql<string>`instance_id`, longestPool)} as name from instance`.execute(db);

@@ -4,6 +4,7 @@ import type { OverdueWorker } from '@paddock/db/workers/overdue-workers';
 import type { RunnerReading } from '@paddock/db/workers/runner-readings';
 import { countListable } from '@paddock/db/workers/worker-stops';
 import { isRunnerOf } from '@paddock/domain/workers/runner-name';
+import { isOfSameInstance } from '@paddock/domain/workers/worker-name';
 import { refusedSubject } from '@paddock/domain/entities/refused-subject';
 import type { GitHub } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
@@ -21,11 +22,11 @@ export interface ReadingRunners extends Noting {
 /** So many registered workers, and a list of runners without any of ours is no surprise. */
 const FEW = 1;
 
-/** All names of our instance begin alike (A8): `pdk-{instance}-`. */
-const isOurs = (podName: string) => {
-  const [prefix, instance] = podName.split('-');
-  return ({ name }: GitHubRunner): boolean => name.startsWith(`${prefix}-${instance}-`);
-};
+/** The runner is of the same instance as the worker. */
+const isOurs =
+  (podName: string) =>
+  ({ name }: GitHubRunner): boolean =>
+    isOfSameInstance(name, podName);
 
 interface Pass {
   readonly failures: PassFailures;

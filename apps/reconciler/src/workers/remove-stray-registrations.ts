@@ -10,6 +10,7 @@ import {
 import type { Noting } from '@paddock/db/breakers/note-failure';
 import { countListable } from '@paddock/db/workers/worker-stops';
 import { findNamespaces } from '@paddock/db/workers/worker-pods';
+import { instancePrefix } from '@paddock/domain/workers/worker-name';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { deleteRunner, getRunner, type GitHubRunner, listRunners } from '@paddock/github/runners';
@@ -75,7 +76,7 @@ export async function removeStrayRegistrations(
 ): Promise<StrayRegistrationsCounts> {
   const { db, events, cap } = options;
   const counts: StrayRegistrationsCounts = { listed: 0, strays: 0, online: 0, removed: 0, secrets: 0, left: 0, failed: 0, overCap: 0 };
-  const prefix = `pdk-${await findInstance(db)}-`;
+  const prefix = instancePrefix(await findInstance(db));
   const { madeWithinMs, github } = options;
   const ask = createAskGitHub({
     db,

@@ -1,8 +1,6 @@
 import type { PodToAdopt } from '@paddock/db/workers/adopt-workers';
+import { isWorkerName } from '@paddock/domain/workers/worker-name';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
-
-/** At most this long, of `[a-z0-9-]`: what a worker's row takes as a name. */
-const NAME = /^[a-z0-9][a-z0-9-]{0,58}[a-z0-9]$/;
 
 /**
  * What a pod says of the worker that it is (E6). Undefined: its labels cannot be read, or its name is none that we give, as of a copy that
@@ -10,7 +8,7 @@ const NAME = /^[a-z0-9][a-z0-9-]{0,58}[a-z0-9]$/;
  */
 export function podToAdopt(pod: ObservedPod): PodToAdopt | undefined {
   const { worker } = pod;
-  if (worker === undefined || !NAME.test(pod.name) || !pod.name.startsWith(`pdk-${worker.instance}-`)) return undefined;
+  if (worker === undefined || !isWorkerName(pod.name, worker.instance)) return undefined;
   return {
     podName: pod.name,
     podUid: pod.uid,

@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 import { type BreakerSubject, heldBy } from './breaker-subjects.ts';
+import { milliseconds } from '../milliseconds.ts';
 
 export interface Failure {
   readonly subject: BreakerSubject;
@@ -92,7 +93,7 @@ export function noting(
         pauses = b.pauses + ${opens}::integer,
         opened_at = case when ${opens} then ${openedAt} end,
         paused_until = case when ${opens}
-          then now() + least(${longestPauseMs}::float8, ${pauseMs}) * interval '1 millisecond' else b.paused_until end,
+          then now() + ${milliseconds(sql`least(${longestPauseMs}::float8, ${pauseMs})`)} else b.paused_until end,
         trial_until = null, message = excluded.message, failed_at = now(),
         entities = case when ${isStale} then excluded.entities else ${counted('entities')} end,
         workers = case when ${isStale} then excluded.workers else ${counted('workers')} end
@@ -105,7 +106,7 @@ const SHORTEST_PAUSE_MS = 1_000;
 
 /** Opens a breaker for as long as somebody asked to be left alone; afterwards one trial shows whether the others may go on. */
 export async function holdBack(db: Kysely<Database>, { subject, failureClass, message }: Failure, pauseMs: number): Promise<void> {
-  const until = sql`now() + ${pauseMs}::float8 * interval '1 millisecond'`;
+  const until = sql`now() + ${milliseconds(pauseMs)}`;
   await sql`
     insert into breakers as b (subject_type, subject_id, failure_class, failures, pauses, paused_until, message)
     values (${subject.type}, ${subject.id}, ${failureClass}, 0, 1, ${until}, ${message})

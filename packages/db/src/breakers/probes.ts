@@ -4,6 +4,7 @@ import { isWaiting } from './waits.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 import type { BreakerSubject } from './breaker-subjects.ts';
+import { milliseconds } from '../milliseconds.ts';
 
 // GitHub and the cluster come back by themselves. They are probed while their breaker is open, so that jobs wait no longer than that:
 //
@@ -63,7 +64,7 @@ export async function noteSilence(db: Kysely<Database>, subject: Probed, longest
       order by failure_class for update
     )
     update breakers b set answered_at = null, paused_until = greatest(b.paused_until, least(
-      now() + ${SILENCE_MS} * interval '1 millisecond', b.failed_at + ${longestPauseMs}::float8 * interval '1 millisecond'))
+      now() + ${milliseconds(SILENCE_MS)}, b.failed_at + ${milliseconds(longestPauseMs)}))
     from open o
     where (b.subject_type, b.subject_id, b.failure_class) = (o.subject_type, o.subject_id, o.failure_class)`.execute(db);
 }

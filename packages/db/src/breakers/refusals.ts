@@ -8,6 +8,7 @@ import { appBreaker, type BreakerSubject, installationBreaker, repositoryBreaker
 import type { Noting } from './note-failure.ts';
 import { RATE_LIMITED, REFUSED } from './failure-classes.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
+import { milliseconds } from '../milliseconds.ts';
 
 /** What a call depends on. */
 export interface Asked {
@@ -102,7 +103,7 @@ async function pause(db: Kysely<Database>, { type, id }: BreakerSubject, { messa
       delete from breakers b using old where (b.subject_type, b.subject_id, b.failure_class) = (old.subject_type, old.subject_id, ${REFUSED})
     )
     insert into breakers as b (subject_type, subject_id, failure_class, failures, paused_until, message)
-    values (${type}, ${id}, ${REFUSED}, 1, now() + ${pauseMs}::float8 * interval '1 millisecond', ${message})
+    values (${type}, ${id}, ${REFUSED}, 1, now() + ${milliseconds(pauseMs)}, ${message})
     on conflict (subject_type, subject_id, failure_class) do update
       set failures = b.failures + 1, paused_until = excluded.paused_until, message = excluded.message, failed_at = now()
       where b.paused_until <= now()`.execute(db);

@@ -4,6 +4,7 @@ import { prepared } from '../connection/prepared.ts';
 import { appBreaker, type BreakerSubject, installationBreaker } from './breaker-subjects.ts';
 import { RATE_LIMITED } from './failure-classes.ts';
 import type { Database } from '../schema/tables.ts';
+import { milliseconds } from '../milliseconds.ts';
 
 // What GitHub has asked to wait for stands in `breakers`, under a class of its own: of an App or an entity where it binds all calls, of
 // `ID/RESOURCE` where one hourly budget is used up. Every call asks first. Only time ends a wait, or people: no success, no later answer.
@@ -90,7 +91,7 @@ async function findWait(db: Kysely<Database>, [all, budget]: readonly BreakerSub
 async function writeWait(db: Kysely<Database>, { subject: { type, id }, message, ms }: BegunWait): Promise<boolean> {
   const { rows } = await sql<{ hasBegun: boolean }>`
     insert into breakers as b (subject_type, subject_id, failure_class, failures, paused_until, opened_at, message)
-    values (${type}, ${id}, ${RATE_LIMITED}, 0, now() + ${ms}::float8 * interval '1 millisecond', now(), ${message})
+    values (${type}, ${id}, ${RATE_LIMITED}, 0, now() + ${milliseconds(ms)}, now(), ${message})
     on conflict (subject_type, subject_id, failure_class) do update
       set paused_until = excluded.paused_until, message = excluded.message, failed_at = now(),
         opened_at = case when b.paused_until > now() then b.opened_at else now() end

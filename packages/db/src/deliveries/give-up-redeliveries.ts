@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
+import { milliseconds } from '../milliseconds.ts';
 
 /** Repositories are looked at by discovery next, before all that are merely due: `lost` has rows of unresolved deliveries. */
 const handingOver = (lost: string) =>
@@ -29,7 +30,7 @@ export async function giveUpRedeliveries(db: Kysely<Database>, appId: number, ol
   const { numAffectedRows = 0n } = await sql`
     with given_up as (
       delete from unresolved_deliveries
-      where app_id = ${appId} and resolved_at is null and first_failed_at < now() - ${olderThanMs} * interval '1 millisecond'
+      where app_id = ${appId} and resolved_at is null and first_failed_at < now() - ${milliseconds(olderThanMs)}
       returning *
     ), handed_over as (${handingOver('given_up')})
     insert into installation_events (source, event, outcome, app_id, installation_id, repo_id, delivery_guid, payload)

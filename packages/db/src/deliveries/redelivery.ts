@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { isArrivalOf, type LoggedDelivery } from '../events/installation-events.ts';
 import type { Database } from '../schema/tables.ts';
+import { milliseconds } from '../milliseconds.ts';
 
 /** A delivery of which no attempt got through, as the log shows it. */
 export interface FailedDelivery extends LoggedDelivery {
@@ -98,9 +99,7 @@ const waitsForSuccess = sql`requested_delivery_id is distinct from delivery_id a
 /** True if any delivery of the App was asked for in the last `ms` milliseconds. */
 export async function wasAskedFor(db: Kysely<Database>, appId: number, ms: number): Promise<boolean> {
   const { rows } = await sql`
-    select from unresolved_deliveries where app_id = ${appId} and last_requested_at > now() - ${ms} * interval '1 millisecond' limit 1`.execute(
-    db,
-  );
+    select from unresolved_deliveries where app_id = ${appId} and last_requested_at > now() - ${milliseconds(ms)} limit 1`.execute(db);
   return rows.length > 0;
 }
 
@@ -163,7 +162,7 @@ export async function findDueRedeliveries(
 ): Promise<DueRedelivery[]> {
   const { rows } = await sql<DueRedelivery>`
     select ${DUE} from unresolved_deliveries
-    where app_id = ${appId} and resolved_at is null and next_request_at <= now() + ${earlyMs} * interval '1 millisecond'
+    where app_id = ${appId} and resolved_at is null and next_request_at <= now() + ${milliseconds(earlyMs)}
     order by case when event <> 'workflow_job' then 3 when action = 'queued' then 0 when action = 'completed' then 1 else 2 end,
       first_failed_at, guid
     limit greatest(0, ${perMinute}::integer - (
@@ -186,7 +185,7 @@ export async function recordRedeliveryRequest(
       requests: sql`requests + 1`,
       last_requested_at: sql`now()`,
       requested_delivery_id: sql`${deliveryId}::bigint`,
-      next_request_at: sql`now() + ${waitMs} * interval '1 millisecond'`,
+      next_request_at: sql`now() + ${milliseconds(waitMs)}`,
     })
     .where('app_id', '=', appId)
     .where('guid', '=', guid)

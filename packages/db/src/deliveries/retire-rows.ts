@@ -1,5 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
+import { LIVE } from '../workers/worker-states.ts';
+import { hasEnded, isUnended } from '../jobs/job-states.ts';
 
 const EVENTS = 'installation_events';
 const daysAgo = (days: number) => sql`now() - ${days} * interval '1 day'`;
@@ -59,11 +61,11 @@ export async function retireEvents(
  * while `not exists` goes through all that lives for each job.
  */
 const isOver = (keepDays: number) => sql`
-  j.created_at < ${daysAgo(keepDays)} and j.updated_at < ${daysAgo(keepDays)} and j.status in ('completed', 'failed') and not j.wants_worker
+  j.created_at < ${daysAgo(keepDays)} and j.updated_at < ${daysAgo(keepDays)} and ${sql.raw(hasEnded('j'))} and not j.wants_worker
   and j.job_id not in (
     select of.id from workers cross join lateral (values (assigned_job_id), (made_for_job_id)) of(id)
-    where status in ('pending', 'running') and of.id is not null)
-  and j.run_id not in (select run_id from jobs where status in ('pending', 'running'))`;
+    where ${LIVE} and of.id is not null)
+  and j.run_id not in (select run_id from jobs where ${isUnended('jobs')})`;
 
 /** Removes ended jobs that nothing has changed for `keepDays`, the oldest first, at most `batch`. Fewer than that: none is left (E7). */
 export async function retireJobs(db: Kysely<Database>, { keepDays, batch }: { keepDays: number; batch: number }): Promise<number> {

@@ -2,6 +2,7 @@ import type { NamedEntity } from '@paddock/domain/pools/entities';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { lockInstallations } from './installations.ts';
 import type { Database } from '../schema/tables.ts';
+import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
 
 /**
  * Pins the logins of these entities, as far as the pools document in force names them, to the entity that comes first. Returns the ids of
@@ -13,7 +14,7 @@ export async function pinLogins(trx: Transaction<Database>, entities: readonly N
   await lockInstallations(trx);
   if (entities.length === 0) return new Set();
   const { rows } = await sql<{ id: number; owner: number; isListed: boolean }>`
-    with document as materialized (select content from pools_documents order by version desc limit 1),
+    with document as materialized ${DOCUMENT_IN_FORCE},
     listed as materialized (select lower(key) as key from document, jsonb_object_keys(content -> 'entities') key),
     named as materialized (
       select lower(split_part(one, '/', 1)) as login

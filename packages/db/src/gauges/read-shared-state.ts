@@ -2,6 +2,8 @@ import type { Sample } from '@paddock/runtime/metrics';
 import { type Kysely, sql } from 'kysely';
 import type { SharedGauge } from './shared-gauges.ts';
 import type { Database } from '../schema/tables.ts';
+import { LIVE } from '../workers/worker-states.ts';
+import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
 
 /**
  * What the rows say now of demand, supply and what holds them back, as samples of gauges: one statement, so that its figures belong
@@ -9,9 +11,7 @@ import type { Database } from '../schema/tables.ts';
  * gauge of pools, 0 where nothing is there.
  */
 export const sharedState = sql<Sample<SharedGauge>>`
-    with document as materialized (
-      select content from pools_documents order by version desc limit 1
-    ), pools as materialized (
+    with document as materialized ${DOCUMENT_IN_FORCE}, pools as materialized (
       select p ->> 'name' as pool from document cross join jsonb_array_elements(content -> 'pools') p
     ), waiting as materialized (
       select demand_key, k8s_pool as pool, count(*) as jobs, min(created_at) as oldest_at
@@ -21,7 +21,7 @@ export const sharedState = sql<Sample<SharedGauge>>`
     ), alive as materialized (
       select k8s_pool as pool, demand_key, case when status = 'pending' then 'starting' when assigned_at is not null then 'busy'
           when stopping_at is not null then 'stopping' else 'idle' end as state, count(*) as workers
-      from workers where status in ('pending', 'running') group by 1, 2, 3
+      from workers where ${LIVE} group by 1, 2, 3
     ), states as (
       select pool, state, 0 as workers from pools cross join unnest(array['starting', 'idle', 'busy', 'stopping']) state
       union all select pool, state, workers from alive

@@ -1,9 +1,10 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { installationToday, loginToday } from '../entities/installation-today.ts';
 import { isLeftAlone } from '../breakers/refusals.ts';
-import { hasLiveRunner } from './live-runner.ts';
+import { hasLiveRunner } from './job-states.ts';
 import type { Database, EntityType, Status } from '../schema/tables.ts';
 import { WORD_OF_GITHUB } from '../workers/request-stops.ts';
+import { milliseconds } from '../milliseconds.ts';
 
 /** A job about which GitHub is to be asked, with what is known of its entity now. */
 export interface JobToLookUp {
@@ -80,9 +81,9 @@ export async function findJobsToLookUp(db: Kysely<Database>, { batch, perKey, se
       i.installation_id as "installationId", i.app_id as "appId",
       j.status, j.revision, j.wants_worker as "wantsWorker",
       ${hasLiveRunner} as "hasWorker",
-      coalesce(j.seen_queued_at <= now() - ${secondLookMs} * interval '1 millisecond', false) as "wasQueued",
+      coalesce(j.seen_queued_at <= now() - ${milliseconds(secondLookMs)}, false) as "wasQueued",
       j.looked_up_at is not null as "wasLookedUp",
-      coalesce(j.seen_gone_at <= now() - ${secondLookMs} * interval '1 millisecond', false) as "wasGone",
+      coalesce(j.seen_gone_at <= now() - ${milliseconds(secondLookMs)}, false) as "wasGone",
       j.job_id in (select job_id from due) as "isDue"
     from (select job_id from due union select job_id from doubted) suspect
     join jobs j using (job_id)

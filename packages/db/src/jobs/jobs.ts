@@ -4,6 +4,7 @@ import { type JobToStore, STATED_COLUMNS, statedColumns } from './stated-columns
 import { preparedText } from '../connection/prepared.ts';
 import { asParameters, asRecord, parametersOf } from '../connection/source-columns.ts';
 import type { Database, Status } from '../schema/tables.ts';
+import { hasEnded } from './job-states.ts';
 
 export interface StoredJob {
   readonly jobId: number;
@@ -24,7 +25,7 @@ export interface StoredJob {
 // pending -> running -> completed | failed: this statement moves forward only. Only a look-up brings a failed job back to pending. `e` is the
 // row, `excluded` what GitHub says now. Each column ends the same in any order of the statements: where two contradict each other, a
 // comparison decides and not their arrival.
-const ended = `e.status in ('completed', 'failed')`;
+const ended = hasEnded('e');
 const isEnd = `excluded.status = 'completed'`;
 // The end names the runner for good; before it, the later start does.
 const isNewerRun = `(${isEnd} or (excluded.started_at, excluded.runner_name collate "C")

@@ -2,8 +2,9 @@ import type { JobVerdict } from '@paddock/domain/jobs/judge-job';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { JobToLookUp } from './jobs-to-look-up.ts';
 import { isWaiting } from '../breakers/waits.ts';
-import { hasLiveRunner } from './live-runner.ts';
+import { hasLiveRunner, isUnended } from './job-states.ts';
 import type { Database, Status } from '../schema/tables.ts';
+import { milliseconds } from '../milliseconds.ts';
 
 /** What GitHub's answer for a job came to; `revision` and `status` are those of the row that was judged. */
 export interface LookUpNote {
@@ -52,9 +53,9 @@ export async function noteLookUps(trx: Transaction<Database>, notes: readonly Lo
     )
     update jobs j set
       looked_up_at = now(),
-      lookup_due_at = case when l.again then now() + ${secondLookMs} * interval '1 millisecond'
-        when ${isHeldBack} then now() + least(${longestLookMs} * interval '1 millisecond',
-          greatest(${secondLookMs} * interval '1 millisecond', now() - j.created_at)) end,
+      lookup_due_at = case when l.again then now() + ${milliseconds(secondLookMs)}
+        when ${isHeldBack} then now() + least(${milliseconds(longestLookMs)},
+          greatest(${milliseconds(secondLookMs)}, now() - j.created_at)) end,
       seen_queued_at = case when l.kind = 'queued' then coalesce(j.seen_queued_at, now()) when ${isHeldBack} then j.seen_queued_at end,
       seen_gone_at = case when l.kind = 'gone' then coalesce(j.seen_gone_at, now()) end,
       -- That we failed it was wrong: it begins anew, and its row says that it waits.
@@ -66,7 +67,7 @@ export async function noteLookUps(trx: Transaction<Database>, notes: readonly Lo
       requeues = j.requeues + (l.kind = 'requeued')::integer
     from locked l
     where j.job_id = l.job_id and j.status = l.status
-      and (l.kind <> 'failed' or j.status in ('pending', 'running'))
+      and (l.kind <> 'failed' or ${isUnended('j')})
       and (l.kind <> 'requeued' or (j.status <> 'completed' and not ${hasLiveRunner}))
     returning j.job_id as "jobId"`.execute(trx);
   return new Set(written.map(({ jobId }) => jobId));
@@ -107,7 +108,7 @@ export async function noteHiddenRepository(db: Kysely<Database>, jobs: readonly 
  */
 export async function postponeLookUps(db: Kysely<Database>, jobIds: readonly number[], waitMs: number): Promise<void> {
   await sql`
-    update jobs set lookup_due_at = now() + ${waitMs} * interval '1 millisecond',
+    update jobs set lookup_due_at = now() + ${milliseconds(waitMs)},
       unanswered_since = case when ${isUnanswered} then unanswered_since else now() end
     where job_id in (
       select job_id from jobs

@@ -5,6 +5,7 @@ import { isPinned } from '../entities/login-pins.ts';
 import { isLeftAlone } from '../breakers/refusals.ts';
 import { isWaiting } from '../breakers/waits.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
+import { milliseconds } from '../milliseconds.ts';
 
 /** A repository and who may ask GitHub about it now. */
 export interface RepositoryToLookAt {
@@ -59,8 +60,8 @@ const RESTING_TURNS = 72;
 
 /** How far away the next turn of the row `known` is. */
 const untilNextTurn = ({ everyMs, activeMs }: RepositoryTurns, isActive = false) => sql`
-  ${everyMs}::float8 * case when ${isActive}::boolean or known.active_at > now() - ${activeMs} * interval '1 millisecond' then 1
-    else ${RESTING_TURNS} end * interval '1 millisecond'`;
+  ${milliseconds(everyMs)} * case when ${isActive}::boolean or known.active_at > now() - ${milliseconds(activeMs)} then 1
+    else ${RESTING_TURNS} end`;
 
 /** For how much longer than the last time jobs are looked through: a transaction may commit so much later than it began. */
 const MARGIN = sql`interval '5 minutes'`;
@@ -75,11 +76,11 @@ const isNamedLater = sql`(excluded.named_at > coalesce(known.named_at, known.act
 export async function noteActiveRepositories(db: Kysely<Database>, { activeMs, everyMs }: RepositoryTurns): Promise<number> {
   const { rows } = await sql`
     insert into repositories as known (repo_id, entity_id, app_id, full_name, active_at, named_at, noted_at, due_at)
-    select distinct on (repo_id) repo_id, entity_id, app_id, repo_full_name, newest_at, queued, now(), newest_at + ${everyMs} * interval '1 millisecond'
+    select distinct on (repo_id) repo_id, entity_id, app_id, repo_full_name, newest_at, queued, now(), newest_at + ${milliseconds(everyMs)}
     from (
       select repo_id, entity_id, app_id, repo_full_name, least(created_at, queued_at) as queued,
         max(created_at) over (partition by repo_id) as newest_at from jobs
-      where created_at > greatest(now() - ${activeMs} * interval '1 millisecond', (select max(noted_at) from repositories) - ${MARGIN})
+      where created_at > greatest(now() - ${milliseconds(activeMs)}, (select max(noted_at) from repositories) - ${MARGIN})
     ) told
     order by repo_id, queued desc
     on conflict (repo_id) do update set (entity_id, app_id, full_name, named_at) = (
@@ -112,7 +113,7 @@ export async function findDueRepositories(
     from repositories r ${installationToday('r', appIds, 'app')}
     join installations entity on entity.entity_id = r.entity_id and entity.app_id = i.app_id
     where not ${isLeftAlone({ appId: 'i.app_id', entityId: 'r.entity_id', repoId: 'r.repo_id' })} and r.due_at <= now()
-      and r.active_at ${isActive ? sql`>` : sql`<=`} now() - ${activeMs} * interval '1 millisecond'
+      and r.active_at ${isActive ? sql`>` : sql`<=`} now() - ${milliseconds(activeMs)}
     order by r.due_at, r.repo_id limit ${most}`.execute(db);
   return rows;
 }
@@ -162,7 +163,7 @@ export async function noteRepositoryLook(db: Kysely<Database>, look: RepositoryL
   const { repoId, entityId, appId, fullName, isActive, isSeenInFull, seen } = look;
   await sql`
     insert into repositories as known (repo_id, entity_id, app_id, full_name, active_at, named_at, due_at, looked_at, etags)
-    values (${repoId}, ${entityId}, ${appId}, ${fullName}, now(), now(), now() + ${turns.everyMs} * interval '1 millisecond', now(), ${JSON.stringify(seen)}::jsonb)
+    values (${repoId}, ${entityId}, ${appId}, ${fullName}, now(), now(), now() + ${milliseconds(turns.everyMs)}, now(), ${JSON.stringify(seen)}::jsonb)
     on conflict (repo_id) do update set entity_id = excluded.entity_id, app_id = excluded.app_id, full_name = excluded.full_name,
       named_at = case when ${isActive}::boolean or excluded.full_name is distinct from known.full_name then excluded.named_at else known.named_at end,
       active_at = case when ${isActive}::boolean then excluded.active_at else known.active_at end,
@@ -177,7 +178,7 @@ export async function noteRepositoryLook(db: Kysely<Database>, look: RepositoryL
  */
 export async function postponeRepository(db: Kysely<Database>, repoId: number, { everyMs }: RepositoryTurns): Promise<void> {
   await sql`
-    update repositories set due_at = now() + ${everyMs} * interval '1 millisecond'
+    update repositories set due_at = now() + ${milliseconds(everyMs)}
     where repo_id = ${repoId} and not ${isWaiting({ entityId: 'repositories.entity_id', appId: 'repositories.app_id' })}`.execute(db);
 }
 

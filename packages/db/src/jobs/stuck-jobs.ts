@@ -1,7 +1,9 @@
 import { type Kysely, sql } from 'kysely';
-import { hasLiveRunner } from './live-runner.ts';
 import { isUnanswered } from './note-look-ups.ts';
 import type { Database, Status } from '../schema/tables.ts';
+import { milliseconds } from '../milliseconds.ts';
+import { LIVE } from '../workers/worker-states.ts';
+import { hasLiveRunner, isUnended } from './job-states.ts';
 
 /** Why a job is in doubt. The first two are stuck; the others are only looked up. */
 export type Doubt = 'unserved' | 'worker_ended' | 'worker_idle' | 'held_back' | 'elsewhere';
@@ -30,8 +32,6 @@ export interface DoubtRules {
   readonly batch: number;
 }
 
-const ms = (milliseconds: number) => sql`${milliseconds} * interval '1 millisecond'`;
-
 /**
  * Jobs in doubt, the oldest first (E3, E4): those that wait although nothing holds their key back and no worker of it is alive; those whose
  * worker has ended, or its runner; those beside an idle worker; and from time to time those that are held back or run elsewhere, since their
@@ -39,9 +39,9 @@ const ms = (milliseconds: number) => sql`${milliseconds} * interval '1 milliseco
  */
 export async function findDoubtfulJobs(db: Kysely<Database>, rules: DoubtRules): Promise<DoubtfulJob[]> {
   const { stuckAfterMs, firstLookMs, longestLookMs, limit, silenceMs, queuedAtMostMs, batch } = rules;
-  const wasRecoveredLately = sql`coalesce(j.recovered_at > now() - ${ms(stuckAfterMs)}, false)`;
-  const isLookDue = sql`(j.lookup_due_at is null and j.created_at < now() - ${ms(firstLookMs)} and (j.looked_up_at is null
-    or j.looked_up_at + least(greatest(j.looked_up_at - j.created_at, ${ms(firstLookMs)}), ${ms(longestLookMs)}) < now()))`;
+  const wasRecoveredLately = sql`coalesce(j.recovered_at > now() - ${milliseconds(stuckAfterMs)}, false)`;
+  const isLookDue = sql`(j.lookup_due_at is null and j.created_at < now() - ${milliseconds(firstLookMs)} and (j.looked_up_at is null
+    or j.looked_up_at + least(greatest(j.looked_up_at - j.created_at, ${milliseconds(firstLookMs)}), ${milliseconds(longestLookMs)}) < now()))`;
   const { rows } = await sql<DoubtfulJob>`
     with keys as (
       -- Fully joined, as deficits are: with statistics of a quieter hour a left join would count all workers anew for each key.
@@ -50,31 +50,31 @@ export async function findDoubtfulJobs(db: Kysely<Database>, rules: DoubtRules):
       from (select demand_key, count(*) as waiting from jobs where wants_worker group by demand_key) w
       full join (
         select demand_key, count(*) as alive, count(*) filter (where status = 'running' and assigned_at is null
-          and stopping_at is null and registered_at < now() - ${ms(stuckAfterMs)}) as idle
-        from workers where status in ('pending', 'running') group by demand_key
+          and stopping_at is null and registered_at < now() - ${milliseconds(stuckAfterMs)}) as idle
+        from workers where ${LIVE} group by demand_key
       ) s using (demand_key)
       full join demand_keys k using (demand_key)
     ), left_jobs as materialized (
       -- Few: only for these a worker is looked for among all that have ended.
       select job_id, k8s_pod, created_at from jobs j
       where status = 'running' and not wants_worker and not ${wasRecoveredLately}
-        and k8s_pod not in (select pod_name from workers where status in ('pending', 'running') and runner_ended_at is null)
+        and k8s_pod not in (select pod_name from workers where ${LIVE} and runner_ended_at is null)
     ), doubtful as (
       (select j.job_id, 'unserved' as doubt, 1 as rank from keys cross join lateral (
           select * from jobs where demand_key = keys.demand_key and wants_worker order by created_at, job_id
         ) j
-        where waiting > 0 and not held and not served and j.created_at < now() - ${ms(stuckAfterMs)} and not ${wasRecoveredLately}
+        where waiting > 0 and not held and not served and j.created_at < now() - ${milliseconds(stuckAfterMs)} and not ${wasRecoveredLately}
         order by j.created_at limit ${batch})
       union all
       (select j.job_id, 'worker_ended', 2 from left_jobs j
         cross join lateral (select coalesce(completed_at, runner_ended_at) as ended_at from workers where pod_name = j.k8s_pod offset 0) w
-        where w.ended_at < now() - ${ms(stuckAfterMs)} order by j.created_at limit ${batch})
+        where w.ended_at < now() - ${milliseconds(stuckAfterMs)} order by j.created_at limit ${batch})
       union all
       (select j.job_id, 'worker_idle', 3 from keys cross join lateral (
           select * from jobs where demand_key = keys.demand_key and wants_worker order by created_at, job_id limit idle
         ) j
-        where waiting > 0 and j.lookup_due_at is null and j.created_at < now() - ${ms(stuckAfterMs)}
-          and (j.looked_up_at is null or j.looked_up_at < now() - ${ms(stuckAfterMs)})
+        where waiting > 0 and j.lookup_due_at is null and j.created_at < now() - ${milliseconds(stuckAfterMs)}
+          and (j.looked_up_at is null or j.looked_up_at < now() - ${milliseconds(stuckAfterMs)})
         order by j.created_at limit ${batch})
       union all
       (select j.job_id, 'held_back', 4 from keys cross join lateral (
@@ -88,9 +88,9 @@ export async function findDoubtfulJobs(db: Kysely<Database>, rules: DoubtRules):
       select distinct on (job_id) job_id, doubt from doubtful order by job_id, rank
     )
     select j.job_id as "jobId", j.status, j.revision, c.doubt,
-      c.doubt in ('unserved', 'worker_ended') and j.status in ('pending', 'running') and j.recovery_attempts >= ${limit}
-        and ${isUnanswered} and j.unanswered_since < now() - ${ms(silenceMs)}
-        and (c.doubt = 'worker_ended' or coalesce(j.queued_at, j.created_at) < now() - ${ms(queuedAtMostMs)}) as "isLost"
+      c.doubt in ('unserved', 'worker_ended') and ${isUnended('j')} and j.recovery_attempts >= ${limit}
+        and ${isUnanswered} and j.unanswered_since < now() - ${milliseconds(silenceMs)}
+        and (c.doubt = 'worker_ended' or coalesce(j.queued_at, j.created_at) < now() - ${milliseconds(queuedAtMostMs)}) as "isLost"
     from chosen c join jobs j using (job_id) order by j.created_at, j.job_id limit ${batch}`.execute(db);
   return rows;
 }
@@ -117,7 +117,7 @@ export async function failLostJobs(db: Kysely<Database>, jobs: readonly Doubtful
     update jobs j set status = 'failed', wants_worker = false, lookup_due_at = least(j.lookup_due_at, now()),
       failure_info = jsonb_build_object('version', 1, 'message', ${message}::text)
     from locked l
-    where j.job_id = l."jobId" and j.status = l.status and j.status in ('pending', 'running')
+    where j.job_id = l."jobId" and j.status = l.status and ${isUnended('j')}
     returning j.job_id as "jobId"`.execute(db);
   return rows.map(({ jobId }) => jobId);
 }
@@ -139,7 +139,7 @@ const isStuck = (doubt: Doubt): boolean => doubt === 'unserved' || doubt === 'wo
 export async function countTroubledJobs(db: Kysely<Database>, limit: number): Promise<{ stuck: number; misjudged: number }> {
   const { rows } = await sql<{ stuck: number; misjudged: number }>`
     select (select count(*) from jobs j
-        where recovery_attempts >= ${limit} and recovery_attempts > 0 and status in ('pending', 'running')
+        where recovery_attempts >= ${limit} and recovery_attempts > 0 and ${isUnended('j')}
           and not ${hasLiveRunner}) as stuck,
       (select count(*) from jobs where misjudged and updated_at > now() - interval '1 day') as misjudged`.execute(db);
   return rows[0] ?? { stuck: 0, misjudged: 0 };

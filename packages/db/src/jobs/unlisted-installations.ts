@@ -3,6 +3,7 @@ import type { InstallationToAsk } from './repositories.ts';
 import { isUsable } from '../entities/installation-today.ts';
 import { isLeftAlone } from '../breakers/refusals.ts';
 import type { Database } from '../schema/tables.ts';
+import { milliseconds } from '../milliseconds.ts';
 
 /** An installation whose repositories are to be listed. */
 export interface UnlistedInstallation extends InstallationToAsk {
@@ -23,7 +24,7 @@ export async function findUnlistedInstallations(
     from installations
     where ${isUsable('installations', appIds)}
       and not ${isLeftAlone({ appId: 'installations.app_id', entityId: 'installations.entity_id', repoId: '0' })}
-      and (listed_at is null or listed_at < updated_at or listed_at < now() - ${everyMs} * interval '1 millisecond')
+      and (listed_at is null or listed_at < updated_at or listed_at < now() - ${milliseconds(everyMs)})
     order by listed_at >= updated_at nulls first, listed_at nulls first, entity_id limit ${most}`.execute(db);
   return rows;
 }
@@ -47,7 +48,7 @@ export async function noteListedRepositories(
   repositories: readonly ListedRepository[],
   activeMs: number,
 ): Promise<void> {
-  const isActive = (row: string) => sql`${sql.ref(`${row}.active_at`)} > now() - ${activeMs} * interval '1 millisecond'`;
+  const isActive = (row: string) => sql`${sql.ref(`${row}.active_at`)} > now() - ${milliseconds(activeMs)}`;
   await sql`
     with listing as (
       update installations set listed_at = ${now}::timestamptz where entity_id = ${entityId} and app_id = ${appId}

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
+import { milliseconds } from '../milliseconds.ts';
 
 // A session lock would stay with a hung holder for hours; a lease row ends by itself (A12).
 
@@ -10,7 +11,7 @@ import type { Database } from '../schema/tables.ts';
 export async function takeLease(db: Kysely<Database>, name: string, holder: string, leaseMs: number): Promise<number | undefined> {
   const { rows } = await sql<{ fence: number }>`
     insert into leases as held (name, holder, fence, expires_at)
-    values (${name}, ${holder}, 1, now() + ${leaseMs} * interval '1 millisecond')
+    values (${name}, ${holder}, 1, now() + ${milliseconds(leaseMs)})
     on conflict (name) do update
       set holder = excluded.holder, fence = held.fence + 1, expires_at = excluded.expires_at
       where held.expires_at < now() or held.holder = excluded.holder
@@ -22,7 +23,7 @@ export async function takeLease(db: Kysely<Database>, name: string, holder: stri
 export async function renewLease(db: Kysely<Database>, name: string, fence: number, leaseMs: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('leases')
-    .set({ expires_at: sql`now() + ${leaseMs} * interval '1 millisecond'` })
+    .set({ expires_at: sql`now() + ${milliseconds(leaseMs)}` })
     .where('name', '=', name)
     .where('fence', '=', fence)
     .executeTakeFirst();

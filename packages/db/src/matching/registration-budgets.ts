@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
+import { milliseconds } from '../milliseconds.ts';
 
 /** What an answer of GitHub to the registration of a runner said of the installation's budget. */
 export interface RegistrationBudget {
@@ -21,7 +22,7 @@ export async function noteRegistrationBudget(db: Kysely<Database>, budget: Regis
   const { installationId, remaining, resetAt, retryAfterMs } = budget;
   await sql`
     insert into registration_budgets as b (installation_id, remaining, reset_at, paused_until)
-    values (${installationId}, ${remaining}, ${resetAt}, now() + ${retryAfterMs ?? null}::float8 * interval '1 millisecond')
+    values (${installationId}, ${remaining}, ${resetAt}, now() + ${milliseconds(retryAfterMs ?? null)})
     on conflict (installation_id) do update
       set remaining = case when excluded.reset_at > b.reset_at then excluded.remaining
           when excluded.reset_at = b.reset_at then least(b.remaining, excluded.remaining) else b.remaining end,

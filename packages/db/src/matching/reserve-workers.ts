@@ -3,7 +3,8 @@ import { installationToday } from '../entities/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 import { type JobsOfKey, oldestUncovered } from './uncovered-jobs.ts';
-import { newWorkerName } from './worker-name.ts';
+import { newWorkerName } from '../workers/worker-name.ts';
+import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
 
 export interface ReservedWorker {
   podName: string;
@@ -26,7 +27,7 @@ export async function reserveWorkers(
   if (keys.length === 0) return [];
   const { rows } = await sql<ReservedWorker>`${prepared}
     with ${oldestUncovered(keys)},
-    document as (select version, content from pools_documents order by version desc limit 1),
+    document as ${DOCUMENT_IN_FORCE},
     pools as (
       select p ->> 'name' as name, p ->> 'image' as image, p ->> 'namespace' as namespace
       from document cross join jsonb_array_elements(content -> 'pools') p

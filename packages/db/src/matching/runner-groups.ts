@@ -2,6 +2,7 @@ import type { GroupAccess } from '@paddock/domain/pools/group-excess';
 import { type Kysely, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
+import { milliseconds } from '../milliseconds.ts';
 
 export interface GroupToSave {
   readonly entityId: number;
@@ -28,7 +29,7 @@ export async function saveRunnerGroup(db: Kysely<Database>, group: GroupToSave):
         excess, paused_until)
       select demand_key, ${entityId}::bigint, ${pool}::text, ${name}::text, ${visibility}::text, ${allowsPublicRepositories}::boolean,
         ${workflows && JSON.stringify(workflows)}::jsonb, ${repositories && JSON.stringify(repositories)}::jsonb,
-        excess, now() + ${pauseMs}::float8 * interval '1 millisecond'
+        excess, now() + ${milliseconds(pauseMs)}
       from stated
       on conflict (demand_key) do update set name = excluded.name, visibility = excluded.visibility,
         allows_public_repositories = excluded.allows_public_repositories, workflows = excluded.workflows,

@@ -7,6 +7,7 @@ import { loginToday } from '../entities/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 import { RETIRABLE, RETURNABLE, UNASSIGNED } from '../workers/worker-states.ts';
+import { milliseconds } from '../milliseconds.ts';
 
 /** All keys with more unassigned workers than waiting jobs, with the account's present login where it is known. */
 export async function findSpareKeys(db: Kysely<Database>): Promise<SpareKey[]> {
@@ -51,7 +52,7 @@ export async function retireWorkers(
       from workers where demand_key = any(array(select "demandKey" from leaving)) and ${RETIRABLE}
     )
     select pod_name from leaving join of_keys on demand_key = "demandKey"
-    where place <= "inTheWay" or (place <= leaving.count and ready_at <= now() - ${surplusAfterMs}::float8 * interval '1 millisecond')`;
+    where place <= "inTheWay" or (place <= leaving.count and ready_at <= now() - ${milliseconds(surplusAfterMs)})`;
   return stop(trx, chosen, 'surplus');
 }
 

@@ -6,7 +6,9 @@ import { isUsable } from '../entities/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 import { NAMES_ENTITY } from './stopped-making.ts';
-import { PLACELESS, RESERVED } from '../workers/worker-states.ts';
+import { LIVE, PLACELESS, RESERVED } from '../workers/worker-states.ts';
+import { milliseconds } from '../milliseconds.ts';
+import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
 
 /** GitHub has asked to wait with calls among which registrations are. */
 const IS_WAIT = sql`(failure_class = ${sql.lit(RATE_LIMITED)} and paused_until > now() and subject_id not like '%/core')`;
@@ -14,11 +16,11 @@ const IS_WAIT = sql`(failure_class = ${sql.lit(RATE_LIMITED)} and paused_until >
 /** What the pools document in force, the stops, the cluster's capacity, failures and GitHub's budgets say. */
 export async function findStoredRules(db: Kysely<Database>, settings: MatchingSettings): Promise<StoredRules> {
   const { rows } = await sql<StoredRules>`${prepared}
-    with document as (select content from pools_documents order by version desc limit 1),
+    with document as ${DOCUMENT_IN_FORCE},
     short as (
       select k8s_pool, 1 - least(1, (
         select count(*) from workers newest
-        where newest.created_at > now() - ${settings.trialEveryMs}::float8 * interval '1 millisecond' and newest.k8s_pool = waiting.k8s_pool)
+        where newest.created_at > now() - ${milliseconds(settings.trialEveryMs)} and newest.k8s_pool = waiting.k8s_pool)
       ) as trials
       from workers waiting
       where ${PLACELESS}
@@ -44,7 +46,7 @@ export async function findStoredRules(db: Kysely<Database>, settings: MatchingSe
         where created_at > now() - interval '1 minute' and (status <> 'failed' or registration_started_at is not null)
         union all
         select installation_id from workers
-        where status in ('pending', 'running') and created_at <= now() - interval '1 minute'
+        where ${LIVE} and created_at <= now() - interval '1 minute'
           and (registration_started_at > now() - interval '1 minute' or registration_started_at is null and pod_uid is null)
       ) registrations
       group by installation_id

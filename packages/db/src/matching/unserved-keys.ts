@@ -2,9 +2,11 @@ import type { UnservedPauses } from '@paddock/domain/matching/matching-settings'
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { installationToday } from '../entities/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
+import { milliseconds } from '../milliseconds.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 import { WORD_OF_GITHUB } from '../workers/request-stops.ts';
 import { LIVE, STOPPING } from '../workers/worker-states.ts';
+import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
 /** The worker ends because it got no job although one waited. */
 const BLAMED = sql`${STOPPING} and stop_reason = 'not_assigned' and assigned_at is null`;
@@ -39,7 +41,7 @@ export async function noteUnservedKeys(trx: Transaction<Database>, { firstMs, lo
       select demand_key, entity_id, scope_repo_id, k8s_pool, created_at from blamed
       on conflict (demand_key) do update
         set rounds = u.rounds + 1, worker_created_at = excluded.worker_created_at, noted_at = now(),
-          paused_until = now() + least(${firstMs}::float8 * 2 ^ least(u.rounds, 30), ${longestMs}::float8) * interval '1 millisecond'
+          paused_until = now() + ${milliseconds(sql`least(${firstMs}::float8 * 2 ^ least(u.rounds, 30), ${longestMs}::float8)`)}
         -- A replacement: it was made in the transaction that noted the key, or later.
         where excluded.worker_created_at >= u.noted_at
       returning demand_key, k8s_pool, rounds, paused_until
@@ -101,8 +103,7 @@ export async function findUnservedKey(
   const { rows } = await sql<UnservedKeyPlace>`
     select u.entity_id as "entityId", account.entity_type as "entityType", account.login, i.app_id as "appId", i.installation_id as "installationId",
       u.scope_repo_id as "scopeRepoId",
-      (select p ->> 'runnerGroup' from (select content from pools_documents order by version desc limit 1) document
-        cross join jsonb_array_elements(document.content -> 'pools') p where p ->> 'name' = u.k8s_pool) as "runnerGroup"
+      (select p ->> 'runnerGroup' from ${POOLS_IN_FORCE} where p ->> 'name' = u.k8s_pool) as "runnerGroup"
     from unserved_keys u
     ${installationToday('u', appIds, 'nothing')}
     join installations account on account.entity_id = u.entity_id and account.app_id = i.app_id

@@ -6,12 +6,14 @@ import { prepared } from '../connection/prepared.ts';
 import type { ReservedWorker } from './reserve-workers.ts';
 import type { Database } from '../schema/tables.ts';
 import { STOPPING, UNASSIGNED, UNEXPLAINED } from '../workers/worker-states.ts';
-import { newWorkerName } from './worker-name.ts';
+import { newWorkerName } from '../workers/worker-name.ts';
+import { milliseconds } from '../milliseconds.ts';
+import { isUnended } from '../jobs/job-states.ts';
+import { DOCUMENT_IN_FORCE, POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
 /** `p`: the pools of the document in force; `w`: what each keeps warm. */
 const configured = sql`
-  (select version, content from pools_documents order by version desc limit 1) document
-  cross join jsonb_array_elements(document.content -> 'pools') p cross join jsonb_array_elements(p -> 'warm') w`;
+  ${POOLS_IN_FORCE} cross join jsonb_array_elements(p -> 'warm') w`;
 
 /** Whether the document in force keeps any workers warm. */
 export const hasWarm = sql`exists (select from ${configured})`;
@@ -35,7 +37,7 @@ export async function learnWarmRepositories(trx: Transaction<Database>): Promise
     -- Read once for all names: an account may have a hundred thousand jobs.
     active as materialized (
       select entity_id, repo_id, lower(repo_full_name) as full_name, max(least(created_at, queued_at)) as newest_at from jobs
-      where entity_id = any (array(select entity_id from named)) and status in ('pending', 'running')
+      where entity_id = any (array(select entity_id from named)) and ${isUnended('jobs')}
       group by entity_id, repo_id, repo_full_name
     ),
     found as (
@@ -105,7 +107,7 @@ export async function findWarmKeys(
     cross join lateral (
       select count(*) as unassigned, count(*) filter (where is_warm) as marked,
         coalesce(json_agg(pod_name order by registered_at, pod_name) filter (
-          where is_warm and registered_at <= now() - ${lifetimeMs}::float8 * interval '1 millisecond'), '[]') as aged
+          where is_warm and registered_at <= now() - ${milliseconds(lifetimeMs)}), '[]') as aged
       from workers u where u.demand_key = k.demand_key and ${UNASSIGNED}
     ) s`.execute(db);
   return rows;
@@ -149,7 +151,7 @@ export async function reserveWarmWorkers(trx: Transaction<Database>, keys: reado
     from jsonb_to_recordset(${JSON.stringify(keys)}::jsonb)
       as key("entityId" bigint, "installationId" bigint, "scopeRepoId" bigint, pool text, count integer)
     cross join instance
-    cross join (select version, content from pools_documents order by version desc limit 1) document
+    cross join ${DOCUMENT_IN_FORCE} document
     cross join lateral (select p from jsonb_array_elements(document.content -> 'pools') p where p ->> 'name' = key.pool limit 1) pool
     join installations i on i.entity_id = key."entityId" and i.installation_id = key."installationId" and i.deleted_at is null
     left join lateral (select full_name from warm_repositories where repo_id = key."scopeRepoId" order by found_at desc limit 1) r on true

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { currentPoolsDocument, storePoolsDocument } from './pools-documents.ts';
+import { sql } from 'kysely';
+import { currentPoolsDocument, POOLS_IN_FORCE, storePoolsDocument } from './pools-documents.ts';
 
 const content = poolsDocument.parse({
   pools: [{ name: 'small', labels: ['Linux'], image: 'runner:1', namespace: 'runners', template: { spec: { nodeSelector: { a: 'b' } } } }],
@@ -32,6 +33,18 @@ describe('pools documents', () => {
     expect(second).toBeGreaterThan(first);
     expect(third).toBeGreaterThan(second);
     expect(await store('one')).toBe(third);
+  });
+
+  test('statements see the pools of the newest document alone (B4)', async () => {
+    const { rows: before } = await sql<{ version: number }>`select document.version from ${POOLS_IN_FORCE}`.execute(database.db);
+    const more = { ...content, pools: [0, 1].map((nth) => Object.assign({}, content.pools[0], { name: `pool-${nth}` })) };
+    const version = await storePoolsDocument(database.db, { content: more, digest: 'more', loadedBy: 'test' });
+    expect(before).not.toContainEqual({ version });
+    const { rows } = await sql`select p ->> 'name' as name, document.version from ${POOLS_IN_FORCE} order by name`.execute(database.db);
+    expect(rows).toEqual([
+      { name: 'pool-0', version },
+      { name: 'pool-1', version },
+    ]);
   });
 
   test('one that this version cannot read is an error that says what to do', async () => {

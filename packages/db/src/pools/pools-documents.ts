@@ -15,6 +15,12 @@ export interface PoolsDocumentToStore {
   readonly loadedBy: string;
 }
 
+/** SQL: the pools document in force, one row at most; give it an alias. */
+export const DOCUMENT_IN_FORCE = sql.raw(`(select version, digest, content from pools_documents order by version desc limit 1)`);
+
+/** SQL for a FROM: each pool in force as `p`, and its `document`. */
+export const POOLS_IN_FORCE = sql`${DOCUMENT_IN_FORCE} document cross join jsonb_array_elements(document.content -> 'pools') p`;
+
 /**
  * Puts a pools document in force unless the one in force says the same. Returns the version in force. Of several processes that start at
  * once with the same document, one writes it. Logins that are listed now are pinned to the entities that are known to bear them.
@@ -23,12 +29,8 @@ export async function storePoolsDocument(db: Kysely<Database>, { content, digest
   return db.transaction().execute(async (trx) => {
     // A statement of its own: the next one has to see what the lock's last holder committed.
     await sql`select pg_advisory_xact_lock((select oid from pg_namespace where nspname = current_schema())::int, 2)`.execute(trx);
-    const newest = await trx
-      .selectFrom('pools_documents')
-      .select(['version', 'digest'])
-      .orderBy('version', 'desc')
-      .limit(1)
-      .executeTakeFirst();
+    const { rows } = await sql<{ version: number; digest: string }>`select version, digest from ${DOCUMENT_IN_FORCE} newest`.execute(trx);
+    const [newest] = rows;
     if (newest?.digest === digest) return newest.version;
     const { version } = await trx
       .insertInto('pools_documents')
@@ -42,7 +44,8 @@ export async function storePoolsDocument(db: Kysely<Database>, { content, digest
 
 /** The document in force; undefined while none was ever loaded. Throws if the stored one is none this version can read. */
 export async function currentPoolsDocument(db: Kysely<Database>): Promise<CurrentPools | undefined> {
-  const row = await db.selectFrom('pools_documents').select(['version', 'content']).orderBy('version', 'desc').limit(1).executeTakeFirst();
+  const { rows } = await sql<{ version: number; content: unknown }>`select version, content from ${DOCUMENT_IN_FORCE} document`.execute(db);
+  const [row] = rows;
   if (row === undefined) return undefined;
   const parsed = poolsDocument.safeParse(row.content);
   if (!parsed.success) {

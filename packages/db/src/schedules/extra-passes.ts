@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Database } from '../schema/tables.ts';
+import { milliseconds } from '../milliseconds.ts';
 
 /** Since when extra passes have been wanted without a rest of two minutes; null where none were. */
 const since = sql`case when extra_until > now() - interval '2 minutes' then extra_since end`;
@@ -34,7 +35,7 @@ export async function wantExtraPasses(
   db: Kysely<Database>,
   { schedule, inMs = 0, forMs = 0, isUrgent = false, restMs }: WantedPasses,
 ): Promise<void> {
-  const at = sql`now() + ${inMs}::float8 * interval '1 millisecond'`;
+  const at = sql`now() + ${milliseconds(inMs)}`;
   await sql`
     with wanted as (
       update schedules set
@@ -44,8 +45,8 @@ export async function wantExtraPasses(
           when extra_at <= ${at} + ${apart} then extra_at
           else ${at} end,
         extra_since = coalesce(${since}, now()),
-        extra_until = greatest(extra_until, ${at}, now() + ${forMs}::float8 * interval '1 millisecond')
-      where name = ${schedule} and coalesce(extra_until <= now() - ${restMs ?? null}::float8 * interval '1 millisecond', true)
+        extra_until = greatest(extra_until, ${at}, now() + ${milliseconds(forMs)})
+      where name = ${schedule} and coalesce(extra_until <= now() - ${milliseconds(restMs ?? null)}, true)
       returning name
     )
     select pg_notify(current_schema() || '_sweep_event', name) from wanted`.execute(db);
@@ -75,7 +76,7 @@ export async function lookAtSchedules(db: Kysely<Database>, schedules: readonly 
 export async function takeExtraPasses(trx: Transaction<Database>, schedules: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     update schedules set
-      extra_at = case when extra_until > now() + ${SAME_MS} * interval '1 millisecond' then now() + ${apart} end,
+      extra_at = case when extra_until > now() + ${milliseconds(SAME_MS)} then now() + ${apart} end,
       extra_until = greatest(extra_until, now())
     where name in (select name from schedules where name = any(${schedules}::text[]) and extra_at <= now() order by name for update)
     returning name`.execute(trx);

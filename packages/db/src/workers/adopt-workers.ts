@@ -1,6 +1,8 @@
 import { jsonText } from '@paddock/domain/text/storable';
 import { sql, type Transaction } from 'kysely';
 import type { Database, EntityType } from '../schema/tables.ts';
+import { isUnended } from '../jobs/job-states.ts';
+import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
 
 /** A pod of ours that has no row, as its labels, annotations and status tell of it. Null: they do not. */
 export interface PodToAdopt {
@@ -39,7 +41,7 @@ export async function adoptWorkers(trx: Transaction<Database>, pods: readonly Po
         namespace text, cluster text, pool text, image text, "entityId" bigint, "scopeRepoId" bigint, "madeForJobId" bigint, "deliveryGuid" text,
         "entityType" text, "entityName" text, "appId" bigint, "installationId" bigint, "repoFullName" text)
     ),
-    document as (select version, content from pools_documents order by version desc limit 1)
+    document as ${DOCUMENT_IN_FORCE}
     insert into workers (pod_name, entity_id, entity_name, entity_type, app_id, installation_id, repo_full_name, scope_repo_id, job_labels,
       made_for_job_id, delivery_guid, k8s_pool, k8s_image, pools_version, cluster, namespace, pod_uid, pod_created_at, registration_started_at,
       registered_at, assigned_job_id, assigned_at, created_at, is_warm)
@@ -55,7 +57,7 @@ export async function adoptWorkers(trx: Transaction<Database>, pods: readonly Po
     left join jobs made_for on made_for.job_id = g."madeForJobId" and made_for.entity_id = g."entityId"
     left join lateral (
       select job_id, started_at from jobs
-      where entity_id = g."entityId" and g."scopeRepoId" in (0, repo_id) and status in ('pending', 'running') and runner_name = g."podName"
+      where entity_id = g."entityId" and g."scopeRepoId" in (0, repo_id) and ${isUnended('jobs')} and runner_name = g."podName"
       -- One that was bound to it before: anybody may give a runner of theirs the same name.
       order by k8s_pod = g."podName" desc nulls last, job_id limit 1) runs on true
     left join lateral (

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { milliseconds } from '../milliseconds.ts';
 import type { Database } from '../schema/tables.ts';
 
 /** The pod of a worker that ended, as far as its row knows it. */
@@ -30,7 +31,7 @@ const ENDED_POD = sql`pod_name as "podName", namespace, cluster, pod_uid as "pod
   completed_at::text as "completedAt"`;
 
 const graceBegan = ({ succeededGraceMs, failedGraceMs }: PodGraces) =>
-  sql`now() - case status when 'failed' then ${failedGraceMs}::float8 else ${succeededGraceMs}::float8 end * interval '1 millisecond'`;
+  sql`now() - case status when 'failed' then ${milliseconds(failedGraceMs)} else ${milliseconds(succeededGraceMs)} end`;
 
 /** Pods whose grace is over (E7), the longest ended first. */
 export async function findEndedPods(db: Kysely<Database>, query: EndedPodsQuery): Promise<EndedPod[]> {

@@ -6,6 +6,8 @@ import { RUNS_BOUND_JOB } from './assigned-workers.ts';
 import { installationToday, loginToday } from '../entities/installation-today.ts';
 import { isLeftAlone } from '../breakers/refusals.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
+import { milliseconds } from '../milliseconds.ts';
+import { LIVE } from './worker-states.ts';
 
 /** A worker past a deadline that does no work, as far as we know. Times in milliseconds, by the database's clock. */
 export interface OverdueWorker {
@@ -85,7 +87,7 @@ export async function findOverdueWorkers(
       select w.*, d.registration as registration_deadline, d.idle as idle_deadline
       -- By itself: in the order of their age the planner might rather walk through every worker ever made.
       from (
-        select * from workers w where status in ('pending', 'running') and (assigned_at is null or not ${RUNS_BOUND_JOB}) and stopping_at is null
+        select * from workers w where ${LIVE} and (assigned_at is null or not ${RUNS_BOUND_JOB}) and stopping_at is null
           and created_at < now() - ${shortest}::float8 * interval '1 second' offset 0
       ) w
       left join jsonb_to_recordset(${JSON.stringify(pools)}::jsonb) as p(name text, pending float8, registration float8, idle float8) on p.name = w.k8s_pool
@@ -95,7 +97,7 @@ export async function findOverdueWorkers(
           count(*) filter (where stop_reason in ('idle', 'not_assigned')) as idle
         from workers e
         where e.k8s_pool = w.k8s_pool and e.completed_at is not null and e.stop_reason in (${sql.join(DEADLINE_REASONS.map((reason) => sql.lit(reason)))})
-          and e.completed_at between now() - ${leniencyMs}::float8 * interval '1 millisecond' and w.created_at
+          and e.completed_at between now() - ${milliseconds(leniencyMs)} and w.created_at
       ) ended
       cross join lateral (
         select coalesce(p.pending, ${usual.pending}::float8) * 2 ^ least(ended.pending, ${MOST_LENIENT}) as pending,
@@ -103,10 +105,10 @@ export async function findOverdueWorkers(
           coalesce(p.idle, ${usual.idle}::float8) * 2 ^ least(ended.idle, ${MOST_LENIENT}) as idle
       ) d
       where case when w.assigned_at is not null then ${overSince} < now() - d.idle * interval '1 second'
-            and coalesce(w.runner_checked_at < now() - greatest(d.idle * interval '1 second', ${readingsApartMs}::float8 * interval '1 millisecond'), true)
+            and coalesce(w.runner_checked_at < now() - greatest(d.idle * interval '1 second', ${milliseconds(readingsApartMs)}), true)
           when w.running_at is null then w.pod_uid is not null and ${past('pod_created_at', 'd.pending')}
           else ((w.online_seen_at is null and ${past('running_at', 'd.registration')}) or (${past('running_at', 'd.idle')} and not w.is_warm))
-            and coalesce(w.runner_checked_at < now() - ${readingsApartMs}::float8 * interval '1 millisecond', true)
+            and coalesce(w.runner_checked_at < now() - ${milliseconds(readingsApartMs)}, true)
           end
       -- Whom GitHub is asked through is looked up only for these.
       offset 0

@@ -2,6 +2,8 @@ import { type Kysely, sql } from 'kysely';
 import { installationToday, loginToday } from '../entities/installation-today.ts';
 import { isLeftAlone } from '../breakers/refusals.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
+import { prefixOfInstance } from './worker-name.ts';
+import { milliseconds } from '../milliseconds.ts';
 
 /** A failed worker whose registration may still be known to GitHub, with what is known of its entity and repository now. */
 export interface LeftRegistration {
@@ -47,8 +49,8 @@ export async function findLeftRegistrations(db: Kysely<Database>, query: LeftReg
     from workers w
     ${installationToday('w', appIds)}
     where w.status = 'failed' and w.registration_started_at is not null and w.registration_gone_at is null
-      and w.completed_at < now() - ${graceMs} * interval '1 millisecond'
-      and starts_with(w.pod_name, 'pdk-' || (select instance_id from instance) || '-')
+      and w.completed_at < now() - ${milliseconds(graceMs)}
+      and starts_with(w.pod_name, ${prefixOfInstance(sql`(select instance_id from instance)`)})
       and (w.completed_at, w.pod_name) > (${after?.completedAt ?? '-infinity'}::timestamptz, ${after?.podName ?? ''})
       and i.app_id is not null and not ${isLeftAlone({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })}
     order by w.completed_at, w.pod_name

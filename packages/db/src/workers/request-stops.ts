@@ -2,6 +2,7 @@ import { JOBLESS_REASONS, type StopReason } from '@paddock/domain/workers/stop-r
 import { sql, type Transaction } from 'kysely';
 import { RUNS_BOUND_JOB } from './assigned-workers.ts';
 import type { Database } from '../schema/tables.ts';
+import { isLive } from './worker-states.ts';
 
 export interface StopRequest {
   readonly podName: string;
@@ -10,7 +11,7 @@ export interface StopRequest {
 
 /** Nothing is known to run on worker `w`, and it is not to be stopped yet: asked for as `over`, it may have had a job. */
 const mayBeAsked = (reason: string) =>
-  sql`w.status in ('pending', 'running') and w.stopping_at is null
+  sql`${isLive('w')} and w.stopping_at is null
     and (w.assigned_at is null or (${sql.ref(reason)} = 'over' and not ${RUNS_BOUND_JOB}))`;
 
 /**

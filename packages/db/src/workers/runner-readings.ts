@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { IS_ASSIGNED } from './assigned-workers.ts';
 import type { Database } from '../schema/tables.ts';
+import { isLive } from './worker-states.ts';
 
 /** What GitHub said of a worker's runner just now. */
 export interface RunnerReading {
@@ -32,14 +33,14 @@ export async function saveRunnerReadings(db: Kysely<Database>, readings: readonl
       select * from jsonb_to_recordset(${JSON.stringify(readings)}::jsonb) as given("podName" text, "isKnown" boolean, "isOnline" boolean, "isBusy" boolean)
     ), locked as (
       select r.* from workers w join reading r on r."podName" = w.pod_name
-      where w.status in ('pending', 'running') order by w.pod_name for no key update of w
+      where ${isLive('w')} order by w.pod_name for no key update of w
     )
     update workers w set runner_checked_at = now(),
       online_seen_at = case when l."isOnline" or l."isBusy" then now() else w.online_seen_at end,
       idle_since = case when l."isKnown" and not l."isBusy" then coalesce(w.idle_since, now()) end,
       offline_since = case when l."isKnown" and not l."isOnline" then coalesce(w.offline_since, now()) end,
       assigned_at = case when l."isBusy" then coalesce(w.assigned_at, now()) else w.assigned_at end
-    from locked l where w.pod_name = l."podName" and w.status in ('pending', 'running')
+    from locked l where w.pod_name = l."podName" and ${isLive('w')}
     returning w.pod_name as "podName", w.online_seen_at is not null as "wasOnline", ${IS_ASSIGNED} as "isAssigned",
       extract(epoch from now() - w.idle_since)::float8 * 1000 as "idleForMs",
       extract(epoch from now() - w.offline_since)::float8 * 1000 as "offlineForMs"`.execute(db);

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
+import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
 /** The newest runner of a pool whose version, or whose version's end, is not known as of today. */
 export interface RunnerToRead {
@@ -25,7 +26,7 @@ export async function findRunnersToRead(db: Kysely<Database>): Promise<RunnerToR
   const { rows } = await sql<RunnerToRead>`
     with pools as (
       select p ->> 'name' as name
-      from (select content from pools_documents order by version desc limit 1) document cross join jsonb_array_elements(content -> 'pools') p
+      from ${POOLS_IN_FORCE}
     )
     select p.name as pool, w.pod_name as "podName", w.namespace, w.app_id as "appId", w.installation_id as "installationId", w.entity_id as "entityId", w.entity_name as login,
       w.scope_repo_id as "scopeRepoId", v.version, v.pod_name is distinct from w.pod_name as "isUnread",
@@ -76,7 +77,7 @@ export interface EndingVersion {
 export async function findEndingVersions(db: Kysely<Database>): Promise<EndingVersion[]> {
   const { rows } = await sql<EndingVersion>`
     select v.k8s_pool as pool, v.version, ${DAYS_LEFT} as "daysLeft"
-    from (select content from pools_documents order by version desc limit 1) document cross join jsonb_array_elements(content -> 'pools') p
+    from ${POOLS_IN_FORCE}
     join pool_runner_versions v on v.k8s_pool = p ->> 'name'
     where v.ends_at is not null
     order by v.k8s_pool`.execute(db);

@@ -5,6 +5,8 @@ import { type Binding, bindWorkers } from './bind-workers.ts';
 import { IS_ASSIGNED } from './assigned-workers.ts';
 import type { Database, EntityType, Status } from '../schema/tables.ts';
 import { IS_EXAMINED } from './workers.ts';
+import { LIVE, STOPPING, isLive } from './worker-states.ts';
+import { isUnended } from '../jobs/job-states.ts';
 
 //   in supply ──► stopping ──► deregistering ──► ended        stopping, deregistering ──► kept: something runs on it after all
 
@@ -72,8 +74,7 @@ export async function findWorkerToStop(
 }
 
 /** It is to be stopped, and nothing is known to run on it. */
-const mayEnd = (podName: string) =>
-  sql`w.pod_name = ${podName} and w.status in ('pending', 'running') and w.stopping_at is not null and not ${IS_ASSIGNED}`;
+const mayEnd = (podName: string) => sql`w.pod_name = ${podName} and ${isLive('w')} and w.stopping_at is not null and not ${IS_ASSIGNED}`;
 
 /**
  * The last word before its runner is removed from GitHub: from here on nobody takes the worker back into supply. False: it has ended, is
@@ -100,7 +101,7 @@ export async function keepWorker(db: Kysely<Database>, podName: string, { isAssi
       deregistration_started_at = null, pod_gone_at = null,
       failure_info = case when stuck_reason is not null then failure_info end,
       assigned_at = case when ${isAssigned}::boolean then coalesce(assigned_at, now()) else assigned_at end
-    where pod_name = ${podName} and status in ('pending', 'running') and stopping_at is not null`.execute(db);
+    where pod_name = ${podName} and ${STOPPING}`.execute(db);
 }
 
 /** GitHub says that this job, which we call pending, runs on the worker: bound at once; the rest of the job's news is looked up. */
@@ -108,7 +109,7 @@ export async function keepForJob(db: Kysely<Database>, { worker, jobId }: Bindin
   await db.transaction().execute(async (trx) => {
     await sql`
       update jobs set lookup_due_at = least(lookup_due_at, now())
-      where job_id = ${jobId} and status in ('pending', 'running')`.execute(trx);
+      where job_id = ${jobId} and ${isUnended('jobs')}`.execute(trx);
     await bindWorkers(trx, [{ worker, jobId }]);
     await keepWorker(trx, worker, { isAssigned: true });
   });
@@ -118,7 +119,7 @@ export async function keepForJob(db: Kysely<Database>, { worker, jobId }: Bindin
 export async function noteStopHeldUp(db: Kysely<Database>, podName: string, why: string | null): Promise<void> {
   await sql`
     update workers set stop_held_by = ${why}, stop_held_since = case when ${why}::text is null then null else coalesce(stop_held_since, now()) end
-    where pod_name = ${podName} and status in ('pending', 'running') and stop_held_by is distinct from ${why}`.execute(db);
+    where pod_name = ${podName} and ${LIVE} and stop_held_by is distinct from ${why}`.execute(db);
 }
 
 /**
@@ -136,7 +137,7 @@ export async function endStoppedWorker(
         else jsonb_build_object('version', 1, 'message', ${message}::text) end,
       pod_deleted_at = case when ${hadPod}::boolean then coalesce(pod_gone_at, now()) end,
       stop_held_by = null, stop_held_since = null
-    where pod_name = ${podName} and status in ('pending', 'running') and stopping_at is not null
+    where pod_name = ${podName} and ${STOPPING}
       and (${hadPod}::boolean or pod_uid is null)`.execute(trx);
   return numAffectedRows === 1n;
 }

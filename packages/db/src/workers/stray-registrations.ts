@@ -2,6 +2,8 @@ import { type Kysely, sql } from 'kysely';
 import { installationToday, loginToday } from '../entities/installation-today.ts';
 import { isLeftAlone } from '../breakers/refusals.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
+import { milliseconds } from '../milliseconds.ts';
+import { LIVE } from './worker-states.ts';
 
 /** Where workers of ours have registered lately, by today's names (A12). */
 export interface KnownScope {
@@ -28,7 +30,7 @@ export async function findKnownScopes(db: Kysely<Database>, { madeWithinMs, appI
       ${loginToday('w')} as login, i.app_id as "appId", i.installation_id as "installationId"
     from (
       select distinct on (entity_id, scope_repo_id) entity_id, entity_type, scope_repo_id, entity_name, app_id, installation_id
-      from workers where created_at > now() - ${madeWithinMs} * interval '1 millisecond'
+      from workers where created_at > now() - ${milliseconds(madeWithinMs)}
       order by entity_id, scope_repo_id, created_at desc) w
     ${installationToday('w', appIds)}
     where i.app_id is not null and not ${isLeftAlone({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })}
@@ -45,7 +47,7 @@ export async function findNamesWithoutWorker(db: Kysely<Database>, names: readon
     select name from unnest(${names}::text[]) as given(name)
     where not exists (
       select from workers
-      where pod_name = name and (status in ('pending', 'running') or (status = 'failed' and registration_gone_at is null)))`.execute(db);
+      where pod_name = name and (${LIVE} or (status = 'failed' and registration_gone_at is null)))`.execute(db);
   return rows.map(({ name }) => name);
 }
 
@@ -74,9 +76,7 @@ export async function noteStrayRegistrations(
     from jsonb_to_recordset(${JSON.stringify(seen)}::jsonb) as s("runnerId" bigint, name text)
     order by "runnerId"
     on conflict (entity_id, scope_repo_id, runner_id) do update set sightings = known.sightings + 1
-    returning runner_id as "runnerId", name, sightings > 1 and first_seen_at < now() - ${graceMs} * interval '1 millisecond' as "isDue"`.execute(
-    db,
-  );
+    returning runner_id as "runnerId", name, sightings > 1 and first_seen_at < now() - ${milliseconds(graceMs)} as "isDue"`.execute(db);
   return rows.filter(({ isDue }) => isDue).map(({ runnerId, name }) => ({ runnerId, name }));
 }
 

@@ -1,6 +1,8 @@
 import { START_FAILURES } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Database } from '../schema/tables.ts';
+import { milliseconds } from '../milliseconds.ts';
+import { LIVE } from './worker-states.ts';
 
 /** Its containers have not started, and nothing in its status says why. */
 export const SLOW_START = 'slow_start';
@@ -21,8 +23,8 @@ const MOST_AT_ONCE = 100;
  * those still there `afterMs` after they were to be gone. Returns each only once.
  */
 export async function markStuckPods(trx: Transaction<Database>, afterMs: number): Promise<StuckPod[]> {
-  const ago = sql`now() - ${afterMs}::float8 * interval '1 millisecond'`;
-  const isOverdue = sql`status in ('pending', 'running') and pod_uid is not null and case when terminating_at is not null
+  const ago = sql`now() - ${milliseconds(afterMs)}`;
+  const isOverdue = sql`${LIVE} and pod_uid is not null and case when terminating_at is not null
     then terminating_at < ${ago} and stuck_reason is distinct from ${TERMINATING}
     else status = 'pending' and stuck_reason is null and pod_created_at < ${ago} end`;
   const { rows } = await sql<StuckPod>`
@@ -65,11 +67,11 @@ export async function findUnstartableWorkers(
   const { rows } = await sql<UnstartableWorker>`
     with failing as materialized (
       select pod_name, namespace, pod_uid, k8s_pool, stuck_reason, stuck_at from workers
-      where status = 'pending' and stuck_reason = ${FAILS_TO_START} and stuck_at < now() - ${afterMs}::float8 * interval '1 millisecond'
+      where status = 'pending' and stuck_reason = ${FAILS_TO_START} and stuck_at < now() - ${milliseconds(afterMs)}
         and pod_uid is not null and running_at is null and assigned_at is null and stopping_at is null
     ), stopped as materialized (
       select k8s_pool, count(*) as count from workers
-      where exists (select from failing) and created_at > now() - ${windowMs}::float8 * interval '1 millisecond'
+      where exists (select from failing) and created_at > now() - ${milliseconds(windowMs)}
         and stopping_at is not null and stop_reason = ${FAILS_TO_START}
       group by k8s_pool
     )

@@ -5,6 +5,9 @@ import { prepared } from '../connection/prepared.ts';
 import { SLOW_START, TERMINATING } from './stuck-pods.ts';
 import { IS_EXAMINED } from './workers.ts';
 import type { Database, Status } from '../schema/tables.ts';
+import { milliseconds } from '../milliseconds.ts';
+import { LIVE, isLive } from './worker-states.ts';
+import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
 /** What a pod's own status says of its worker. */
 export interface PodState {
@@ -112,7 +115,7 @@ export async function recordPodStates(
         from workers
         cross join lateral (select case when g.phase not in ('succeeded', 'failed')
           then coalesce(g."stuckReason", case when ${HELD_BY_TIME} then stuck_reason end) end as stuck) s
-        where pod_name = g."podName" and status in ('pending', 'running') and (pod_uid is null or pod_uid = g."podUid")
+        where pod_name = g."podName" and ${LIVE} and (pod_uid is null or pod_uid = g."podUid")
           and (pod_uid is null or (k8s_node is null and g.node is not null)
             or (status = 'pending' and g.phase = 'running') or (running_at is null and g."runningAt" is not null) or g.phase in ('succeeded', 'failed')
             or (runner_ended_at is null and g."isRunnerOver")
@@ -147,9 +150,9 @@ export async function recordPodStates(
           when l.stuck is not distinct from l."wasStuck" then w.failure_info
           when l.stuck is not null then jsonb_build_object('version', 1, 'message', coalesce(l.message, l.stuck)) end,
         unexplained_until = case when l.phase = 'succeeded' and l."exitCode" = 0 and w.assigned_at is null and w.stopping_at is null
-          then now() + ${unexplainedGraceMs} * interval '1 millisecond' end
+          then now() + ${milliseconds(unexplainedGraceMs)} end
       from locked l
-      where w.pod_name = any(array(select "podName" from locked)) and w.pod_name = l."podName" and w.status in ('pending', 'running')
+      where w.pod_name = any(array(select "podName" from locked)) and w.pod_name = l."podName" and ${isLive('w')}
       returning w.pod_name as "podName", w.k8s_pool as pool, w.entity_id as "entityId", l.was, w.status, w.unexplained_until is not null as unexplained,
         case when w.status = 'failed' then w.stop_reason end as "failureReason",
         case when w.stuck_reason is distinct from l."wasStuck" then w.stuck_reason end as "newlyStuck",
@@ -179,9 +182,7 @@ export async function findKnownPods(db: Kysely<Database>, namespace: string): Pr
     .select('pod_name')
     .where('namespace', '=', namespace)
     .where('pod_uid', 'is not', null)
-    .where(
-      sql<boolean>`((status in ('pending', 'running') and pod_gone_at is null) or (completed_at is not null and pod_deleted_at is null))`,
-    )
+    .where(sql<boolean>`((${LIVE} and pod_gone_at is null) or (completed_at is not null and pod_deleted_at is null))`)
     .orderBy('pod_name')
     .execute();
   return rows.map((row) => row.pod_name);
@@ -195,7 +196,7 @@ export async function stopVanishedWorkers(trx: Transaction<Database>, podNames: 
   const { rows } = await sql<VanishedWorker>`
     with locked as (
       select pod_name from workers
-      where pod_name = any(${podNames}::text[]) and status in ('pending', 'running') and pod_gone_at is null
+      where pod_name = any(${podNames}::text[]) and ${LIVE} and pod_gone_at is null
       order by pod_name for update
     )
     update workers w set pod_gone_at = now(), stopping_at = coalesce(w.stopping_at, now()), stop_reason = coalesce(w.stop_reason, 'pod_gone')
@@ -210,9 +211,9 @@ export async function stopVanishedWorkers(trx: Transaction<Database>, podNames: 
 export async function findNamespaces(db: Kysely<Database>): Promise<string[]> {
   const { rows } = await sql<{ namespace: string }>`
     select p ->> 'namespace' as namespace
-    from (select content from pools_documents order by version desc limit 1) document, jsonb_array_elements(document.content -> 'pools') p
+    from ${POOLS_IN_FORCE}
     union
-    select namespace from workers where status in ('pending', 'running')
+    select namespace from workers where ${LIVE}
     order by namespace`.execute(db);
   return rows.map((row) => row.namespace);
 }

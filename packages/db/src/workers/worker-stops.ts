@@ -1,6 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 import { hasNoTask } from './workers.ts';
+import { milliseconds } from '../milliseconds.ts';
+import { LIVE, STOPPING, isLive } from './worker-states.ts';
 
 /** Workers whose stop was asked for and whom nobody is at: their task has ended in an error, was discarded, or a restore has taken it. */
 export async function findForgottenStops(
@@ -9,7 +11,7 @@ export async function findForgottenStops(
 ): Promise<string[]> {
   const { rows } = await sql<{ podName: string }>`
     select w.pod_name as "podName" from workers w
-    where w.status in ('pending', 'running') and w.stopping_at < now() - ${olderThanMs}::float8 * interval '1 millisecond'
+    where ${isLive('w')} and w.stopping_at < now() - ${milliseconds(olderThanMs)}
       and ${hasNoTask(kind)}
     order by w.stopping_at, w.pod_name limit ${limit}`.execute(db);
   return rows.map(({ podName }) => podName);
@@ -25,8 +27,8 @@ export interface HeldStop {
 export async function findHeldStops(db: Kysely<Database>, forMs: number): Promise<HeldStop[]> {
   const { rows } = await sql<HeldStop>`
     select pod_name as "podName", stop_held_by as "heldBy" from workers
-    where status in ('pending', 'running') and stopping_at is not null
-      and stop_held_since < now() - ${forMs}::float8 * interval '1 millisecond'
+    where ${STOPPING}
+      and stop_held_since < now() - ${milliseconds(forMs)}
     order by stop_held_since`.execute(db);
   return rows;
 }
@@ -38,7 +40,7 @@ export async function countListable(
 ): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) from workers
-    where entity_id = ${entityId} and scope_repo_id = ${scopeRepoId} and status in ('pending', 'running')
+    where entity_id = ${entityId} and scope_repo_id = ${scopeRepoId} and ${LIVE}
       and registered_at is not null and registration_gone_at is null and assigned_at is null`.execute(db);
   return rows[0]?.count ?? 0;
 }

@@ -5,6 +5,8 @@ import { installationToday, loginToday } from '../entities/installation-today.ts
 import { prepared } from '../connection/prepared.ts';
 import { RATE_LIMITED } from '../breakers/failure-classes.ts';
 import type { Database, EntityType, FailureInfo, Status } from '../schema/tables.ts';
+import { milliseconds } from '../milliseconds.ts';
+import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
 //   pending ──► running ──► completed | failed      forward only: each statement names the states that it may leave
 
@@ -63,8 +65,7 @@ export async function findWorkerToProvision(
       coalesce(i.installation_id, w.installation_id) as "installationId",
       w.scope_repo_id as "scopeRepoId", coalesce(j.repo_full_name, w.repo_full_name) as "repoFullName",
       w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid",
-      (select p from (select content from pools_documents order by version desc limit 1) document
-        cross join jsonb_array_elements(document.content -> 'pools') p where p ->> 'name' = w.k8s_pool) as "poolToday",
+      (select p from ${POOLS_IN_FORCE} where p ->> 'name' = w.k8s_pool) as "poolToday",
       exists (
         select from breakers b where b.failure_class <> ${RATE_LIMITED}::text
           and (${GUARDS_WORKER} or (b.subject_type, b.subject_id) = ('app', coalesce(i.app_id, w.app_id)::text))
@@ -185,7 +186,7 @@ export async function findForgottenWorkers(
   const { rows } = await sql<{ podName: string; deliveryGuid: string | null }>`
     select w.pod_name as "podName", w.delivery_guid as "deliveryGuid"
     from workers w
-    where w.status = 'pending' and w.pod_uid is null and w.stopping_at is null and w.created_at < now() - ${olderThanMs} * interval '1 millisecond'
+    where w.status = 'pending' and w.pod_uid is null and w.stopping_at is null and w.created_at < now() - ${milliseconds(olderThanMs)}
       and ${hasNoTask(kind)}
     order by w.created_at, w.pod_name limit ${limit}`.execute(db);
   return rows;

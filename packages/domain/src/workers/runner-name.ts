@@ -1,5 +1,4 @@
-/** How the name of every worker begins. */
-const OURS = 'pdk-';
+import { WORKER_PREFIX } from './worker-name.ts';
 
 /**
  * A runner's name as it is compared with workers' names, which are in lower case and without spaces: GitHub takes names without regard to
@@ -7,7 +6,7 @@ const OURS = 'pdk-';
  */
 export function readRunnerName(name: string): string {
   const trimmed = name.trim();
-  return trimmed.slice(0, OURS.length).toLowerCase() === OURS ? trimmed.toLowerCase() : trimmed;
+  return trimmed.slice(0, WORKER_PREFIX.length).toLowerCase() === WORKER_PREFIX ? trimmed.toLowerCase() : trimmed;
 }
 
 /** A runner by GitHub's word; its id may be missing. */

@@ -1,0 +1,22 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { sql } from 'kysely';
+import { milliseconds } from './milliseconds.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+test.each([
+  [1_500, '00:00:01.5'],
+  [0.5, '00:00:00.0005'],
+  [-250, '-00:00:00.25'],
+  [null, null],
+  [sql`least(7::float8, 9) + 1`, '00:00:00.008'],
+  [sql`case when true then 60000 end`, '00:01:00'],
+])('an interval of %p milliseconds', async (ms, expected) => {
+  const { rows } = await sql<{ text: string | null }>`select (${milliseconds(ms)})::text as text`.execute(database.db);
+  expect(rows).toEqual([{ text: expected }]);
+});

@@ -1,0 +1,21 @@
+/** How the names of all workers begin, of every instance. */
+export const WORKER_PREFIX = 'pdk-';
+
+/** What a worker's row and its pod take as a name. */
+const NAME = /^[a-z0-9][a-z0-9-]{0,58}[a-z0-9]$/;
+
+/** How the names of one instance's workers begin. Instances may share an organisation, a namespace or a cluster. */
+export const instancePrefix = (instance: string): string => `${WORKER_PREFIX}${instance}-`;
+
+/**
+ * The name of a worker, its registration, its Secret and its pod. A host's name ends at its first dot, so dots of
+ * the pool's name become hyphens; labels tell pools apart. Names in the database are made by `newWorkerName`, alike.
+ */
+export const workerName = (instance: string, pool: string, unique: string): string =>
+  `${instancePrefix(instance)}${pool.replaceAll('.', '-')}-${unique}`;
+
+/** Whether a worker of this instance can have this name. */
+export const isWorkerName = (name: string, instance: string): boolean => NAME.test(name) && name.startsWith(instancePrefix(instance));
+
+/** Whether a runner's name begins as all names of this worker's instance do. */
+export const isOfSameInstance = (name: string, worker: string): boolean => name.startsWith(`${worker.split('-', 2).join('-')}-`);
