@@ -33,8 +33,8 @@ export const registrations: readonly NamedMutant[] = [
   {
     mutant: 'a stray registration is removed when it is first seen',
     file: 'packages/db/src/workers/stray-registrations.ts',
-    find: `sightings > 1 and first_seen_at < now()`,
-    replace: `first_seen_at < now()`,
+    find: `first_seen_at < now() - \${milliseconds(graceMs)} as "isDue"`,
+    replace: `\${milliseconds(graceMs)} >= '0' as "isDue"`,
     tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
   },
   {

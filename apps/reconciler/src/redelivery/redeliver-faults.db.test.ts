@@ -43,8 +43,10 @@ describe('when GitHub fails (E1)', () => {
     await scene.queueJobs(1, {});
     await scene.cycle();
     await scene.queueJobs(1);
-    // A page, all of it older than what each cycle looks through.
-    await scene.lengthenLog(100);
+    // A page that is older than what each cycle looks through, and that does not begin and end at one instant.
+    await scene.lengthenLog(50);
+    await scene.pass(1);
+    await scene.lengthenLog(50);
     await scene.pass(60);
     await sql`alter table unresolved_deliveries add constraint full_disk check (false)`.execute(scene.db);
     try {

@@ -76,7 +76,7 @@ export async function noteStrayRegistrations(
     from jsonb_to_recordset(${JSON.stringify(seen)}::jsonb) as s("runnerId" bigint, name text)
     order by "runnerId"
     on conflict (entity_id, scope_repo_id, runner_id) do update set sightings = known.sightings + 1
-    returning runner_id as "runnerId", name, sightings > 1 and first_seen_at < now() - ${milliseconds(graceMs)} as "isDue"`.execute(db);
+    returning runner_id as "runnerId", name, first_seen_at < now() - ${milliseconds(graceMs)} as "isDue"`.execute(db);
   return rows.filter(({ isDue }) => isDue).map(({ runnerId, name }) => ({ runnerId, name }));
 }
 
