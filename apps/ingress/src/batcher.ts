@@ -1,23 +1,25 @@
 import { isBadData, isConflict } from '@paddock/db/connection/errors';
 
 export interface BatcherOptions<T, R> {
-  /** Stores a batch, all of it or nothing; gives a result for each item, in order. */
+  /** Stores all of a batch or nothing. Gives a result for each item, in order. */
   write: (batch: readonly T[]) => Promise<readonly R[]>;
   /** Most items in one batch. */
   maxBatch: number;
-  /** Most bytes in one batch; an item that has more goes by itself. */
+  /** Most bytes in one batch. A larger item goes alone. */
   maxBatchBytes: number;
   bytesOf: (item: T) => number;
-  /** Most batches that are written at one time. */
+  /** Most batches at one time. */
   writers: number;
-  /** An item that has waited for longer is not written any more: its sender has been answered. In milliseconds. */
+  /**
+   * Longest wait in milliseconds. Its sender has then been answered, so the item is not written.
+   */
   maxWaitMs: number;
   onWritten: (size: number, ms: number) => void;
   onFailed: (size: number, consequence: 'split' | 'repeated' | 'refused', error: unknown) => void;
 }
 
 export interface Batcher<T, R> {
-  /** Resolves once the item is committed. Rejects with what PostgreSQL said of it or of its batch, or with TooSlow. */
+  /** Resolves once the item is committed. Rejects with PostgreSQL's error, or with TooSlow. */
   add(item: T): Promise<R>;
 }
 
@@ -33,12 +35,13 @@ interface Entry<T, R> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Beside a batch that is being written another one begins only with so many items: two small ones cost more than one large one. */
+/** A second writer starts only with this many items: two small batches cost more than one large. */
 const WORTH_A_WRITER = 32;
 
 /**
- * Group commit: while a batch is written the next one gathers, so that many share one fsync under load and nobody waits for company at
- * rest. A batch is split only when its data is at fault, so that one bad item fails alone; a lost conflict repeats it once (B6).
+ * Group commit: while one batch is written, the next one gathers. Under load many items share one
+ * fsync; at rest an item does not wait for others. If the data is bad, the batch is split until the
+ * bad item fails alone. After a conflict the batch is repeated once.
  */
 export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R> {
   const { write, maxBatch, maxBatchBytes, bytesOf, writers, maxWaitMs, onWritten, onFailed } = options;
@@ -70,7 +73,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R
     return taken;
   }
 
-  /** Never rejects: every entry is settled. */
+  /** Never rejects. Resolves or rejects every entry. */
   async function writeOne(entries: readonly Entry<T, R>[], mayRepeat: boolean): Promise<void> {
     const begun = performance.now();
     try {

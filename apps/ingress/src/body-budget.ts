@@ -1,20 +1,22 @@
-/** The room in this process that all deliveries share which are neither stored nor refused. */
+/** The memory of this process for deliveries that are neither stored nor refused yet. */
 export interface BodyBudget {
   /** Largest body, in bytes. */
   readonly maxBodyBytes: number;
   readonly heldBytes: number;
   readonly requests: number;
-  /** Lets a request in, or undefined where there are too many. `cutOff` is called if its body is to make room for another. */
+  /**
+   * Admits a request; undefined if there are too many. Calls `cutOff` if its body must make room.
+   */
   admit(cutOff: () => void): Claim | undefined;
 }
 
 /** What one request holds. */
 export interface Claim {
-  /** Asks for room for `bytes` more; false where there is none. */
+  /** Takes room for `bytes` more; false if there is none. */
   hold(bytes: number): boolean;
-  /** The body is here whole, and is safe from being cut off. */
+  /** The body has arrived whole, and is not cut off from now on. */
   arrived(): void;
-  /** Gives everything back, once. */
+  /** Gives all room back. Further calls do nothing. */
   release(): void;
 }
 
@@ -27,13 +29,13 @@ export interface BodyLimits {
 /** Most deliveries that arrive or wait to be stored at one time. */
 const MOST_REQUESTS = 10_000;
 
-/** GitHub's bodies have 7 to 30 KB, and few have more than this. */
+/** GitHub's bodies have 7 to 30 KB; few are larger than this. */
 const ORDINARY_BYTES = 262_144;
 
-/** A body makes progress with each further part of this size: what a TCP connection sends at its very beginning. */
+/** A body makes progress with each part of this size: a TCP connection's initial window. */
 const PROGRESS_BYTES = 16_384;
 
-/** A body trickles if it has made no progress for so long. A slow start across an ocean takes less between two parts. */
+/** A body without progress for this long trickles. TCP's slow start across an ocean is faster. */
 const TRICKLES_AFTER_MS = 250;
 
 interface Share {
@@ -41,7 +43,7 @@ interface Share {
   readonly maxBodies: number;
   bytes: number;
   bodies: number;
-  /** Bodies that are not here whole; the one that made progress longest ago comes first. */
+  /** Bodies that have not arrived whole. The one whose progress is oldest comes first. */
   readonly arriving: Set<Body>;
 }
 
@@ -50,22 +52,22 @@ interface Body {
   share: Share;
   isReleased: boolean;
   bytes: number;
-  /** How large it was when it last made progress, and when that was. */
+  /** Its size at its last progress. `progressAt`: the time of that. */
   progressBytes: number;
   progressAt: number;
 }
 
 /**
- * A signature can be checked once the body is whole, so anybody can fill this room with bodies that never end. Therefore bodies are sorted
- * by size and pace. Large ones have a few places, and take nothing of what ordinary ones share. Where there is no room, bodies that
- * trickle in are cut off. `now` is in milliseconds.
+ * A signature can be checked only on a whole body, so any sender can fill this memory with endless
+ * bodies. Therefore large bodies have a few places and their own share of memory. If there is no
+ * room, bodies that trickle are cut off. `now` is in milliseconds.
  */
 export function createBodyBudget(limits: BodyLimits, now: () => number = () => performance.now()): BodyBudget {
   const places = largePlaces(limits);
   const large = createShare(places * limits.maxBodyBytes, places);
   const ordinary = createShare(limits.maxHeldBytes - large.maxBytes, limits.maxRequests ?? MOST_REQUESTS);
 
-  /** Cuts off bodies that trickle in until there is room; each gives its own back at once. */
+  /** Cuts off bodies that trickle, until there is room. Each gives its room back at once. */
   function makeRoom(share: Share, bodies: number, bytes: number): boolean {
     while (share.bodies + bodies > share.maxBodies || share.bytes + bytes > share.maxBytes) {
       const [slowest] = share.arriving;
@@ -80,7 +82,7 @@ export function createBodyBudget(limits: BodyLimits, now: () => number = () => p
     if (size - body.progressBytes >= PROGRESS_BYTES) noteProgress(body, size, now());
     const outgrows = body.share === ordinary && places > 0 && size > ORDINARY_BYTES;
     const hasRoom = outgrows ? makeRoom(large, 1, size) : makeRoom(body.share, 0, bytes);
-    // To make room this body itself may have been cut off.
+    // `makeRoom` may have cut off this body itself.
     if (!hasRoom || body.isReleased) return false;
     if (outgrows) move(body, large);
     body.bytes = size;
@@ -132,7 +134,7 @@ function move(body: Body, share: Share): void {
   enter(body, share);
 }
 
-/** The body comes last among those that arrive. */
+/** Moves the body to the end of those that arrive. */
 function noteProgress(body: Body, bytes: number, at: number): void {
   body.progressBytes = bytes;
   body.progressAt = at;
@@ -140,7 +142,10 @@ function noteProgress(body: Body, bytes: number, at: number): void {
   body.share.arriving.add(body);
 }
 
-/** Large bodies together take at most half of the room, or as much as one needs. Where no body can be large, they have no places. */
+/**
+ * Large bodies take at most half of the memory, but at least one has a place. None, if none can be
+ * large.
+ */
 function largePlaces({ maxBodyBytes, maxHeldBytes }: BodyLimits): number {
   return maxBodyBytes <= ORDINARY_BYTES ? 0 : Math.max(1, Math.floor(maxHeldBytes / 2 / maxBodyBytes));
 }

@@ -72,21 +72,23 @@ export const settings = {
   ...poolsSettings,
 };
 
-/** Beside the writers' connections: one to learn whether PostgreSQL answers, one to read with. */
+/** Connections besides the writers': one for readiness, one for reading. */
 const OTHER_CONNECTIONS = 2;
 
-/** What a large body must leave to ordinary ones. */
+/** Memory that large bodies leave to ordinary ones. */
 const LEAST_ORDINARY_BYTES = 1_048_576;
 
 export interface AppSecrets {
   readonly id: number;
-  /** One, or two while the webhook secret is being replaced. */
+  /** Two while the operator replaces the webhook secret, else one. */
   readonly secrets: readonly Secret[];
 }
 
 export type IngressConfig = SettingsOf<typeof settings> & { readonly apps: readonly AppSecrets[] };
 
-/** Reads the settings, the file they name and the webhook secrets. Throws one ConfigError that names every problem. */
+/**
+ * Reads the settings, their file and the webhook secrets. Throws one ConfigError with all problems.
+ */
 export function readIngressConfig(environment: Environment): IngressConfig {
   return readConfig(settings, environment, ({ configPath, poolSize, writers, maxBodyBytes, maxHeldBytes }, problems) => {
     if (maxBodyBytes !== undefined && maxHeldBytes !== undefined && maxHeldBytes < maxBodyBytes + LEAST_ORDINARY_BYTES) {
@@ -105,7 +107,7 @@ export function readIngressConfig(environment: Environment): IngressConfig {
   });
 }
 
-/** Apps without a webhook secret are other services' business: their deliveries are refused here. */
+/** Other services may use Apps without a webhook secret. Ingress refuses their deliveries. */
 function readApps({ github }: ConfigFile, environment: Environment, problems: string[]): AppSecrets[] {
   const withSecret = github.apps.filter(({ webhookSecret }) => webhookSecret !== undefined);
   if (withSecret.length === 0) problems.push('github.apps: no App has a webhookSecret, so no delivery could be verified');
@@ -126,7 +128,7 @@ function readApps({ github }: ConfigFile, environment: Environment, problems: st
   return apps;
 }
 
-/** A delivery names its App in a header that nobody signs, so that only a secret of its own tells one App's deliveries from another's. */
+/** A delivery names its App in an unsigned header, so only the secret tells two Apps apart. */
 function sharedSecrets(apps: readonly AppSecrets[]): string[] {
   return apps.flatMap(({ id, secrets }, index) => {
     const own = new Set(secrets.map((secret) => secret.reveal()));

@@ -5,18 +5,25 @@ import { quoteHugeNumbers } from '@paddock/domain/deliveries/quote-huge-numbers'
 import { reduceJobPayload } from '@paddock/domain/deliveries/reduce-job-payload';
 import { repairJsonText } from '@paddock/domain/text/storable';
 
-/** PostgreSQL's parser has a stack of 2 MB; GitHub nests about ten deep. */
+/** PostgreSQL's parser has a stack of 2 MB. GitHub nests about ten levels. */
 const DEEPEST = 500;
-/** Objects and arrays; GitHub's largest payloads have some ten thousand. 26 MB of empty arrays would take 700 MB once they are parsed. */
+/**
+ * Objects and arrays. GitHub's largest payloads have some ten thousand. 26 MB of empty arrays would
+ * take 700 MB once parsed.
+ */
 const MOST_CONTAINERS = 1_000_000;
 
-/** Turns a verified body into what is stored, or says what is wrong with it. `reduces`: bodies of jobs that no pool serves are cut down. */
+/**
+ * Turns a verified body into the delivery to store, or says what is wrong with it. `reduces`: if no
+ * pool serves the job, only a part of its body is stored.
+ */
 export function decodeDelivery(
   { event, guid, appId, digest, reduces }: { event: string; guid: string; appId: number; digest: string; reduces: boolean },
   sent: Buffer,
 ): DeliveryToRecord | { readonly problem: string } {
   const bytes = jsonOf(sent);
-  // Bytes that are no UTF-8 become U+FFFD here, as the escapes that JSONB cannot hold do below (B9).
+  // Invalid UTF-8 becomes U+FFFD here. Escapes that JSONB cannot hold become it in
+  // `repairJsonText`.
   const { text, isRepaired } = repairJsonText(bytes.toString('utf8'));
   const problem = whyTooBig(text);
   if (problem !== undefined) return { problem };
@@ -27,22 +34,22 @@ export function decodeDelivery(
   const isJob = parsed.kind === 'job' || parsed.kind === 'waiting_job';
   const payloadRepaired = isRepaired || !isUtf8(bytes);
   const payload = payloadRepaired ? text : bytes;
-  // Read again where it is wanted: kept until then, the objects of a body would take several times its memory, which nobody counts.
+  // Parsed again when needed: kept, the objects would take several times the body's counted memory.
   const reduced = () => reduceJobPayload(JSON.parse(String(payload)), bytes.length);
   return { guid, appId, parsed, payload, payloadRepaired, bodyDigest: digest, ...(isJob && reduces ? { reduced } : {}) };
 }
 
 /**
- * The same delivery with the numbers that JSONB cannot hold in quotes, for the rare text that is JSON and no JSONB: what a correctly signed
- * body says must not be refused for how it says it (B9).
+ * The same delivery, with quotes around numbers that JSONB cannot hold. A correctly signed body
+ * must not be refused for its form.
  */
-export function rewritten(delivery: DeliveryToRecord): DeliveryToRecord {
+export function withQuotedNumbers(delivery: DeliveryToRecord): DeliveryToRecord {
   return { ...delivery, payload: quoteHugeNumbers(String(delivery.payload)), payloadRepaired: true };
 }
 
 const FORM = Buffer.from('payload=');
 
-/** The JSON of a body: the body itself, or the one field of a form, which GitHub sends for the content type `form`. No JSON begins like it. */
+/** The JSON of a body: the body, or the field `payload` of a form. No JSON begins like a form. */
 function jsonOf(sent: Buffer): Buffer {
   if (!sent.subarray(0, FORM.length).equals(FORM)) return sent;
   return Buffer.from(new URLSearchParams(sent.toString('utf8')).get('payload') ?? '');
@@ -52,12 +59,13 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Whatever is wrong with it, the sender knows better: there is nothing to tell but that it is not JSON.
     return undefined;
   }
 }
 
-/** Why JSON text is not to be parsed. What has few brackets altogether is found harmless in a tenth of the time of a closer look. */
+/**
+ * Why JSON text is too big to parse. To count all brackets first takes a tenth of `measure`'s time.
+ */
 function whyTooBig(json: string): string | undefined {
   if (countOf('{', json) + countOf('[', json) <= DEEPEST) return undefined;
   const { depth, containers } = measure(json);
@@ -71,7 +79,9 @@ function countOf(character: string, text: string): number {
   return count;
 }
 
-/** How deep valid JSON text is nested, and how many objects and arrays it has; of other text whatever comes of it. */
+/**
+ * The depth of valid JSON text, and its number of objects and arrays. Other text gives any numbers.
+ */
 function measure(json: string): { depth: number; containers: number } {
   let depth = 0;
   let deepest = 0;

@@ -60,8 +60,8 @@ describe('deliveries over HTTP', () => {
       expect(await ingress.send(delivery)).toMatchObject({ status: 401, text: 'The signature does not match.' });
     await ingress.expectNothingStored();
     for (const said of [
-      'the webhook secret of App 7 is another one at GitHub',
-      'No App 10 is configured: it is another App',
+      'GitHub has another webhook secret for App 7',
+      'App 10 is not configured: the webhook belongs to another App',
       'X-GitHub-Hook-Installation-Target-ID is missing, and several Apps are configured',
     ]) {
       await waitFor(`the line "${said}"`, () => ingress.lines().some((line) => line.includes(said)));
@@ -163,7 +163,8 @@ describe('deliveries over HTTP', () => {
     const isWhole = rows.map(({ payload }, index) => JSON.stringify(payload).length === JSON.stringify(sent[index]?.payload).length);
     const isIgnored = rows.map(({ outcome }) => outcome === 'ignored_no_label');
     expect(isWhole).toEqual(isIgnored.map((ignored) => !ignored));
-    // Of the eight jobs, those labelled self-hosted and k8s fit a pool: one is queued, the same one waits for an approval.
+    // Of the eight jobs, those labelled self-hosted and k8s fit a pool: one is queued, the same one
+    // waits for an approval.
     const outcomes = rows.slice(0, 8).map(({ outcome }) => outcome);
     expect(outcomes).toEqual([...Array.from({ length: 6 }, () => 'ignored_no_label'), 'job_stored', 'job_waiting']);
     expect(rows.at(-1)).toMatchObject({ event: 'push', outcome: 'ignored_event' });

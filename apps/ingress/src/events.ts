@@ -11,7 +11,7 @@ import { createSamples } from './samples.ts';
 
 type Held = Readonly<Pick<BodyBudget, 'heldBytes' | 'requests'>>;
 
-/** Why a request was not accepted: a closed set, for it becomes a label. */
+/** Why a request was not accepted. A closed set: the metric uses it as a label. */
 export type Refusal =
   | 'bad_headers'
   | 'bad_signature'
@@ -27,7 +27,10 @@ export type Refusal =
   | 'internal';
 
 export interface IngressEvents {
-  /** A delivery of the App arrived that nobody but GitHub may have sent: its signature was right, and its body was not stored before. */
+  /**
+   * Only GitHub can have sent this delivery: its signature is right, and its body was not stored
+   * before.
+   */
   verified(appId: number): void;
   stored(delivery: {
     guid: string;
@@ -39,30 +42,36 @@ export interface IngressEvents {
     ms: number;
   }): void;
   /**
-   * `event` as the header says it; it is not to be trusted where there is no `appId`, for then the signature was not checked. Of what anybody
-   * can send, the log has one line a minute for each `kind` of a refusal, with how many were left out.
+   * Without `appId` the signature was not checked, so `event` is not trusted. For requests that any
+   * sender can make, the log has one line a minute for each `kind`, with how many were left out.
    */
   refused(
     refusal: Refusal,
     details: { guid?: string; event?: string; appId?: number; kind?: string; reason: string; error?: unknown },
   ): void;
-  /** A stored delivery has told how long its job waited, or ran. */
+  /** A stored delivery says how long its job waited or ran. */
   jobMoved(times: JobTimes): void;
   batchWritten(size: number, ms: number): void;
   batchFailed(size: number, what: 'split' | 'repeated' | 'refused', error: unknown): void;
-  /** Deliveries of the App may have failed before the one just stored, and GitHub's log is looked at for them. */
+  /**
+   * Deliveries of the App may have failed before the one just stored. The reconciler reads GitHub's
+   * log.
+   */
   gapSeen(appId: number, gap: Gap): void;
-  gapNotTold(error: unknown): void;
+  gapNotReported(error: unknown): void;
   connectionsCut(reason: string): void;
   poolsInForce(version: number): void;
   poolsUnavailable(error: unknown): void;
-  /** The database cannot be used at the start; told once of each reason. */
+  /** The database cannot be used at the start. Called once for each reason. */
   notReady(reason: string): void;
 }
 
 const KNOWN: ReadonlySet<string> = new Set(HANDLED_EVENTS);
-/** What anybody can make us refuse, with no signature or with one that they have captured: of these the log has samples. */
-const ANYBODYS: ReadonlySet<Refusal> = new Set<Refusal>([
+/**
+ * Refusals that any sender can cause, without a signature or with a captured one. The log samples
+ * them.
+ */
+const UNAUTHENTICATED: ReadonlySet<Refusal> = new Set<Refusal>([
   'bad_headers',
   'bad_signature',
   'bad_body',
@@ -73,10 +82,10 @@ const ANYBODYS: ReadonlySet<Refusal> = new Set<Refusal>([
   'overloaded',
 ]);
 
-/** The most refused entities that a process logs, each once. */
-const MOST_TOLD = 1_000;
+/** Most refused entities that a process logs, each once. */
+const MOST_REFUSED_ENTITIES = 1_000;
 
-/** One function per business event: the metric and the log line together. `held` is what deliveries occupy now. */
+/** One function per event: its metric and its log line. `held`: what deliveries occupy now. */
 export function createIngressEvents({ log, metrics, held }: { log: Logger; metrics: Metrics; held: Held }): IngressEvents {
   const sample = createSamples();
   metrics.reading('paddock_held_bytes', 'Bodies of deliveries in memory', () => held.heldBytes);
@@ -99,13 +108,13 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
   );
   const queueSeconds = metrics.histogram(
     'paddock_job_queue_seconds',
-    'How long jobs waited from being queued to their start, by GitHub’s instants and as deliveries told it, by pool',
+    'How long jobs waited from being queued to their start, by GitHub’s instants in deliveries, by pool',
     [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 10_800],
     ['pool'],
   );
   const runSeconds = metrics.histogram(
     'paddock_job_run_seconds',
-    'How long jobs ran, by GitHub’s instants and as deliveries told it, by pool',
+    'How long jobs ran, by GitHub’s instants in deliveries, by pool',
     [10, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 14_400, 21_600],
     ['pool'],
   );
@@ -122,12 +131,12 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
   );
   const poolsVersion = metrics.gauge('paddock_pools_version', 'Version of the pools document in force here');
 
-  // The metric counts each; a stranger may send any number.
-  const told = new Set<number>();
-  const tellRefused = ({ id, login }: Entity, guid: string): void => {
-    if (told.has(id) || told.size >= MOST_TOLD) return;
-    told.add(id);
-    log.warn('entity refused, its login is pinned to another one: a person decides in login_pins', { entityId: id, login, guid });
+  // The metric counts each. Any number of entities may install the App.
+  const logged = new Set<number>();
+  const logRefusedEntity = ({ id, login }: Entity, guid: string): void => {
+    if (logged.has(id) || logged.size >= MOST_REFUSED_ENTITIES) return;
+    logged.add(id);
+    log.warn('refused an entity: its login is pinned to another entity; if it moved, update login_pins', { entityId: id, login, guid });
   };
 
   return {
@@ -136,13 +145,13 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
       const name = event.split('.', 1)[0] ?? event;
       deliveries.inc({ event: KNOWN.has(name) ? name : 'other', outcome });
       seconds.observe(ms / 1000);
-      if (outcome === 'refused_entity' && entity !== null) tellRefused(entity, guid);
-      // The event's row says the same, and stays.
+      if (outcome === 'refused_entity' && entity !== null) logRefusedEntity(entity, guid);
+      // Debug only: the stored row says the same.
       log.debug('delivery stored', { guid, event, outcome, appId, ...(job === null ? {} : { jobId: job.jobId }) });
       if (outcome !== 'worker_misused' || job === null) return;
       misused.inc();
       const { jobId, runnerName: worker, repoFullName: repository } = job;
-      log.warn('a job runs on a worker whose pool does not serve it: see who may use its runner group', {
+      log.warn('a job runs on a worker of a pool that does not serve it: check who may use the runner group', {
         guid,
         jobId,
         worker,
@@ -151,9 +160,9 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
     },
     refused: (refusal, { kind = '', ...details }) => {
       refusals.inc({ reason: refusal });
-      const isAnybodys = ANYBODYS.has(refusal);
-      const sampled = isAnybodys ? sample(`${refusal} ${kind}`) : {};
-      if (sampled !== undefined) log[isAnybodys ? 'info' : 'warn']('delivery refused', { refusal, ...details, ...sampled });
+      const isUnauthenticated = UNAUTHENTICATED.has(refusal);
+      const sampled = isUnauthenticated ? sample(`${refusal} ${kind}`) : {};
+      if (sampled !== undefined) log[isUnauthenticated ? 'info' : 'warn']('delivery refused', { refusal, ...details, ...sampled });
     },
     jobMoved: (times) => {
       if (times.queueSeconds !== undefined) queueSeconds.observe({ pool: times.pool }, times.queueSeconds);
@@ -165,10 +174,11 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
     },
     batchFailed: (size, what, error) => {
       batchFailures.inc({ consequence: what });
-      log.warn('batch of deliveries failed', { size, consequence: what, error });
+      log.warn('a batch of deliveries failed', { size, consequence: what, error });
     },
-    gapSeen: (appId, gap) => log.info('deliveries may have failed before this one: GitHub’s log is looked at', { appId, after: gap }),
-    gapNotTold: (error) => log.warn('no look at GitHub’s log of deliveries could be asked for; it is tried again', { error }),
+    gapSeen: (appId, gap) =>
+      log.info('deliveries may have failed before this one: the reconciler reads GitHub’s log', { appId, after: gap }),
+    gapNotReported: (error) => log.warn('could not ask for a pass over GitHub’s log of deliveries; trying again', { error }),
     connectionsCut: (reason) => {
       cuts.inc();
       log.warn('connections to PostgreSQL given up', { reason });

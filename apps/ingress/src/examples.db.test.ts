@@ -22,7 +22,10 @@ entities: { octo-org: {}, Octocoders: {}, lineville: {} }
 
 const all = (count: number, outcome: Outcome) => Array.from({ length: count }, () => outcome);
 
-/** What comes of each example of an event, in their order; of every other event: it is recorded, and nothing else. */
+/**
+ * What comes of each example of an event, in their order; of every other event: it is recorded, and
+ * nothing else.
+ */
 const OUTCOMES: Readonly<Record<string, readonly Outcome[]>> = {
   workflow_job: [
     'job_stored',

@@ -16,7 +16,8 @@ const RUNS = 250;
 
 const MAX_BODY_BYTES = 400_000;
 
-// Most examples' jobs fit, and one worker may be named by any of them, so that what is wrong in them reaches the rows.
+// Most examples' jobs fit, and one worker may be named by any of them, so that what is wrong in
+// them reaches the rows.
 const CONFIG = `
 github: { apps: [{ id: 7, webhookSecret: { env: HOOK_SECRET } }] }
 pools:
@@ -119,7 +120,8 @@ describe.each(seedsAnd(1_116_340))('hostile requests, seed %i', (seed) => {
     const length = fc.constantFrom('exact', 'more', 'less', 'none', 'negative', 'chunked', 'chunked badly', 'both');
     const connection = fc.tuple(split, start, length).map(([[request, cuts, end], line, framing]) => {
       const head = request.headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-      // Who waits for the other side asks it to close: else it keeps the connection for the next request.
+      // Who waits for the other side asks it to close: else it keeps the connection for the next
+      // request.
       const close = end === 'wait' ? 'connection: close\r\n' : '';
       const wire = Buffer.concat([Buffer.from(line + close + head, 'latin1'), framed(framing, request.body)]);
       const places = cuts.map((cut) => Math.floor(cut * wire.length)).toSorted((a, b) => a - b);
@@ -186,7 +188,8 @@ describe.each(seedsAnd(1_116_340))('hostile requests, seed %i', (seed) => {
     const large = JSON.stringify({ text: 'x'.repeat(MAX_BODY_BYTES - 20) });
     const right = await signed('push', large);
     const wrong = { ...right, body: right.body.replace('x', 'y') };
-    // 256 MB, of which nothing may be left: held strings would end the process, held bytes are counted here.
+    // 256 MB, of which nothing may be left: held strings would end the process, held bytes are
+    // counted here.
     for (let round = 0; round < 20; round++) {
       await Promise.all(Array.from({ length: 32 }, (_, index) => ingress.deliver(index === 0 ? right : wrong)));
     }

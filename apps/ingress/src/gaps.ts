@@ -4,20 +4,23 @@ import { loop } from '@paddock/runtime/loop';
 import { pause } from '@paddock/runtime/pause';
 import { createWake } from '@paddock/runtime/wake';
 
-/** After what a delivery was the first one that was stored: then others may have failed before it, and only GitHub's log names them. */
+/**
+ * What came before the first stored delivery. Others may have failed then; only GitHub's log names
+ * them.
+ */
 export type Gap = 'start' | 'refusal' | 'turned_away' | 'silence';
 
-/** These may have cost no delivery: ingress may have turned a stranger away, or GitHub sent nothing. */
+/** Perhaps no delivery failed: the refused sender may not be GitHub, or GitHub sent nothing. */
 const UNSURE: ReadonlySet<Gap> = new Set<Gap>(['turned_away', 'silence']);
 
 export interface Gaps {
   /** A delivery of the App was answered with 503. */
   refused(appId: number): void;
-  /** Something was answered with 503 before its signature could be checked: a delivery of any App, or a stranger's body. */
+  /** A request got a 503 before its signature was checked: from any App or any other sender. */
   turnedAway(): void;
   /** A delivery of the App was stored. */
   stored(appId: number): void;
-  /** Has the delivery logs looked at; what could not be said is said again. */
+  /** Asks for passes over the delivery logs, again after a failure. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -27,36 +30,44 @@ export interface GapsOptions {
   readonly onError: (error: unknown) => void;
   /** In milliseconds. */
   readonly now?: () => number;
-  /** The pause after each round of telling. */
+  /** The pause after each report. */
   readonly rest?: typeof pause;
 }
 
-/** A busy App is never silent for so long. In a quieter one something before us may have been down. */
+/**
+ * A busy App is never silent for this long. Otherwise something between GitHub and us may be down.
+ */
 const SILENCE_MS = 60_000;
 
-/** Unsure gaps ask for an App's log at most once in this time. So strangers and quiet nights cost no more than our own cadence. */
+/**
+ * Least time between two unsure gaps of an App, so that forged requests and quiet nights cost
+ * little.
+ */
 const UNSURE_APART_MS = 300_000;
 
-/** GitHub waits 10 s for an answer, so what failed at the end of a gap is in its log so much later. */
+/** GitHub waits 10 s for an answer, so its log shows a failure this much later. */
 const LATE_MS = 12_000;
 
-/** A gap so long after the one told before it is looked at now. A sooner one shares the looks that go on: trouble may last, and looks cost. */
+/**
+ * A gap this long after the last report needs a pass now. A sooner one shares the passes under way.
+ */
 const URGENT_AFTER_MS = 10_000;
 
-/** While deliveries are refused and stored in turns, each App's log is asked for this often at most. */
+/** Least time between two reports, if deliveries are refused and stored alternately. */
 const APART_MS = 1_000;
 
 /**
- * Notices when deliveries may have failed here, and has GitHub's log of them looked at as soon as one is stored again, instead of at the
- * next cycle (E1). Each replica knows its own gaps only; what they want is folded in the database.
+ * Notices when deliveries may have failed here. Once one is stored again, it asks the reconciler to
+ * read GitHub's log at once, not at the next sweep. Each replica knows only its own gaps; the
+ * database merges their requests.
  */
 export function createGaps({ want, onGap, onError, now = () => performance.now(), rest = pause }: GapsOptions): Gaps {
   const startedAt = now();
   let turnedAwayAt = Number.NEGATIVE_INFINITY;
   const refusedAt = new Map<number, number>();
   const storedAt = new Map<number, number>();
-  const untold = new Map<number, Gap>();
-  const toldAt = new Map<number, number>();
+  const unreported = new Map<number, Gap>();
+  const reportedAt = new Map<number, number>();
   const unsureAt = new Map<number, number>();
   const wake = createWake();
 
@@ -70,17 +81,17 @@ export function createGaps({ want, onGap, onError, now = () => performance.now()
   }
 
   function noteGap(appId: number, gap: Gap): void {
-    if (!UNSURE.has(gap) || !untold.has(appId)) untold.set(appId, gap);
+    if (!UNSURE.has(gap) || !unreported.has(appId)) unreported.set(appId, gap);
   }
 
   function wantedAfter(appId: number, gap: Gap): Omit<WantedPasses, 'schedule'> {
     if (gap === 'silence') return { restMs: UNSURE_APART_MS };
     if (gap === 'turned_away') return { forMs: LATE_MS, restMs: UNSURE_APART_MS };
-    return { forMs: LATE_MS, isUrgent: now() - (toldAt.get(appId) ?? Number.NEGATIVE_INFINITY) >= URGENT_AFTER_MS };
+    return { forMs: LATE_MS, isUrgent: now() - (reportedAt.get(appId) ?? Number.NEGATIVE_INFINITY) >= URGENT_AFTER_MS };
   }
 
-  async function tell(appId: number, gap: Gap): Promise<void> {
-    untold.delete(appId);
+  async function report(appId: number, gap: Gap): Promise<void> {
+    unreported.delete(appId);
     try {
       await want({ schedule: redeliverySchedule(appId), ...wantedAfter(appId, gap) });
     } catch (error) {
@@ -88,16 +99,16 @@ export function createGaps({ want, onGap, onError, now = () => performance.now()
       wake.ring();
       throw error;
     }
-    toldAt.set(appId, now());
+    reportedAt.set(appId, now());
     if (UNSURE.has(gap)) unsureAt.set(appId, now());
     onGap(appId, gap);
   }
 
-  /** Gaps that come meanwhile have their turn after the rest, which follows a failure too. */
-  async function tellAll(signal: AbortSignal): Promise<void> {
-    const known = [...untold];
+  /** Pauses after a failure too. Gaps that come meanwhile are reported after the pause. */
+  async function reportAll(signal: AbortSignal): Promise<void> {
+    const known = [...unreported];
     try {
-      for (const [appId, gap] of known) await tell(appId, gap);
+      for (const [appId, gap] of known) await report(appId, gap);
     } finally {
       await rest(APART_MS, signal);
     }
@@ -117,8 +128,8 @@ export function createGaps({ want, onGap, onError, now = () => performance.now()
       wake.ring();
     },
     run: async (signal) => {
-      const tellIfAny = () => (untold.size === 0 ? Promise.resolve() : tellAll(signal));
-      await loop(tellIfAny, { wake, intervalMs: APART_MS, onError }, signal);
+      const reportIfAny = () => (unreported.size === 0 ? Promise.resolve() : reportAll(signal));
+      await loop(reportIfAny, { wake, intervalMs: APART_MS, onError }, signal);
     },
   };
 }

@@ -1,20 +1,22 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Answer, ReceiveDelivery } from './receive-delivery.ts';
 
-/** The webhook's paths (B1); a router in front would cost half of the work of a request. */
+/** The webhook's paths. A router in front would cost half of a request's work. */
 const WEBHOOK_PATHS = new Set(['/webhooks/github', '/']);
 
-/** How soon a sender may come back after a 503. */
+/** When a sender may try again after a 503. */
 const RETRY_AFTER_SECONDS = 10;
 
 export interface ListenerOptions {
   readonly receive: ReceiveDelivery;
-  /** While it stops, the service keeps no connection open after an answer. */
+  /** While the service stops, it closes each connection after its answer. */
   readonly isStopping: () => boolean;
 }
 
-/** Takes deliveries and nothing else: health and metrics have a port of their own, so that a network policy can part them from the webhook. What is answered
- * here tells nothing of the service's state but that it can, or cannot, store a signed delivery now. */
+/**
+ * Takes deliveries only. Health and metrics have another port, so that a network policy can
+ * separate them. An answer shows only whether the service can store a signed delivery now.
+ */
 export function createListener({ receive, isStopping }: ListenerOptions): RequestListener {
   return (request, response) => {
     if (!WEBHOOK_PATHS.has(pathOf(request))) {

@@ -14,7 +14,10 @@ interface Acknowledged {
   readonly rank: number;
 }
 
-/** Sends each job's deliveries one after the other until the service is gone; tells of each that was answered with 200. */
+/**
+ * Sends each job's deliveries one after the other until the service is gone; tells of each that was
+ * answered with 200.
+ */
 async function sendUntilGone(ingress: Ingress, firstJob: number, onAcknowledged: (delivery: Acknowledged) => void): Promise<void> {
   for (let jobId = firstJob; ; jobId++) {
     for (const [rank, action] of ACTIONS.entries()) {

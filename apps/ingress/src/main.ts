@@ -26,7 +26,9 @@ import { createRepeats } from './repeats.ts';
 import { createWriteDeliveries } from './write-deliveries.ts';
 import { createWriteHealth } from './write-health.ts';
 
-/** Far below what one JSONB value may have, which is what a batch's payloads are on their way, and little enough to be written in time. */
+/**
+ * Small enough to be written in time, and far below the limit of the one JSONB value of a batch.
+ */
 const MAX_BATCH_BYTES = 8_388_608;
 
 await main(async () => {
@@ -39,7 +41,7 @@ await main(async () => {
   const events = createIngressEvents({ log, metrics, held: budget });
 
   const { schema, writeTimeoutMs, bodyTimeoutMs } = config;
-  // PostgreSQL itself ends what is slow, and says what it was, before the connection is given up.
+  // PostgreSQL cancels and names a slow statement before we give up the connection.
   const statementTimeoutMs = Math.floor(0.8 * writeTimeoutMs);
   const database = {
     url: guardedDatabaseUrl(config, log),
@@ -48,7 +50,7 @@ await main(async () => {
     outage,
     onCut: ({ message }: Error) => events.connectionsCut(message),
   };
-  // Deliveries have connections of their own, with limits that fit into GitHub's patience.
+  // Deliveries have their own connections. Their time limits fit into GitHub's 10 s.
   const writing = connectDatabase({
     ...database,
     poolSize: config.writers,
@@ -56,7 +58,7 @@ await main(async () => {
     statementTimeoutMs,
     lockTimeoutMs: statementTimeoutMs,
   });
-  // So has readiness, which must not wait behind the others, nor for a host that is gone.
+  // So has readiness, which must not wait for other statements or a dead host.
   const checkOptions = { ...database, poolSize: 1, applicationName: 'paddock-ingress-check', statementTimeoutMs };
   const checking = connectDatabase(checkOptions);
   const reading = connectDatabase({
@@ -88,12 +90,12 @@ await main(async () => {
       events.batchWritten(size, ms);
     },
     onFailed: (size, consequence, error) => {
-      // That PostgreSQL was away, and that it is back, readiness sees for itself.
+      // Readiness itself finds out whether PostgreSQL is away.
       if (consequence === 'refused' && !isBadData(error) && !saysAway(error)) writes.failed(error);
       events.batchFailed(size, consequence, error);
     },
   });
-  const gaps = createGaps({ want: (passes) => wantExtraPasses(reading.db, passes), onGap: events.gapSeen, onError: events.gapNotTold });
+  const gaps = createGaps({ want: (passes) => wantExtraPasses(reading.db, passes), onGap: events.gapSeen, onError: events.gapNotReported });
   const receive = createReceiveDelivery({
     apps: config.apps,
     batcher,

@@ -97,7 +97,7 @@ test.each(['{ acme: {} }', "{ Acme: {}, '*': {} }"])(
     expect(await ingress.metric('paddock_deliveries_total{event="workflow_job",outcome="refused_entity"}')).toBe(2);
     // Once it has ended, all that it has logged is here.
     await ingress.end('SIGTERM');
-    expect(ingress.lines().filter((line) => line.includes('entity refused'))).toHaveLength(1);
+    expect(ingress.lines().filter((line) => line.includes('refused an entity'))).toHaveLength(1);
   },
 );
 

@@ -4,9 +4,9 @@ import { pause } from '@paddock/runtime/pause';
 import type { Kysely } from 'kysely';
 
 export interface Pools {
-  /** Undefined until a pools document was read. */
+  /** Undefined until the first read. */
   current(): CurrentPools | undefined;
-  /** Reads the document in force. */
+  /** Reads the document in force. Rejects if PostgreSQL does. */
   once(): Promise<void>;
   run(signal: AbortSignal): Promise<void>;
 }
@@ -18,10 +18,12 @@ export interface PoolsOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** How long to wait before trying again while no document is known and no delivery can be taken. */
+/** The time between two attempts while no document is known, and so no delivery can be taken. */
 const RETRY_MS = 1_000;
 
-/** The pools that deliveries are judged by: the newest document in the database, which the scheduler loads, so that all replicas judge alike. */
+/**
+ * Follows the newest pools document in the database, which the scheduler loads for all replicas.
+ */
 export function createPools({ db, refreshMs, onChange, onError }: PoolsOptions): Pools {
   let current: CurrentPools | undefined;
 

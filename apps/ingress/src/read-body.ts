@@ -6,8 +6,8 @@ export type Body =
   | { readonly kind: 'too_large' | 'overloaded' | 'cut_off' | 'too_slow' | 'aborted' };
 
 /**
- * Reads a request's body as it was sent, within the budget and in `timeoutMs`. What is not kept is still taken off the wire, so that the
- * sender gets to read the answer. The request and its bytes stay counted until `release` is called.
+ * Reads a request's body within the budget and `timeoutMs`. Bytes beyond that are read and dropped,
+ * so that the sender can read the answer. The budget counts the request until `release` is called.
  */
 export function readBody(request: IncomingMessage, budget: BodyBudget, timeoutMs: number): Promise<{ body: Body; release: () => void }> {
   const { promise, resolve } = Promise.withResolvers<{ body: Body; release: () => void }>();
@@ -28,7 +28,7 @@ export function readBody(request: IncomingMessage, budget: BodyBudget, timeoutMs
     }
     resolve({ body, release });
   };
-  // The server checks its own limit only once a second.
+  // Node's HTTP server checks its limit only once a second.
   const timer = setTimeout(() => settle({ kind: 'too_slow' }), timeoutMs);
 
   if (claim === undefined) settle({ kind: 'overloaded' });

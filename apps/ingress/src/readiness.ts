@@ -3,18 +3,18 @@ import type { Pools } from './pools.ts';
 import type { WriteHealth } from './write-health.ts';
 
 export interface ReadinessOptions {
-  /** Of the database. */
+  /** Why the database is not ready. */
   readonly whyNotReady: WhyNotReady;
   readonly pools: Pick<Pools, 'current'>;
   readonly writes: Pick<WriteHealth, 'whyNot' | 'forget'>;
 }
 
-/** Says why no delivery can be taken now, or undefined if it can. */
+/** Says why no delivery can be taken now. */
 export function createReadiness({ whyNotReady, pools, writes }: ReadinessOptions): WhyNotReady {
   return async () => {
     const unfit = await whyNotReady();
     if (unfit !== undefined) {
-      // Whoever sees the cause sees its end as well.
+      // This cause explains the failed writes, and its end will be seen here.
       writes.forget();
       return unfit;
     }

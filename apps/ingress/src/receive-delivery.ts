@@ -6,13 +6,12 @@ import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { type Batcher, TooSlow } from './batcher.ts';
 import type { BodyBudget } from './body-budget.ts';
 import type { AppSecrets } from './config.ts';
-import { decodeDelivery, rewritten } from './decode-delivery.ts';
+import { decodeDelivery, withQuotedNumbers } from './decode-delivery.ts';
 import type { IngressEvents, Refusal } from './events.ts';
 import type { Gaps } from './gaps.ts';
 import { readBody } from './read-body.ts';
-import { readHeaders } from './read-headers.ts';
 import type { Repeats } from './repeats.ts';
-import { verifyDelivery, whyUnverified } from './verify-delivery.ts';
+import { readHeaders, verifyDelivery, whyUnverified } from './verify-delivery.ts';
 import { NotReady } from './write-deliveries.ts';
 
 export interface ReceiveOptions {
@@ -21,7 +20,7 @@ export interface ReceiveOptions {
   readonly budget: BodyBudget;
   /** Longest time for a body to arrive whole. */
   readonly bodyTimeoutMs: number;
-  /** An answer is given after this time at the latest, counted from the end of the body. */
+  /** Longest time from the end of the body to the answer. */
   readonly answerTimeoutMs: number;
   readonly reducesIgnoredJobs: boolean;
   readonly events: Pick<IngressEvents, 'verified' | 'stored' | 'refused'>;
@@ -32,11 +31,11 @@ export interface ReceiveOptions {
 export interface Answer {
   readonly status: number;
   readonly text: string;
-  /** The rest of the body could still come, and is not the beginning of another request. */
+  /** The rest of the body may still arrive, so the connection cannot take another request. */
   readonly endsConnection?: true;
 }
 
-/** Receives one delivery. The answer says the truth: 200 after the commit and never before (B5). Never rejects. */
+/** Receives one delivery. Answers 200 only after the commit. Never rejects. */
 export type ReceiveDelivery = (request: IncomingMessage) => Promise<Answer>;
 
 const UNVERIFIED: Answer = { status: 401, text: 'The signature does not match.' };
@@ -92,7 +91,7 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
     } catch (error) {
       return refuse('internal', BUSY, { ...about, error });
     } finally {
-      // One that is answered for being too slow is still held by the batch that it is in.
+      // After a TooSlow answer the batch still holds the body.
       if (added === undefined) release();
       else void added.then(release, release);
     }
@@ -103,7 +102,7 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
       return await batcher.add(delivery);
     } catch (error) {
       if (!isBadData(error)) throw error;
-      return batcher.add(rewritten(delivery));
+      return batcher.add(withQuotedNumbers(delivery));
     }
   }
 
@@ -113,7 +112,7 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
       const outcome = await within(answerTimeoutMs, added);
       const job = 'job' in parsed ? parsed.job : null;
       repeats.stored(digest);
-      // That somebody has a body of GitHub's does not say that GitHub reaches us.
+      // A repeated body may come from another sender, so it does not prove that GitHub reaches us.
       if (outcome !== 'repeated_body') {
         gaps.stored(appId);
         events.verified(appId);
@@ -151,15 +150,15 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
 interface RefusalDetails {
   readonly guid?: string;
   readonly event?: string;
-  /** The App whose signature it bears; absent while that is not known. */
+  /** The App that signed it; absent while unknown. */
   readonly appId?: number;
   readonly error?: unknown;
   readonly reason?: string;
-  /** Of the refusals of one name, those that have another cause. */
+  /** Separates the causes of one refusal in the log's samples. */
   readonly kind?: string;
 }
 
-/** The result, or TooSlow after `ms`; what becomes of the promise after that is told to nobody. */
+/** The promise's result. Throws TooSlow after `ms`, and ignores the promise from then on. */
 async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
   const { promise: expired, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new TooSlow(`The delivery was not stored within ${ms} ms.`)), ms);

@@ -1,26 +1,26 @@
 /** Counts how often one body was answered with 200. */
 export interface Repeats {
-  /** It came so often within a minute that PostgreSQL is not asked again. */
+  /** The body came so often within a minute that PostgreSQL need not look it up again. */
   isExcessive(bodyDigest: string): boolean;
-  /** The body is stored, now or since long. */
+  /** Notes that the body is stored. */
   stored(bodyDigest: string): void;
 }
 
-/** GitHub repeats a delivery when it is asked to, which takes minutes between two of one body. */
+/** GitHub repeats a body only on request, minutes apart. */
 const MOST_IN_A_MINUTE = 10;
 
 const MINUTE_MS = 60_000;
 
-/** Bodies of one generation; two are remembered at one time, some 2 MB. */
+/** Most bodies of one generation. The two generations together take some 2 MB. */
 const MOST_OF_A_GENERATION = 5_000;
 
 /**
- * Holds whoever sends one body again and again to a few look-ups a minute. What it knows of is stored, so that 200 is true of every repeat,
- * GitHub's own included. Each replica counts by itself and forgets with its end: what a body leaves in the database has a limit of its own.
- * `now` is in milliseconds.
+ * Limits how often a sender of one body causes a query. It counts only stored bodies, so 200 is
+ * true for each repeat. Each replica counts alone; the database has its own limit of rows for a
+ * body. `now` is in milliseconds.
  */
 export function createRepeats(now: () => number = () => performance.now()): Repeats {
-  // Forgotten by the generation: to find the oldest of one map, where the oldest is always taken out, costs more than all the rest.
+  // A whole generation is dropped at once: to delete the oldest entry of one map costs more.
   let young = new Map<string, { readonly since: number; times: number }>();
   let old = young;
   const recent = (bodyDigest: string) => {

@@ -5,16 +5,25 @@ import type { SignedDelivery } from '@paddock/testing/signed-delivery';
 import { sql } from 'kysely';
 import { createIngressDatabase, type Ingress, jobDelivery, PATIENT, signed, startIngress } from './scenes/ingress.scene.ts';
 
-/** Somebody has captured one delivery of GitHub's: its body and its signature. All other headers are theirs to choose. */
+/**
+ * Somebody has captured one delivery of GitHub's: its body and its signature. All other headers are
+ * theirs to choose.
+ */
 const replayed = ({ headers, body }: SignedDelivery, changed: Record<string, string> = {}): SignedDelivery => ({
   headers: { ...headers, 'x-github-delivery': randomUUID(), ...changed },
   body,
 });
 
 const REPLAYS = 500;
-/** Enough for all writers to be at work. Many more would wait for each other's turn on a busy machine, and GitHub waits for 10 s. */
+/**
+ * Enough for all writers to be at work. Many more would wait for each other's turn on a busy
+ * machine, and GitHub waits for 10 s.
+ */
 const AT_ONCE = 50;
-/** A body leaves 20 rows. Of the eight writers of two replicas none sees what the others write at the same moment. */
+/**
+ * A body leaves 20 rows. Of the eight writers of two replicas none sees what the others write at
+ * the same moment.
+ */
 const MOST_ROWS = 8 * 20;
 
 describe('one captured delivery, sent again', () => {

@@ -86,7 +86,8 @@ describe('with the connection of ingress', () => {
       .values({ ...task, held_by: 'installation:7', due_at: new Date(Date.now() + 3_600_000) })
       .execute();
     await own.connection().execute(async (session) => {
-      // What a function with the owner's rights would read or write, and run the triggers of, if it looked for our tables here first.
+      // What a function with the owner's rights would read or write, and run the triggers of, if it
+      // looked for our tables here first.
       await sql`create temporary table breakers (subject_type text, subject_id text, failure_class text, paused_until timestamptz)`.execute(
         session,
       );

@@ -51,7 +51,8 @@ test('another repository’s runner of the same name binds no worker, with any l
   const theirs = { runner, runnerId: THEIR_RUNNER };
   expect(await outcomeOf('in_progress', { id: 1, ...theirs })).toBe('ignored_no_label');
   expect(await outcomeOf('completed', { id: 1, ...theirs })).toBe('ignored_no_label');
-  // One that our pool could serve has a row, as any other: it runs on their runner, and not on ours.
+  // One that our pool could serve has a row, as any other: it runs on their runner, and not on
+  // ours.
   expect(await outcomeOf('in_progress', { id: 2, labels: ['linux'], ...theirs })).toBe('job_stored');
   expect(await podOf(2)).toBeNull();
   expect(await assigned(runner)).toEqual(UNASSIGNED);

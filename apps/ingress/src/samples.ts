@@ -1,12 +1,13 @@
 /**
- * Says whether a line is logged now: the first of its kind at once, then one in a minute. Gives undefined if it is not, else how many of its kind
- * were left out since the one before. Kinds are few and our own, never what a stranger has sent.
+ * Whether to log a line now: the first of its kind at once, then one a minute. Undefined: do not
+ * log. Otherwise how many of its kind were left out since the last. Kinds are our words, never a
+ * sender's.
  */
 export type Samples = (kind: string) => { readonly leftOut: number } | undefined;
 
 const MINUTE_MS = 60_000;
 
-/** For what anybody can make us log, as often as they like. `now` is in milliseconds. */
+/** Limits log lines that any sender can cause. `now` is in milliseconds. */
 export function createSamples(now: () => number = () => performance.now()): Samples {
   const kinds = new Map<string, { at: number; leftOut: number }>();
   return (kind) => {

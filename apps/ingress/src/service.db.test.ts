@@ -105,7 +105,8 @@ describe('the ingress as a process', () => {
     const ingress = await start({ PADDOCK_POOLS_REFRESH_MS: '100' });
     expect(await deliver(ingress, 900)).toMatchObject({ text: 'job_stored' });
     await putPoolsOf(database, CONFIG.replace('linux', 'windows'));
-    // Each look is a job of its own: one that was stored by the older document would be known from then on.
+    // Each look is a job of its own: one that was stored by the older document would be known from
+    // then on.
     let jobId = 901;
     await waitFor('the judgement by the new pools', async () => (await deliver(ingress, jobId++)).text === 'ignored_no_label');
     await putPoolsOf(database, CONFIG);

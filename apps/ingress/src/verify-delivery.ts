@@ -1,33 +1,60 @@
 import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { isSigned } from '@paddock/github/signature';
 import type { AppSecrets } from './config.ts';
-import type { DeliveryHeaders } from './read-headers.ts';
 
-/** Takes the place of the secret of an App that is not configured, so that a large body takes its time there too. */
-const SECRET_OF_NOBODY = randomBytes(32).toString('hex');
+/** A delivery's headers. GitHub signs none of them. */
+export interface DeliveryHeaders {
+  readonly event: string;
+  readonly guid: string;
+  readonly signature: string;
+  /** The App's id as text; undefined from old GitHub Enterprise Servers. */
+  readonly target: string | undefined;
+}
+
+const EVENT = /^[a-z][a-z0-9_]{0,99}$/;
+const GUID = /^[\x21-\x7e]{1,100}$/;
+
+/** Reads the headers, or says which is missing or malformed. A SHA-1 signature does not count. */
+export function readHeaders(headers: IncomingHttpHeaders): DeliveryHeaders | { readonly problem: string } {
+  const event = single(headers['x-github-event']);
+  const guid = single(headers['x-github-delivery']);
+  const signature = single(headers['x-hub-signature-256']);
+  if (event === undefined || !EVENT.test(event)) return { problem: 'The header X-GitHub-Event is missing or malformed.' };
+  if (guid === undefined || !GUID.test(guid)) return { problem: 'The header X-GitHub-Delivery is missing or malformed.' };
+  if (signature === undefined) return { problem: 'The header X-Hub-Signature-256 is missing: set a webhook secret in the GitHub App.' };
+  return { event, guid, signature, target: single(headers['x-github-hook-installation-target-id']) };
+}
+
+const single = (value: string | string[] | undefined): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+/** Used for unknown Apps, so that their bodies take the same time to verify. */
+const UNKNOWN_SECRET = randomBytes(32).toString('hex');
 
 /**
- * The App that sent a body, or undefined: no such App, or a wrong signature; an outsider cannot tell which, neither by the answer nor by how long
- * it takes. Where GitHub names no App, it can only be the one that there is.
+ * The id of the App that sent a body. Undefined: unknown App or wrong signature. A sender cannot
+ * tell which, neither by the answer nor by its time. Without a named App, the only configured one
+ * counts.
  */
 export function verifyDelivery(apps: readonly AppSecrets[], { target, signature }: DeliveryHeaders, body: Buffer): number | undefined {
   const app = appOf(apps, target);
-  const secrets = app?.secrets.map((secret) => secret.reveal()) ?? [SECRET_OF_NOBODY];
+  const secrets = app?.secrets.map((secret) => secret.reveal()) ?? [UNKNOWN_SECRET];
   return isSigned(body, signature, secrets) ? app?.id : undefined;
 }
 
-/** Why a signature was refused, for the log and never for the sender. */
+/** Why a signature was refused; for the log, never for the sender. */
 export interface Unverified {
-  /** The App that the sender names: one of ours, another one, or none. */
+  /** The App that the sender names: one of ours, another, or none. */
   readonly kind: string;
-  /** What has to be corrected in the configuration, or at GitHub. */
+  /** What to correct in the configuration or at GitHub. */
   readonly reason: string;
 }
 
 export function whyUnverified(apps: readonly AppSecrets[], target: string | undefined): Unverified {
   const app = appOf(apps, target);
   if (app !== undefined) {
-    const reason = `The signature does not match: the webhook secret of App ${app.id} is another one at GitHub, or the sender is not GitHub.`;
+    const reason = `The signature does not match: GitHub has another webhook secret for App ${app.id}, or the sender is not GitHub.`;
     return { kind: `App ${app.id}`, reason };
   }
   if (target === undefined) {
@@ -36,11 +63,11 @@ export function whyUnverified(apps: readonly AppSecrets[], target: string | unde
   const named = target.slice(0, LONGEST_ID);
   return {
     kind: 'another',
-    reason: `No App ${named} is configured: it is another App's webhook, or one of a repository or an organisation.`,
+    reason: `App ${named} is not configured: the webhook belongs to another App, to a repository or to an organisation.`,
   };
 }
 
-/** Of what is shown of an id that nobody has vouched for. */
+/** Most characters to log of an unverified id. */
 const LONGEST_ID = 20;
 
 const appOf = (apps: readonly AppSecrets[], target: string | undefined): AppSecrets | undefined =>

@@ -18,7 +18,9 @@ beforeEach(async () => {
   await database.db.insertInto('schedules').values({ name: 'look-up-jobs', last_tick_at: new Date(), taken_by: 'a test' }).execute();
 });
 
-/** Stores a job that was queued so long ago, and says whether a look-up is wanted beside its ticks. */
+/**
+ * Stores a job that was queued so long ago, and says whether a look-up is wanted beside its ticks.
+ */
 async function isLookUpWanted(jobId: number, hours: number): Promise<boolean> {
   const own = database.dbOf('ingress');
   const pools = createPools({ db: own, refreshMs: 1_000, onChange: () => undefined, onError: () => undefined });

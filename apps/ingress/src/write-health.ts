@@ -1,19 +1,22 @@
-/** Whether deliveries can be written, as the newest batch has shown. */
+/** Whether deliveries can be written, judged by the newest batch. */
 export interface WriteHealth {
   failed(error: unknown): void;
-  /** A batch was written, or what has gone wrong is known better now. */
+  /** Drops the failure: a batch was written, or a better cause is known. */
   forget(): void;
-  /** Why not, or undefined. */
+  /** Why deliveries cannot be written; undefined if they can. */
   whyNot(): string | undefined;
 }
 
 /**
- * A failure counts for this time only: a replica that is not ready gets no deliveries, and would never find out that they can be written
- * again. As long as a sender is told to wait after a 503, in milliseconds.
+ * How long a failure counts. A replica that is not ready gets no deliveries, so it would never
+ * learn that it can write again. The same time as `retry-after` after a 503.
  */
 const REMEMBERED_MS = 10_000;
 
-/** What a look at the database cannot tell: tables that somebody has locked, a disk that is full or slow. `now` in milliseconds. */
+/**
+ * Finds what a query of readiness cannot find: a locked table, a full or slow disk. `now` is in
+ * milliseconds.
+ */
 export function createWriteHealth(now: () => number = () => performance.now()): WriteHealth {
   let failure: { readonly at: number; readonly message: string } | undefined;
   return {

@@ -175,7 +175,10 @@ interface Draft {
   readonly isSigned: boolean;
 }
 
-/** A request with the headers that GitHub sends; one that is not signed bears a signature made with another key. */
+/**
+ * A request with the headers that GitHub sends; one that is not signed bears a signature made with
+ * another key.
+ */
 const requestOf = ({ guid, event, body: sent, isSigned }: Draft): HostileRequest => {
   const key = isSigned ? SECRET : `${SECRET}?`;
   const headers: [string, string][] = [
@@ -196,7 +199,10 @@ export function intactJob(isSigned: boolean): HostileRequest {
   return requestOf({ guid: randomUUID(), event: 'workflow_job', body: Buffer.from(JSON.stringify(payload)), isSigned });
 }
 
-/** Deliveries that GitHub would never send, each with a GUID of its own; about half of them are rightly signed. */
+/**
+ * Deliveries that GitHub would never send, each with a GUID of its own; about half of them are
+ * rightly signed.
+ */
 export const hostileRequest: fc.Arbitrary<HostileRequest> = fc
   .tuple(fc.uuid(), body, fc.boolean(), fc.option(oddEvent, { freq: 5 }), fc.array(oddHeader, { maxLength: 2 }), fc.boolean())
   .map(([guid, { event, bytes: sent }, isSigned, otherEvent, more, isDefiled]) => {

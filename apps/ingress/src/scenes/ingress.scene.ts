@@ -25,7 +25,9 @@ entities: { '*': {} }
 /** For tests in which every delivery has to be stored, however busy the machine is. */
 export const PATIENT = { PADDOCK_WRITE_TIMEOUT_MS: '9000', PADDOCK_ANSWER_TIMEOUT_MS: '9000' };
 
-/** As long as GitHub waits for an answer, in milliseconds: for tests of what is answered in time. */
+/**
+ * As long as GitHub waits for an answer, in milliseconds: for tests of what is answered in time.
+ */
 export const GITHUBS_PATIENCE_MS = 10_000;
 
 /** In all others the sender may be slow itself, when many files are tested at once. */
@@ -56,7 +58,10 @@ export interface Ingress extends Service {
   metric(name: string): Promise<number>;
 }
 
-/** A database in which the pools of a configuration file are in force, as the scheduler puts them there. Its `url` is for ingress' own login. */
+/**
+ * A database in which the pools of a configuration file are in force, as the scheduler puts them
+ * there. Its `url` is for ingress' own login.
+ */
 export async function createIngressDatabase(config = CONFIG): Promise<TestDatabase> {
   const database = await createTestDatabase();
   await putPoolsOf(database, config);
@@ -70,7 +75,10 @@ export async function putPoolsOf({ db }: TestDatabase, config: string): Promise<
   await putPools(db, { pools: value.pools, entities: value.entities });
 }
 
-/** The real service as a process, with a configuration file of its own. It listens, and need not be ready yet. */
+/**
+ * The real service as a process, with a configuration file of its own. It listens, and need not be
+ * ready yet.
+ */
 export async function startIngress({ url, schema, config = CONFIG, env = {}, patienceMs = PATIENCE_MS }: IngressStart): Promise<Ingress> {
   const folder = mkdtempSync(join(tmpdir(), 'paddock-ingress-'));
   const configPath = join(folder, 'paddock.yaml');

@@ -7,8 +7,9 @@ export async function sendRaw(port: number, parts: readonly Buffer[], end: 'wait
 }
 
 /**
- * Writes the parts one after the other to a connection of its own, and gives all that came back once it is closed. `end` says how the sender
- * leaves: it waits for the other side, closes its own, or breaks off.
+ * Writes the parts one after the other to a connection of its own, and gives all that came back
+ * once it is closed. `end` says how the sender leaves: it waits for the other side, closes its own,
+ * or breaks off.
  */
 export function exchangeRaw(port: number, parts: readonly Buffer[], end: 'wait' | 'close' | 'break'): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
