@@ -8,23 +8,35 @@ import { assertSchemaName } from './connection/schema-name.ts';
 import { grantServices, rolesSql } from './service-roles.ts';
 import type { Database } from './schema/tables.ts';
 
-/** Holds for the sources and for apps/migrate/dist/main.mjs alike: both lie three folders below the root. */
+/**
+ * Holds for the sources and for apps/migrate/dist/main.mjs alike: both lie three folders below the
+ * root.
+ */
 const MIGRATIONS = fileURLToPath(new URL('../../../db/migrations', import.meta.url));
 
 export interface MigrateOptions {
   url: string;
   schema: string;
-  /** One role for all services, which may read and write all rows of the environment but not alter it (A10). */
+  /**
+   * One role for all services, which may read and write all rows of the environment but not alter
+   * it.
+   */
   serviceRole?: string;
 }
 
 export interface Migrated {
   readonly applied: string[];
-  /** Roles of services that are not there and that the migrator may not make: until somebody does, no service's role has rights. */
+  /**
+   * Roles of services that are not there and that the migrator may not make: until somebody does,
+   * no service's role has rights.
+   */
   readonly missingRoles?: readonly string[];
 }
 
-/** Brings one environment to the newest version. Safe to repeat, and when two start at once: the second waits, then finds nothing to do. */
+/**
+ * Brings one environment to the newest version. Safe to repeat, and when two start at once: the
+ * second waits, then finds nothing to do.
+ */
 export async function migrate(options: MigrateOptions): Promise<Migrated> {
   return withMigrator(options, async (migrator, db) => {
     await createSchema(db, options.schema);
@@ -36,7 +48,10 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
   });
 }
 
-/** One migration is one transaction: a change of a table that all wait for does not last while the indexes of the next one are built. */
+/**
+ * One migration is one transaction: a change of a table that all wait for does not last while the
+ * indexes of the next one are built.
+ */
 async function applyNext(migrator: Migrator, { schema }: MigrateOptions): Promise<string | undefined> {
   const { error, results = [] } = await migrator.migrateUp();
   const [result] = results;
@@ -46,7 +61,10 @@ async function applyNext(migrator: Migrator, { schema }: MigrateOptions): Promis
   });
 }
 
-/** The SQL that `migrate` would run, bookkeeping included, for whoever applies it by hand. Changes nothing. */
+/**
+ * The SQL that `migrate` would run, bookkeeping included, for whoever applies it by hand. Changes
+ * nothing.
+ */
 export async function pendingSql(options: MigrateOptions): Promise<string> {
   return withMigrator(options, async (migrator) => {
     const pending = (await migrator.getMigrations()).filter((migration) => migration.executedAt === undefined);

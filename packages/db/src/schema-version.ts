@@ -1,12 +1,16 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from './schema/tables.ts';
 
-/** The number of the newest migration that this code was written for; a test compares it with db/migrations. */
+/**
+ * The number of the newest migration that this code was written for; a test compares it with
+ * db/migrations.
+ */
 export const SCHEMA_VERSION = 12;
 
 /**
- * Says why a service cannot work on this database, or undefined if it can. One version behind or ahead is fine, so that a rolling
- * upgrade never stops: the migration runs first, old and new services work beside each other for a while (A10).
+ * Says why a service cannot work on this database, or undefined if it can. One version behind or
+ * ahead is fine, so that a rolling upgrade never stops: the migration runs first, old and new
+ * services work beside each other for a while.
  */
 export async function whyUnfit(db: Kysely<Database>, schema: string): Promise<string | undefined> {
   const version = await currentVersion(db);
@@ -18,7 +22,10 @@ export async function whyUnfit(db: Kysely<Database>, schema: string): Promise<st
   return undefined;
 }
 
-/** A role without rights sees no table, and its service would ask for a migration that was made long ago. */
+/**
+ * A role without rights sees no table, and its service would ask for a migration that was made long
+ * ago.
+ */
 async function whyHidden(db: Kysely<Database>, schema: string): Promise<string | undefined> {
   const { rows } = await sql<{ role: string }>`
     select current_user as role from pg_namespace where nspname = ${schema} and not has_schema_privilege(oid, 'usage')`.execute(db);
@@ -26,7 +33,10 @@ async function whyHidden(db: Kysely<Database>, schema: string): Promise<string |
   return hidden && `the role ${hidden.role} may not use the schema ${schema}: make it a member of its service’s role, see docs/roles.md`;
 }
 
-/** Whether the schema lacks a migration that this code was written for, which it can do without for a while. */
+/**
+ * Whether the schema lacks a migration that this code was written for, which it can do without for
+ * a while.
+ */
 export async function isMigrationNeeded(db: Kysely<Database>): Promise<boolean> {
   return ((await currentVersion(db)) ?? 0) < SCHEMA_VERSION;
 }

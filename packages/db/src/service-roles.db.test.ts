@@ -7,7 +7,10 @@ import { sqlStateOf } from './connection/errors.ts';
 import { migrate, pendingSql } from './migrate.ts';
 import { whyUnfit } from './schema-version.ts';
 
-/** Tables that no service touches: the migrator's own, and one without a writer or a reader since waits stand in `breakers`. */
+/**
+ * Tables that no service touches: the migrator's own, and one without a writer or a reader since
+ * waits stand in `breakers`.
+ */
 const OF_NOBODY = ['redelivery_pauses', 'schema_migration_lock'];
 
 let database: EmptyDatabase;

@@ -4,19 +4,27 @@ import { type Kysely, sql } from 'kysely';
 import { sqlStateOf } from './connection/errors.ts';
 import type { Database } from './schema/tables.ts';
 
-/** Holds for the sources and for apps/migrate/dist/main.mjs alike: both lie three folders below the root. */
+/**
+ * Holds for the sources and for apps/migrate/dist/main.mjs alike: both lie three folders below the
+ * root.
+ */
 const RIGHTS = fileURLToPath(new URL('../../../db/roles.sql', import.meta.url));
 
 const SERVICES = ['ingress', 'scheduler', 'reconciler'] as const;
 
 export type ServiceName = (typeof SERVICES)[number];
 
-/** The role whose members have a service's rights in a schema. Roles belong to a whole server, hence the schema in its name. */
+/**
+ * The role whose members have a service's rights in a schema. Roles belong to a whole server, hence
+ * the schema in its name.
+ */
 export const roleOf = (schema: string, service: ServiceName): string => `${schema}_${service}`;
 
 const rolesOf = (schema: string): string[] => SERVICES.map((service) => roleOf(schema, service));
 
-/** Makes one role unless it is there. Schemas are plain identifiers, so nothing has to be quoted. */
+/**
+ * Makes one role unless it is there. Schemas are plain identifiers, so nothing has to be quoted.
+ */
 const makingRole = (role: string): string => `do $$ begin
   if not exists (select from pg_roles where rolname = '${role}') then
     create role ${role} nologin;
@@ -38,8 +46,8 @@ export const rolesSql = (schema: string): string =>
 const INSUFFICIENT_PRIVILEGE = '42501';
 
 /**
- * Gives each service's role what it may do, and takes away what it may not (A10). Returns the roles that are not there and that we may not
- * make: then nothing is granted.
+ * Gives each service's role what it may do, and takes away what it may not. Returns the roles that
+ * are not there and that we may not make: then nothing is granted.
  */
 export async function grantServices(db: Kysely<Database>, schema: string): Promise<string[]> {
   const missing: string[] = [];
@@ -54,7 +62,8 @@ export async function grantServices(db: Kysely<Database>, schema: string): Promi
   }
   if (missing.length > 0) return missing;
   await db.transaction().execute(async (trx) => {
-    // Two that grant at once would fail over the same row of the catalogue, be it for another schema of this database.
+    // Two that grant at once would fail over the same row of the catalogue, be it for another
+    // schema of this database.
     await sql`select pg_advisory_xact_lock(hashtext('paddock roles'))`.execute(trx);
     await sql.raw(rightsIn(schema)).execute(trx);
   });

@@ -18,8 +18,9 @@ export interface NewCluster {
 }
 
 /**
- * Makes a PostgreSQL cluster in `dataDir` unless there is one: superuser `postgres` without a password, UTF-8, C locale.
- * It is made beside `dataDir` and renamed, so a start that is cut short leaves no half of a cluster under that name.
+ * Makes a PostgreSQL cluster in `dataDir` unless there is one: superuser `postgres` without a
+ * password, UTF-8, C locale. It is made beside `dataDir` and renamed, so a start that is cut short
+ * leaves no half of a cluster under that name.
  */
 export async function createCluster({ nativeFiles, dataDir, account, environment, durable }: NewCluster): Promise<void> {
   if (await holdsCluster(dataDir)) return;

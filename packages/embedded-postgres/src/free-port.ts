@@ -2,8 +2,9 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * Below the ports that systems give to outgoing connections (Linux from 32768, macOS from 49152): a client that keeps trying
- * to reach a stopped server could else be given the server's own port, connect to itself and keep the server from starting.
+ * Below the ports that systems give to outgoing connections (Linux from 32768, macOS from 49152): a
+ * client that keeps trying to reach a stopped server could else be given the server's own port,
+ * connect to itself and keep the server from starting.
  */
 const FIRST_PORT = 15_000;
 const PORTS_END = 32_000;

@@ -6,8 +6,8 @@ import { createInterface } from 'node:readline';
 import type { ServerAccount } from './server-account.ts';
 
 /**
- * How a server ends: `smart` lets clients leave for a second before it goes on as `fast`, which cuts them off and writes all
- * to disk; `immediate` is a crash, from which the next start recovers.
+ * How a server ends: `smart` lets clients leave for a second before it goes on as `fast`, which
+ * cuts them off and writes all to disk; `immediate` is a crash, from which the next start recovers.
  */
 export type ShutdownMode = 'smart' | 'fast' | 'immediate';
 
@@ -27,11 +27,13 @@ export interface RunningServer {
 }
 
 /**
- * Keeps the server alive just as long as the pipe at fd 3 is open. Each line that comes through it is the name of a signal
- * for the server. When it closes, be it by us or by our death (the system closes it even after `kill -9`), the clients get a
- * second to leave, for a pool's end() resolves before its sockets are closed; then the server ends with or without them.
+ * Keeps the server alive just as long as the pipe at fd 3 is open. Each line that comes through it
+ * is the name of a signal for the server. When it closes, be it by us or by our death (the system
+ * closes it even after `kill -9`), the clients get a second to leave, for a pool's end() resolves
+ * before its sockets are closed; then the server ends with or without them.
  *
- * The watcher ignores the signals that a terminal or a process manager sends to everyone: the pipe alone decides.
+ * The watcher ignores the signals that a terminal or a process manager sends to everyone: the pipe
+ * alone decides.
  */
 const WATCHER = `
 "$@" </dev/null 3<&- &
@@ -55,7 +57,10 @@ const SIGNAL_OF: Record<ShutdownMode, string> = { smart: '', fast: 'INT\n', imme
 
 const READY = 'database system is ready to accept connections';
 
-/** Starts the server and resolves once it accepts connections; rejects with its log if it ends before. */
+/**
+ * Starts the server and resolves once it accepts connections; rejects with its log if it ends
+ * before.
+ */
 export async function launchServer(launch: ServerLaunch): Promise<RunningServer> {
   const settings = Object.entries(launch.settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const command = [join(launch.nativeFiles, 'bin', 'postgres'), '-D', launch.dataDir, '-p', String(launch.port), ...settings];
@@ -63,7 +68,8 @@ export async function launchServer(launch: ServerLaunch): Promise<RunningServer>
     ...launch.account,
     cwd: '/',
     env: launch.environment,
-    // A session of its own: Ctrl-C reaches the program, which may still need its database to end in order.
+    // A session of its own: Ctrl-C reaches the program, which may still need its database to end in
+    // order.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   });

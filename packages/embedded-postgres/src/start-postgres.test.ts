@@ -124,7 +124,10 @@ function isShipped(): boolean {
   }
 }
 
-/** Asks for TLS, as every client does first: a server that accepts connections answers with one letter, N for no. */
+/**
+ * Asks for TLS, as every client does first: a server that accepts connections answers with one
+ * letter, N for no.
+ */
 async function answersSslRequest(port: number): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.write(Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]));

@@ -7,13 +7,18 @@ const PREFIX = 'paddock-local';
 const SHARED_MEMORY = '/dev/shm';
 const CLUSTER_NEEDS_BYTES = 2 ** 30;
 
-/** Where temporary folders may lie: files on disk, and a cluster's data in memory if there is room. */
+/**
+ * Where temporary folders may lie: files on disk, and a cluster's data in memory if there is room.
+ */
 export interface TemporaryPlaces {
   readonly disk: string;
   readonly memory: string | undefined;
 }
 
-/** Memory counts if a gigabyte is free in it: a container has 64 MiB of /dev/shm by default, and macOS has none. */
+/**
+ * Memory counts if a gigabyte is free in it: a container has 64 MiB of /dev/shm by default, and
+ * macOS has none.
+ */
 export async function findTemporaryPlaces(): Promise<TemporaryPlaces> {
   return { disk: tmpdir(), memory: (await hasRoom(SHARED_MEMORY)) ? SHARED_MEMORY : undefined };
 }
@@ -29,8 +34,8 @@ async function hasRoom(folder: string): Promise<boolean> {
 }
 
 /**
- * Makes a new folder in `place` that every account may pass through, and none but its owner may list.
- * Its name carries this process' id, by which a later start knows whether it was left behind.
+ * Makes a new folder in `place` that every account may pass through, and none but its owner may
+ * list. Its name carries this process' id, by which a later start knows whether it was left behind.
  */
 export async function makeTemporaryFolder(place: string): Promise<string> {
   await sweepLeftovers(place);

@@ -12,8 +12,9 @@ export interface ProgramStart {
   /** Gets each line that the program prints, on either stream. */
   readonly onLine?: (line: string) => void;
   /**
-   * After this a silent program is killed. No measure of how fast it starts: on a busy machine that takes a while. The default, 120 s, is
-   * below a test's own limit, so that it is the program's output that is reported.
+   * After this a silent program is killed. No measure of how fast it starts: on a busy machine that
+   * takes a while. The default, 120 s, is below a test's own limit, so that it is the program's
+   * output that is reported.
    */
   readonly startTimeoutMs?: number;
 }
@@ -37,7 +38,10 @@ export interface Program {
   readonly lines: () => readonly string[];
 }
 
-/** Starts a program that logs a JSON line with the message "listening", and resolves then. Rejects with its output if it ends or stays silent. */
+/**
+ * Starts a program that logs a JSON line with the message "listening", and resolves then. Rejects
+ * with its output if it ends or stays silent.
+ */
 export async function startProgram({ program, args = [], env, onLine, startTimeoutMs = 120_000 }: ProgramStart): Promise<Program> {
   const child = spawn(process.execPath, [program, ...args], {
     env,
@@ -96,10 +100,16 @@ export function parseListening(line: string): Listening | undefined {
   }
 }
 
-/** Ends without a word if it is given one; kills the process if its input just closes, as it does when this process dies. */
+/**
+ * Ends without a word if it is given one; kills the process if its input just closes, as it does
+ * when this process dies.
+ */
 const GUARD = 'read -r released || kill -s KILL "$0"';
 
-/** Makes sure that the child does not outlive this process, even if that is killed outright. Gives the child's id. */
+/**
+ * Makes sure that the child does not outlive this process, even if that is killed outright. Gives
+ * the child's id.
+ */
 function killWithParent(child: ChildProcess, exited: Promise<unknown>): number {
   if (child.pid === undefined) throw new Error('Node could not start a process of its own.');
   // Detached: a Ctrl-C that ends the tests must not end their guard.

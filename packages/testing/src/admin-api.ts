@@ -8,7 +8,10 @@ interface Kubeconfig {
   readonly users: [{ readonly user: { readonly token: string } }];
 }
 
-/** Calls of the API that the product never makes, with all rights. Each rejects with the server's answer if that is no success. */
+/**
+ * Calls of the API that the product never makes, with all rights. Each rejects with the server's
+ * answer if that is no success.
+ */
 export async function connectAsAdmin(kubeconfigFile: string): Promise<AdminApi> {
   const { clusters, users } = JSON.parse(await readFile(kubeconfigFile, 'utf8')) as Kubeconfig;
   const { server, 'certificate-authority': certificate } = clusters[0].cluster;

@@ -11,7 +11,10 @@ export interface ClusterPart {
   signal(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void>;
 }
 
-/** Runs a program until fd 3 closes, which the system does even when this process is killed outright; says its process id on fd 4. */
+/**
+ * Runs a program until fd 3 closes, which the system does even when this process is killed
+ * outright; says its process id on fd 4.
+ */
 const GUARD = `
 "$@" </dev/null 3<&- 4>&- &
 part=$!
@@ -22,7 +25,10 @@ echo $part >&4
 exec 4>&-
 wait $part`;
 
-/** Starts a program whose output goes to the end of a file. It ends with this process, however that ends. */
+/**
+ * Starts a program whose output goes to the end of a file. It ends with this process, however that
+ * ends.
+ */
 export function startPart(program: string, logFile: string, flags: Readonly<Record<string, string>>): ClusterPart {
   const log = openSync(logFile, 'a');
   const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`);

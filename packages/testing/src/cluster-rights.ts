@@ -30,14 +30,20 @@ export async function deploy(admin: AdminApi, file: string, namespace: string): 
   for (const manifest of await deployedManifests(file)) await admin('POST', COLLECTIONS[manifest.kind](namespace), manifest);
 }
 
-/** Creates the services' entities, in a namespace `paddock`, and gives them their rights in namespaces of runners. */
+/**
+ * Creates the services' entities, in a namespace `paddock`, and gives them their rights in
+ * namespaces of runners.
+ */
 export async function grantRights(admin: AdminApi, namespaces: readonly string[]): Promise<void> {
   await admin('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'paddock' } });
   await deploy(admin, 'service-accounts.yaml', 'paddock');
   for (const namespace of namespaces) await deploy(admin, 'runner-namespace.yaml', namespace);
 }
 
-/** Writes a kubeconfig of a service's entity beside the administrator's, with a token as its pod would have; gives its path. */
+/**
+ * Writes a kubeconfig of a service's entity beside the administrator's, with a token as its pod
+ * would have; gives its path.
+ */
 export async function kubeconfigOf(admin: AdminApi, service: 'scheduler' | 'reconciler', adminsFile: string): Promise<string> {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } };
   const path = `${COLLECTIONS.ServiceAccount('paddock')}/paddock-${service}/token`;

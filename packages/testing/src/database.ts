@@ -12,7 +12,10 @@ export interface EmptyDatabase {
   readonly drop: () => Promise<void>;
 }
 
-/** A migrated one, with a pool on it that drop() closes. What a test arranges and looks at itself may be anything. */
+/**
+ * A migrated one, with a pool on it that drop() closes. What a test arranges and looks at itself
+ * may be anything.
+ */
 export interface TestDatabase extends EmptyDatabase {
   readonly schema: string;
   readonly db: Kysely<Database>;
@@ -27,13 +30,19 @@ const POOL_SIZE = 10;
 /** A busy machine may take long to open a connection, and no test of a database is about that. */
 const CONNECT_TIMEOUT_MS = 60_000;
 
-/** A clone of the migrated template. Call drop() after the tests: connections to it that are still open are cut. */
+/**
+ * A clone of the migrated template. Call drop() after the tests: connections to it that are still
+ * open are cut.
+ */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { url, drop } = await createDatabase(fromSetup('PADDOCK_TEST_TEMPLATE'));
   return openEnvironment({ url, schema: TEST_SCHEMA, drop });
 }
 
-/** The environment of a schema that is migrated. Its drop() closes what it has opened, then calls the one it was given. */
+/**
+ * The environment of a schema that is migrated. Its drop() closes what it has opened, then calls
+ * the one it was given.
+ */
 export async function openMigrated(given: { url: string; schema: string; drop?: () => Promise<void> }): Promise<TestDatabase> {
   await admitLogins(given.url, serviceLogins(), given.schema);
   return openEnvironment(given);

@@ -4,7 +4,10 @@ import { poolsDocument, type PoolsDocument } from '@paddock/domain/pools/pools-d
 import { scopeRepoId } from '@paddock/domain/pools/scope';
 import type { Insertable, Kysely, Selectable } from 'kysely';
 
-/** A pools document with all defaults filled in; a pool `linux` and everybody allowed unless told otherwise. */
+/**
+ * A pools document with all defaults filled in; a pool `linux` and everybody allowed unless told
+ * otherwise.
+ */
 export function examplePools(given: { pools?: readonly Partial<Pool>[]; entities?: object } = {}): PoolsDocument {
   const { pools = [{}], entities = { '*': { maxWorkers: null } } } = given;
   const standard = { name: 'linux', labels: ['self-hosted', 'linux'], image: 'ghcr.io/acme/runner:1', namespace: 'runners' };
@@ -19,7 +22,10 @@ export async function putPools(db: Kysely<Database>, document: PoolsDocument): P
 
 let lastJobId = 34_500_000_000;
 
-/** A queued job of the organisation acme for the pool `linux`, as ingress would have stored it; `given` says what is different. */
+/**
+ * A queued job of the organisation acme for the pool `linux`, as ingress would have stored it;
+ * `given` says what is different.
+ */
 export async function putJob(
   db: Kysely<Database>,
   given: Partial<Insertable<Database['jobs']>> = {},

@@ -2,8 +2,9 @@ import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
 
 /**
- * One environment's schema as text, from PostgreSQL's own catalogs: types, tables, indexes, functions and triggers, each kind in order of
- * name. Unqualified, as migrations are; the migrator's bookkeeping is left out. Equal schemas give equal texts, so that two can be compared.
+ * One environment's schema as text, from PostgreSQL's own catalogs: types, tables, indexes,
+ * functions and triggers, each kind in order of name. Unqualified, as migrations are; the
+ * migrator's bookkeeping is left out. Equal schemas give equal texts, so that two can be compared.
  */
 export async function describeSchema(db: Kysely<Database>): Promise<string> {
   const [{ schema } = { schema: '' }] = (await sql<{ schema: string }>`select current_schema() as schema`.execute(db)).rows;

@@ -17,11 +17,12 @@ function knownExamples(): readonly EventExamples[] {
 }
 
 /**
- * A payload as GitHub sends it, collected by Octokit, with some fields changed. A job that is queued was queued just now: one of years ago
- * would be no demand.
+ * A payload as GitHub sends it, collected by Octokit, with some fields changed. A job that is
+ * queued was queued just now: one of years ago would be no demand.
  *
- * `overrides` is merged in at any depth: objects field by field, all else (arrays too) replaced, undefined removed. The
- * payload is the caller's own. Throws with what there is if there is no example of the event and action.
+ * `overrides` is merged in at any depth: objects field by field, all else (arrays too) replaced,
+ * undefined removed. The payload is the caller's own. Throws with what there is if there is no
+ * example of the event and action.
  */
 export function examplePayload(event: string, action: string | undefined, overrides: JsonObject = {}): JsonObject {
   const examples = knownExamples().find(({ name }) => name === event)?.examples ?? [];

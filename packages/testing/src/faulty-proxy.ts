@@ -5,7 +5,10 @@ import { Agent, createServer, request as send } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
-/** Stands before a real API server, with its certificate, and does to connections what networks and load balancers do. */
+/**
+ * Stands before a real API server, with its certificate, and does to connections what networks and
+ * load balancers do.
+ */
 export interface FaultyProxy {
   readonly url: string;
   /** How many watches it has broken off. */
@@ -14,9 +17,15 @@ export interface FaultyProxy {
   breakWatchesAfter(...bytes: readonly number[]): void;
   /** Closes all connections, whatever is under way. */
   closeAll(): void;
-  /** From now on nothing passes over the connections that there are, and none of them is closed; new ones are as ever. Says how many. */
+  /**
+   * From now on nothing passes over the connections that there are, and none of them is closed; new
+   * ones are as ever. Says how many.
+   */
   silenceAll(): number;
-  /** Answers so many calls itself, with a 500 in HTML: before they are passed on, or after all was done. A path is a regular expression. */
+  /**
+   * Answers so many calls itself, with a 500 in HTML: before they are passed on, or after all was
+   * done. A path is a regular expression.
+   */
   fail(calls: { readonly method: string; readonly path: RegExp; readonly times: number; readonly isDone: boolean }): void;
   stop(): Promise<void>;
 }

@@ -1,4 +1,7 @@
-/** The sum of a metric over its samples on a page of metrics, 0 without any; `name` may go on with some of its labels. */
+/**
+ * The sum of a metric over its samples on a page of metrics, 0 without any; `name` may go on with
+ * some of its labels.
+ */
 export function metricSum(page: string, name: string): number {
   const lines = page.split('\n').filter((line) => line.startsWith(name) && /^[ {},]|^$/.test(line.slice(name.length, name.length + 1)));
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);

@@ -32,8 +32,8 @@ export interface PlayedNodes {
 }
 
 /**
- * Adds a scheduler, the controllers and so many nodes that KWOK plays to a control plane, and waits until they are ready. A pod there runs
- * until its annotations end it: see kwok-stages.yaml.
+ * Adds a scheduler, the controllers and so many nodes that KWOK plays to a control plane, and waits
+ * until they are ready. A pod there runs until its annotations end it: see kwok-stages.yaml.
  */
 export async function startPlayedNodes(nodes: PlayedNodes): Promise<void> {
   const { assets, dir, kubeconfigFile, certFile, keyFile, start } = nodes;

@@ -11,8 +11,9 @@ export interface ServiceStart extends Pick<ProgramStart, 'onLine'> {
 const APPS = join(import.meta.dirname, '..', '..', '..', 'apps');
 
 /**
- * Runs one of our services as a process of its own, as in production, and resolves once it listens. Rejects with its output
- * if it ends before, or does not listen in time. It ends with this process, even if that is killed outright.
+ * Runs one of our services as a process of its own, as in production, and resolves once it listens.
+ * Rejects with its output if it ends before, or does not listen in time. It ends with this process,
+ * even if that is killed outright.
  */
 export async function startService({ app, env, ...rest }: ServiceStart): Promise<Program> {
   const program = bundledProgram(app, join(APPS, app, 'src', 'main.ts'));

@@ -14,7 +14,10 @@ export interface RealCluster {
   readonly url: string;
   /** Path of a kubeconfig with all rights. */
   readonly kubeconfigFile: string;
-  /** The certificate that the API server made for itself, with its key: it is good for any server on 127.0.0.1. */
+  /**
+   * The certificate that the API server made for itself, with its key: it is good for any server on
+   * 127.0.0.1.
+   */
   readonly certificate: { readonly certFile: string; readonly keyFile: string };
   readonly apiServer: {
     /** Ends it outright; its port stays its own. */
@@ -33,16 +36,20 @@ export interface RealCluster {
 export interface RealClusterOptions {
   /** More flags of kube-apiserver. */
   readonly apiServerFlags?: Readonly<Record<string, string>> | undefined;
-  /** So many nodes, with a real scheduler, played by KWOK; without it nothing schedules or runs pods. */
+  /**
+   * So many nodes, with a real scheduler, played by KWOK; without it nothing schedules or runs
+   * pods.
+   */
   readonly nodes?: number | undefined;
   /** Where files are kept; a temporary folder, which `stop` removes, unless told. */
   readonly folder?: string | undefined;
 }
 
 /**
- * Starts etcd and kube-apiserver on free ports of 127.0.0.1: a real Kubernetes API. `assets` is a folder with both programs, as envtest's
- * `KUBEBUILDER_ASSETS`; nodes need kube-scheduler, kube-controller-manager and kwok there, too. They end with this process, however it ends.
- * Rejects with the end of the programs' logs when they do not become ready.
+ * Starts etcd and kube-apiserver on free ports of 127.0.0.1: a real Kubernetes API. `assets` is a
+ * folder with both programs, as envtest's `KUBEBUILDER_ASSETS`; nodes need kube-scheduler,
+ * kube-controller-manager and kwok there, too. They end with this process, however it ends. Rejects
+ * with the end of the programs' logs when they do not become ready.
  */
 export async function startRealCluster(assets: string, options: RealClusterOptions = {}): Promise<RealCluster> {
   const dir = options.folder ?? (await mkdtemp(join(tmpdir(), 'paddock-cluster-')));
@@ -88,7 +95,8 @@ export async function startRealCluster(assets: string, options: RealClusterOptio
     'service-account-issuer': 'https://kubernetes.default.svc',
     'service-account-key-file': serviceAccountKey,
     'service-account-signing-key-file': serviceAccountKey,
-    // The service account that each pod would need is made by a controller, which runs with nodes only.
+    // The service account that each pod would need is made by a controller, which runs with nodes
+    // only.
     'disable-admission-plugins': 'ServiceAccount',
     'endpoint-reconciler-type': 'none',
     'allow-privileged': 'true',
@@ -102,7 +110,8 @@ export async function startRealCluster(assets: string, options: RealClusterOptio
   const kubeconfigFile = join(dir, 'kubeconfig');
   try {
     start('etcd', etcdFlags);
-    // Versions from before the API server's start are too old for a watch, so the store gets a past, as any cluster has.
+    // Versions from before the API server's start are too old for a watch, so the store gets a
+    // past, as any cluster has.
     await waitFor(`a first write to etcd at ${etcd}`, async () => growPast(etcd));
     await startApiServer();
     await writeFile(kubeconfigFile, kubeconfig(api, token, certificate.certFile), { mode: 0o600 });
@@ -130,7 +139,9 @@ export async function startRealCluster(assets: string, options: RealClusterOptio
   };
 }
 
-/** False until the certificate is written, the port is open and all of the server's own checks pass. */
+/**
+ * False until the certificate is written, the port is open and all of the server's own checks pass.
+ */
 async function isReady(api: string, token: string, certificate: string): Promise<boolean> {
   const ca = await readFile(certificate).catch(() => undefined);
   if (ca === undefined) return false;

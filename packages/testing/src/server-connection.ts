@@ -4,7 +4,8 @@ import pg from 'pg';
 /** Opens one connection for the time of `work`. */
 export async function withConnection<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, application_name: 'paddock-test-server' });
-  // An idle connection that breaks is told through this event too; the next query is what fails then.
+  // An idle connection that breaks is told through this event too; the next query is what fails
+  // then.
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -32,8 +33,9 @@ const OBJECT_IN_USE = '55006';
 /**
  * Drops a database, and its sessions if they stay.
  *
- * The first try is without force: PostgreSQL waits up to five seconds for sessions that are just leaving, as those of a pool
- * that was ended are. To cut these off would make an error event in a pool that nobody looks at any more.
+ * The first try is without force: PostgreSQL waits up to five seconds for sessions that are just
+ * leaving, as those of a pool that was ended are. To cut these off would make an error event in a
+ * pool that nobody looks at any more.
  */
 export async function dropDatabase(serverUrl: string, name: string): Promise<void> {
   await withConnection(serverUrl, async (client) => {

@@ -22,7 +22,9 @@ export interface SignedDelivery {
   readonly body: string;
 }
 
-/** A webhook delivery with the headers that GitHub sends for an App, signed by GitHub's own library. */
+/**
+ * A webhook delivery with the headers that GitHub sends for an App, signed by GitHub's own library.
+ */
 export async function signedDelivery({ event, payload, secret, appId, guid, headers }: DeliveryContent): Promise<SignedDelivery> {
   const body = typeof payload === 'string' ? payload : JSON.stringify(payload);
   return {
@@ -42,7 +44,10 @@ export async function signedDelivery({ event, payload, secret, appId, guid, head
   };
 }
 
-/** Delivers to a webhook URL and gives the answer, whatever its status. Rejects if `signal` aborts first. */
+/**
+ * Delivers to a webhook URL and gives the answer, whatever its status. Rejects if `signal` aborts
+ * first.
+ */
 export async function post(url: string, { headers, body }: SignedDelivery, signal?: AbortSignal): Promise<Response> {
   return fetch(url, { method: 'POST', headers, body, ...(signal === undefined ? {} : { signal }) });
 }

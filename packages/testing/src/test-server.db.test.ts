@@ -20,7 +20,10 @@ describe('startTestServer on the server in TEST_DATABASE_URL', () => {
   });
 });
 
-/** Only a superuser can take on any role, as the one of pg_monitor here, which may not create databases. */
+/**
+ * Only a superuser can take on any role, as the one of pg_monitor here, which may not create
+ * databases.
+ */
 const asSuperuser = (await isSuperuser()) ? describe : describe.skip;
 
 asSuperuser('startTestServer', () => {

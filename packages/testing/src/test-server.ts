@@ -14,8 +14,9 @@ export interface TestServer {
 }
 
 /**
- * Finds or starts the PostgreSQL server of a test run, migrates one template database on it, and makes a login for each service.
- * stop() drops template and logins and ends the server if it was started here.
+ * Finds or starts the PostgreSQL server of a test run, migrates one template database on it, and
+ * makes a login for each service. stop() drops template and logins and ends the server if it was
+ * started here.
  */
 export async function startTestServer(env: NodeJS.ProcessEnv): Promise<TestServer> {
   const server = await findServer(env['TEST_DATABASE_URL'], (message) => process.stderr.write(`${message}\n`));
@@ -34,7 +35,8 @@ export async function startTestServer(env: NodeJS.ProcessEnv): Promise<TestServe
     await migrate({ url: urlOfDatabase(server.url, template), schema: TEST_SCHEMA });
     logins = await createLogins(server.url);
     await admitLogins(server.url, logins, TEST_SCHEMA);
-    // A database with an open session cannot be cloned, and one of a curious developer would fail every test file.
+    // A database with an open session cannot be cloned, and one of a curious developer would fail
+    // every test file.
     await withConnection(server.url, (client) => client.query(`alter database ${template} with allow_connections false`));
     return { url: server.url, template, logins, stop };
   } catch (error) {

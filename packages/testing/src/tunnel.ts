@@ -12,13 +12,17 @@ interface Passage {
 }
 
 /**
- * An address of this machine that nobody else listens on: at 127.0.0.1 another test is soon given the port of a tunnel that is cut, and
- * answers for it. Only Linux has all of 127.0.0.0/8 without being told.
+ * An address of this machine that nobody else listens on: at 127.0.0.1 another test is soon given
+ * the port of a tunnel that is cut, and answers for it. Only Linux has all of 127.0.0.0/8 without
+ * being told.
  */
 const ownAddress = (): string =>
   process.platform === 'linux' ? `127.${randomInt(1, 255)}.${randomInt(255)}.${randomInt(1, 255)}` : '127.0.0.1';
 
-/** A way to PostgreSQL that can be cut, can swallow everything as a dead host does, or hold everything back as a broken network does. */
+/**
+ * A way to PostgreSQL that can be cut, can swallow everything as a dead host does, or hold
+ * everything back as a broken network does.
+ */
 export async function startTunnel(url: string) {
   const target = new URL(url);
   const passages = new Set<Passage>();
@@ -68,7 +72,10 @@ export async function startTunnel(url: string) {
     setSilent: (silent: boolean) => {
       isSilent = silent;
     },
-    /** The same, but what was sent arrives once it is over, however long ago its sender has given up. */
+    /**
+     * The same, but what was sent arrives once it is over, however long ago its sender has given
+     * up.
+     */
     setHeld: (held: boolean) => {
       isHeld = held;
       if (held) silenced += passages.size;
@@ -78,13 +85,17 @@ export async function startTunnel(url: string) {
     /** How many connections were held back or left silent so far. */
     silenced: () => silenced,
     /**
-     * Connections that are open now are silent for ever, and their server loses its client. Later ones work as ever. This is what happens
-     * when another server takes over the address of one whose host died.
+     * Connections that are open now are silent for ever, and their server loses its client. Later
+     * ones work as ever. This is what happens when another server takes over the address of one
+     * whose host died.
      */
     replaceServer: () => {
       for (const { outbound } of strand()) outbound.destroy();
     },
-    /** The same for the one end; at the other the server has not noticed, and keeps its sessions with what they have locked. */
+    /**
+     * The same for the one end; at the other the server has not noticed, and keeps its sessions
+     * with what they have locked.
+     */
     strandAll: () => void strand(),
   };
 

@@ -1,7 +1,10 @@
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 
-/** The same database; once its first statement has been answered, `act` runs before the caller sees the answer: others are faster. */
+/**
+ * The same database; once its first statement has been answered, `act` runs before the caller sees
+ * the answer: others are faster.
+ */
 export function afterFirstAnswer(db: Kysely<Database>, act: () => Promise<unknown>): Kysely<Database> {
   let seen = 0;
   return db.withPlugin({

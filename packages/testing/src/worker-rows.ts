@@ -4,7 +4,10 @@ import { type InsertObject, type Kysely, type Selectable, sql } from 'kysely';
 
 let lastNumber = 0;
 
-/** A worker of the organisation acme in the pool `linux`, still pending, with our instance's name; `given` says what is different. */
+/**
+ * A worker of the organisation acme in the pool `linux`, still pending, with our instance's name;
+ * `given` says what is different.
+ */
 export async function putWorker(
   db: Kysely<Database>,
   given: Partial<InsertObject<Database, 'workers'>> = {},

@@ -1,10 +1,16 @@
 import { accountInPool } from '@paddock/domain/matching/matching-rules';
 import type { BreakerType } from '@paddock/domain/matching/stored-rules';
 
-/** What is at fault, so that what is not goes on: a pool's template, an App, an entity's installation, a repository, GitHub itself, the cluster. */
+/**
+ * What is at fault, so that what is not goes on: a pool's template, an App, an entity's
+ * installation, a repository, GitHub itself, the cluster.
+ */
 export interface BreakerSubject {
   readonly type: BreakerType;
-  /** The pool's name, or POOL@ENTITY for one entity in it; the App's, the entity's or the repository's id; the cluster's name; empty for GitHub. */
+  /**
+   * The pool's name, or POOL@ENTITY for one entity in it; the App's, the entity's or the
+   * repository's id; the cluster's name; empty for GitHub.
+   */
   readonly id: string;
 }
 

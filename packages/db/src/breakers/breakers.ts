@@ -10,12 +10,17 @@ import { RATE_LIMITED } from './failure-classes.ts';
 //
 //   GitHub's and the cluster's are probed while they are open (probes.ts): the first answer after a silence ends the pause.
 //
-// A worker's failure that its entity may have caused counts twice: at the pool, whose breaker opens on failures of two entities at least, and
-// at the entity in that pool. So an entity whose workers fail pauses itself there, and what succeeds for others neither frees nor holds it. While
-// it is held back there, its failures count against itself only: they open no breaker of the pool, and prolong none.
+// A worker's failure that its entity may have caused counts twice: at the pool, whose breaker opens
+// on failures of two entities at least, and at the entity in that pool. So an entity whose workers
+// fail pauses itself there, and what succeeds for others neither frees nor holds it. While it is
+// held back there, its failures count against itself only: they open no breaker of the pool, and
+// prolong none.
 
 export interface Passage {
-  /** How long to wait before asking again, in milliseconds; 0: go on, as the one trial if a breaker was open. */
+  /**
+   * How long to wait before asking again, in milliseconds; 0: go on, as the one trial if a breaker
+   * was open.
+   */
   readonly waitMs: number;
   /** The breaker to wait for, as a task names it; absent where none holds this back. */
   readonly heldBy?: string;
@@ -32,7 +37,10 @@ export const UNWATCHED: Passage = { waitMs: 0, message: '', isWatched: false };
 
 /** How long a trial may take before somebody else may try: it may have died. */
 const TRIAL_S = 120;
-/** While another worker is the trial: its success ends the wait, and the next look does where it has come to nothing. */
+/**
+ * While another worker is the trial: its success ends the wait, and the next look does where it has
+ * come to nothing.
+ */
 const TRIED_MS = 5_000;
 
 interface Row extends BreakerSubject {
@@ -43,7 +51,10 @@ interface Row extends BreakerSubject {
   pausedMs: number;
 }
 
-/** Asks whether something that these breakers guard may be begun now. Of all who ask when a pause is over, one may: the trial. */
+/**
+ * Asks whether something that these breakers guard may be begun now. Of all who ask when a pause is
+ * over, one may: the trial.
+ */
 export async function passBreakers(db: Kysely<Database>, subjects: readonly BreakerSubject[]): Promise<Passage> {
   const { rows } = await sql<Row>`${prepared}
     with subjects as (select * from jsonb_to_recordset(${JSON.stringify(subjects)}::jsonb) as s(type text, id text)),
@@ -74,8 +85,8 @@ export async function passBreakers(db: Kysely<Database>, subjects: readonly Brea
 }
 
 /**
- * A trial has come to nothing, or only to a failure of one kind: whatever else it was to try is left to the next who asks, who would
- * wait until it is taken for dead.
+ * A trial has come to nothing, or only to a failure of one kind: whatever else it was to try is
+ * left to the next who asks, who would wait until it is taken for dead.
  */
 export async function giveBackTrial(db: Kysely<Database>, subjects: readonly BreakerSubject[], trial: string): Promise<void> {
   await sql`
@@ -88,7 +99,10 @@ export async function giveBackTrial(db: Kysely<Database>, subjects: readonly Bre
       order by l.subject_type, l.subject_id, l.failure_class for update of l) and b.trial_until = ${trial}::timestamptz`.execute(db);
 }
 
-/** Closes breakers after what they guard has worked, for all classes of failures or some, and wakes the matcher. */
+/**
+ * Closes breakers after what they guard has worked, for all classes of failures or some, and wakes
+ * the matcher.
+ */
 export async function noteSuccess(
   db: Kysely<Database>,
   subjects: readonly BreakerSubject[],

@@ -35,10 +35,11 @@ export interface Noting {
 }
 
 /**
- * Counts a failure. The last of those that the rules allow opens the breaker for the first pause; a trial that fails opens it again, for
- * twice as long each time and the longest pause at most (C11). Where a probe is answered and the trial failed nevertheless, for an eighth
- * of the time since it opened: then people wait an eighth longer than the outage at most. Failures of what was begun before a pause do not
- * prolong it. Returns the hold of the open breaker; undefined: it is not open.
+ * Counts a failure. The last of those that the rules allow opens the breaker for the first pause; a
+ * trial that fails opens it again, for twice as long each time and the longest pause at most. Where
+ * a probe is answered and the trial failed nevertheless, for an eighth of the time since it opened:
+ * then people wait an eighth longer than the outage at most. Failures of what was begun before a
+ * pause do not prolong it. Returns the hold of the open breaker; undefined: it is not open.
  */
 export async function noteFailure({ db, breakerRules }: Noting, { subject, failureClass, message }: Failure): Promise<Hold | undefined> {
   const charged = sql`select ${subject.type}::text as type, ${subject.id}::text as id, null::bigint as entity_id, null::text as worker`;
@@ -65,15 +66,16 @@ const counted = (column: string) =>
   sql.raw(`(b.${column} || excluded.${column})[greatest(1, cardinality(b.${column}) - ${MOST_COUNTED - 2}):]`);
 
 /**
- * Counts one failure against each subject in `charged`: its type and id, and the entity and the worker that may have caused it, or null where
- * it is surely the subject's own.
+ * Counts one failure against each subject in `charged`: its type and id, and the entity and the
+ * worker that may have caused it, or null where it is surely the subject's own.
  */
 export function noting(
   { failures, firstPauseMs, longestPauseMs }: BreakerRules,
   failureClass: string,
   message: string,
 ): RawBuilder<unknown> {
-  // Only what happens to several entities within a while speaks of the pool: not one failure of each in a month.
+  // Only what happens to several entities within a while speaks of the pool: not one failure of
+  // each in a month.
   const isStale = sql`(b.pauses = 0 and b.entities is not null and b.subject_id not like '%@%' and b.failed_at < now() - interval '1 hour')`;
   const before = sql`case when ${isStale} then 0 else b.failures end`;
   // The entity's own row counts what one entity fails; the pool's row waits for a second entity.
@@ -101,10 +103,16 @@ export function noting(
     returning paused_until`;
 }
 
-/** While a probe is answered and a trial is not: a registration costs five points of GitHub's 900 in a minute. */
+/**
+ * While a probe is answered and a trial is not: a registration costs five points of GitHub's 900 in
+ * a minute.
+ */
 const SHORTEST_PAUSE_MS = 1_000;
 
-/** Opens a breaker for as long as somebody asked to be left alone; afterwards one trial shows whether the others may go on. */
+/**
+ * Opens a breaker for as long as somebody asked to be left alone; afterwards one trial shows
+ * whether the others may go on.
+ */
 export async function holdBack(db: Kysely<Database>, { subject, failureClass, message }: Failure, pauseMs: number): Promise<void> {
   const until = sql`now() + ${milliseconds(pauseMs)}`;
   await sql`

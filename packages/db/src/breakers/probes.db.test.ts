@@ -26,7 +26,10 @@ const open = async (subject = githubBreaker, failureClass?: string) => {
 const answer = () => noteAnswer(database.db, github);
 const silence = (db: Kysely<Database> = database.db) => noteSilence(db, github, BREAKER_RULES.longestPauseMs);
 const pass = () => passBreakers(database.db, [githubBreaker]);
-/** How long the breaker pauses from what is done on, in seconds. In a transaction PostgreSQL's clock stands still: a busy machine takes nothing of it. */
+/**
+ * How long the breaker pauses from what is done on, in seconds. In a transaction PostgreSQL's clock
+ * stands still: a busy machine takes nothing of it.
+ */
 const pauseAfter = (act: (trx: Kysely<Database>) => Promise<unknown>) =>
   database.db.transaction().execute(async (trx) => {
     await act(trx);

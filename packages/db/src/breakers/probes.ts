@@ -6,15 +6,18 @@ import type { Database } from '../schema/tables.ts';
 import type { BreakerSubject } from './breaker-subjects.ts';
 import { milliseconds } from '../milliseconds.ts';
 
-// GitHub and the cluster come back by themselves. They are probed while their breaker is open, so that jobs wait no longer than that:
-//
+// GitHub and the cluster come back by themselves. They are probed while their breaker is open, so
+// that jobs wait no longer than that:
 //   open ──probe unanswered──► silent: the pause goes on ──probe answered──► the pause ends: one trial, at once ──success──► closed
 //     ▲                                                                                            │
 //     └────────────────────── failure: probed anew, for it may be away again ◄─────────────────────┘
 //
 // Once a probe was answered the trial decides. There are no probes until one has failed.
 
-/** What is probed: a cheap call says whether it answers. What else breakers guard takes people, or a real attempt. */
+/**
+ * What is probed: a cheap call says whether it answers. What else breakers guard takes people, or a
+ * real attempt.
+ */
 export type Probed = BreakerSubject & { readonly type: 'github' | 'cluster' };
 
 /** Whether breaker `b` is open, and nothing has answered since the last failure. */
@@ -30,8 +33,9 @@ export async function findProbed(db: Kysely<Database>): Promise<Probed[]> {
 }
 
 /**
- * A probe was answered, or any other call. The first answer after a silence ends the pause, so that the trial is due now; a trial that began
- * in the silence does not delay it. Returns whether this was the first one.
+ * A probe was answered, or any other call. The first answer after a silence ends the pause, so that
+ * the trial is due now; a trial that began in the silence does not delay it. Returns whether this
+ * was the first one.
  */
 export async function noteAnswer(db: Kysely<Database>, subject: Probed): Promise<boolean> {
   const { rows } = await sql<{ wasSilent: boolean }>`
@@ -53,8 +57,8 @@ export async function noteAnswer(db: Kysely<Database>, subject: Probed): Promise
 const SILENCE_MS = 5_000;
 
 /**
- * A probe was not answered: no trial is spent on what is away, as long as it is probed. But after the longest pause one is, for the probe
- * alone may be what fails.
+ * A probe was not answered: no trial is spent on what is away, as long as it is probed. But after
+ * the longest pause one is, for the probe alone may be what fails.
  */
 export async function noteSilence(db: Kysely<Database>, subject: Probed, longestPauseMs: number): Promise<void> {
   await sql`
@@ -76,7 +80,10 @@ export interface ProbePlace {
   readonly entityId: number;
 }
 
-/** An installation that waits for a worker and that GitHub has not asked to make no calls; undefined: there is none. */
+/**
+ * An installation that waits for a worker and that GitHub has not asked to make no calls;
+ * undefined: there is none.
+ */
 export async function findProbePlace(db: Kysely<Database>, appIds: readonly number[]): Promise<ProbePlace | undefined> {
   const { rows } = await sql<ProbePlace>`${prepared}
     select i.app_id as "appId", i.installation_id as "installationId", w.entity_id as "entityId"

@@ -1,6 +1,7 @@
 import { type RefusedSubject, refusedSubject } from '@paddock/domain/entities/refused-subject';
-// What GitHub refuses us stands in `breakers`, under a class of its own. No service asks there until `paused_until`, unless a success or a
-// change of the entity's installations ends the pause. It opens no breaker: failed registrations decide whether workers are made.
+// What GitHub refuses us stands in `breakers`, under a class of its own. No service asks there
+// until `paused_until`, unless a success or a change of the entity's installations ends the pause.
+// It opens no breaker: failed registrations decide whether workers are made.
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
@@ -38,12 +39,16 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** A wrong key is mended by people, and GitHub has refused right ones for minutes: one call of an App in this time costs nothing. */
+/**
+ * A wrong key is mended by people, and GitHub has refused right ones for minutes: one call of an
+ * App in this time costs nothing.
+ */
 const APP_PAUSE_MS = 60_000;
 
 /**
- * Writes down a refusal: the event that later says why an installation stopped working (C9), and the time until which no service asks there
- * again. A refusal of a repository whose id is not known makes no pause. Returns what the refusal speaks of, if it makes one.
+ * Writes down a refusal: the event that later says why an installation stopped working, and the
+ * time until which no service asks there again. A refusal of a repository whose id is not known
+ * makes no pause. Returns what the refusal speaks of, if it makes one.
  */
 export async function recordRefusal(
   { db, breakerRules: { refusedPauseMs } }: Noting,
@@ -92,7 +97,10 @@ async function appendEvent(
     .execute();
 }
 
-/** A new refusal does not prolong a pause: else one service that tries again would keep all others away for ever. Forgets old pauses. */
+/**
+ * A new refusal does not prolong a pause: else one service that tries again would keep all others
+ * away for ever. Forgets old pauses.
+ */
 async function pause(db: Kysely<Database>, { type, id }: BreakerSubject, { message, pauseMs }: { message: string; pauseMs: number }) {
   await sql`
     with old as materialized (
@@ -149,13 +157,19 @@ export interface StandingRefusal {
   readonly leftMs: number;
 }
 
-/** For a SELECT: the longest refusal for which GitHub is not asked now about what depends on these (C9), as a `StandingRefusal`; null if there is none. */
+/**
+ * For a SELECT: the longest refusal for which GitHub is not asked now about what depends on these,
+ * as a `StandingRefusal`; null if there is none.
+ */
 export const standingRefusal = (columns: Columns): RawBuilder<StandingRefusal | null> =>
   sql`(select json_build_object('subject', json_build_object('type', b.subject_type, 'id', b.subject_id),
         'leftMs', extract(epoch from b.paused_until - now()) * 1000)
       ${stands(columns, refuses(columns))} order by b.paused_until desc limit 1)`;
 
-/** For a WHERE: no sweep asks now about what depends on these, for GitHub refuses us there or has asked us to wait. */
+/**
+ * For a WHERE: no sweep asks now about what depends on these, for GitHub refuses us there or has
+ * asked us to wait.
+ */
 export const isLeftAlone = (columns: Columns): RawBuilder<boolean> =>
   sql`exists (select ${stands(columns, `(${refuses(columns)} or ${WAITS})`)})`;
 
@@ -166,7 +180,9 @@ const refuses = ({ entityId }: Columns) =>
 /** An App's wait keeps from an entity only what needs a new token. */
 const WAITS = `(b.failure_class = '${RATE_LIMITED}' and b.subject_type = 'installation')`;
 
-/** One search, whatever it is for: a plan with two of them reads all rows that might be asked about. */
+/**
+ * One search, whatever it is for: a plan with two of them reads all rows that might be asked about.
+ */
 const stands = ({ appId, entityId, repoId }: Columns, what: string): RawBuilder<unknown> =>
   sql.raw(`
     from breakers b

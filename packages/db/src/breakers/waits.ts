@@ -6,10 +6,14 @@ import { RATE_LIMITED } from './failure-classes.ts';
 import type { Database } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
-// What GitHub has asked to wait for stands in `breakers`, under a class of its own: of an App or an entity where it binds all calls, of
-// `ID/RESOURCE` where one hourly budget is used up. Every call asks first. Only time ends a wait, or people: no success, no later answer.
+// What GitHub has asked to wait for stands in `breakers`, under a class of its own: of an App or an
+// entity where it binds all calls, of `ID/RESOURCE` where one hourly budget is used up. Every call
+// asks first. Only time ends a wait, or people: no success, no later answer.
 
-/** Whom GitHub knows a call by: an App that speaks for itself, or one that is installed on an entity. */
+/**
+ * Whom GitHub knows a call by: an App that speaks for itself, or one that is installed on an
+ * entity.
+ */
 type Caller = { readonly appId: number } | { readonly entityId: number };
 
 interface Wait {
@@ -100,7 +104,10 @@ async function writeWait(db: Kysely<Database>, { subject: { type, id }, message,
   return rows[0]?.hasBegun ?? false;
 }
 
-/** For a WHERE: GitHub has asked us to make no usual calls for the entity whose id is in one column, or none for the App in the other. */
+/**
+ * For a WHERE: GitHub has asked us to make no usual calls for the entity whose id is in one column,
+ * or none for the App in the other.
+ */
 export const isWaiting = ({ entityId, appId }: { entityId: string; appId: string }): RawBuilder<boolean> =>
   sql.raw(`exists (
     select from breakers wait

@@ -9,7 +9,10 @@ import type { Database } from '../schema/tables.ts';
 import { separateParameters } from './tls.ts';
 
 export interface DatabaseOptions {
-  /** The DSN, `postgresql://user:password@host/database`; its sslmode means what PostgreSQL documents. */
+  /**
+   * The DSN, `postgresql://user:password@host/database`; its sslmode means what PostgreSQL
+   * documents.
+   */
   url: string;
   /** The environment's schema; everything is looked up there and nowhere else. */
   schema: string;
@@ -20,7 +23,10 @@ export interface DatabaseOptions {
   statementTimeoutMs?: number;
   /** Longest wait for a lock, in milliseconds; 0 for no limit. */
   lockTimeoutMs?: number;
-  /** Longest rest of a transaction between two statements, in milliseconds: then what a process that stands still has locked is free. */
+  /**
+   * Longest rest of a transaction between two statements, in milliseconds: then what a process that
+   * stands still has locked is free.
+   */
   idleTransactionMs?: number;
   /** Longest wait for a free or new connection, in milliseconds. */
   connectTimeoutMs?: number;
@@ -38,7 +44,8 @@ export interface DatabaseConnection {
 
 const INT8: number = pg.types.builtins.INT8;
 
-// bigint as a number: every id we hold is far below 2^53 (demand keys are cut to 53 bits), and one that is not must not be rounded in silence.
+// bigint as a number: every id we hold is far below 2^53 (demand keys are cut to 53 bits), and one
+// that is not must not be rounded in silence.
 const types = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === INT8 ? parseInt8 : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
@@ -52,7 +59,10 @@ function parseInt8(text: string): number {
 
 /** How a connection of an environment is opened, and whom it tells when it breaks. */
 export interface ConnectionConfig extends pg.ClientConfig {
-  /** Longest time for a new connection and its first statement, and for a free one of a pool, in milliseconds. */
+  /**
+   * Longest time for a new connection and its first statement, and for a free one of a pool, in
+   * milliseconds.
+   */
   readonly connectionTimeoutMillis: number;
   /** Longest run of one statement, in milliseconds; 0 for no limit. */
   readonly longestStatementMs: number;
@@ -60,7 +70,10 @@ export interface ConnectionConfig extends pg.ClientConfig {
   readonly onCut?: (error: SilentConnection) => void;
 }
 
-/** The system tries a connection that is silent for so long, ten times a second apart, and then breaks it off. */
+/**
+ * The system tries a connection that is silent for so long, ten times a second apart, and then
+ * breaks it off.
+ */
 const KEEP_ALIVE_AFTER_MS = 5_000;
 
 /** What every connection of an environment is opened with, pooled or not. */
@@ -78,10 +91,12 @@ export function clientConfig(options: Omit<DatabaseOptions, 'poolSize'>): Connec
       statement_timeout: `${longestStatementMs}`,
       lock_timeout: `${options.lockTimeoutMs ?? 10_000}`,
       idle_in_transaction_session_timeout: `${options.idleTransactionMs ?? 60_000}`,
-      // Our statements are short: compiling one costs more than running it, and the planner's guess of the cost can be far off.
+      // Our statements are short: compiling one costs more than running it, and the planner's guess
+      // of the cost can be far off.
       jit: 'off',
-      // Plans of prepared statements are kept, and the first ones are made while tables are empty and reading all of them looks cheapest.
-      // Every statement of ours has an index to go by; where there is none this changes nothing.
+      // Plans of prepared statements are kept, and the first ones are made while tables are empty
+      // and reading all of them looks cheapest. Every statement of ours has an index to go by;
+      // where there is none this changes nothing.
       enable_seqscan: 'off',
     })}`.trimStart(),
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,

@@ -15,7 +15,10 @@ export function databaseUrl({ databaseUrl: given, sslMode }: DatabaseSettings): 
   return url.href;
 }
 
-/** The same, for a service that starts: warns where the URL of another host does not say how to encrypt (A11). */
+/**
+ * The same, for a service that starts: warns where the URL of another host does not say how to
+ * encrypt.
+ */
 export function guardedDatabaseUrl(settings: DatabaseSettings, log: Logger): string {
   const url = databaseUrl(settings);
   const { searchParams, hostname } = new URL(url);
@@ -29,5 +32,8 @@ export function guardedDatabaseUrl(settings: DatabaseSettings, log: Logger): str
   return url;
 }
 
-/** A socket's folder, a name or an address of the loopback interface; without a host it is one of these as well. */
+/**
+ * A socket's folder, a name or an address of the loopback interface; without a host it is one of
+ * these as well.
+ */
 const isThisMachine = (host: string): boolean => host === '' || /^(\/|%2f|localhost$|127\.|\[?::1\]?$)/i.test(host);

@@ -4,7 +4,9 @@ import type pg from 'pg';
 /** How long the other end may take to close a connection that we have closed. */
 export const FAREWELL_MS = 1_000;
 
-/** Closes a connection; one whose other end does not answer to that is broken off. Never rejects. */
+/**
+ * Closes a connection; one whose other end does not answer to that is broken off. Never rejects.
+ */
 export async function endClient(client: pg.Client): Promise<void> {
   // A connection that breaks while it is closed is closed.
   const ended = client.end().catch(() => undefined);

@@ -1,21 +1,30 @@
-/** SQLSTATE of an error that PostgreSQL raised, or undefined. Every SQLSTATE has a digit; the system's EPIPE has none. */
+/**
+ * SQLSTATE of an error that PostgreSQL raised, or undefined. Every SQLSTATE has a digit; the
+ * system's EPIPE has none.
+ */
 export function sqlStateOf(error: unknown): string | undefined {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
-/** The statement lost against a concurrent one and may simply be repeated: serialization failure or deadlock. */
+/**
+ * The statement lost against a concurrent one and may simply be repeated: serialization failure or
+ * deadlock.
+ */
 export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includes(sqlStateOf(error) ?? '');
 
 /** A unique constraint refused the row. */
 export const isUniqueViolation = (error: unknown): boolean => sqlStateOf(error) === '23505';
 
-/** The data itself is at fault (class 22, data exception) or breaks a constraint (class 23): repeating changes nothing. */
+/**
+ * The data itself is at fault (class 22, data exception) or breaks a constraint (class 23):
+ * repeating changes nothing.
+ */
 export const isBadData = (error: unknown): boolean => ['22', '23'].includes(sqlStateOf(error)?.slice(0, 2) ?? '');
 
 /**
- * PostgreSQL is away, full, read-only, shutting down or too slow, as against an error in the statement. Whatever is not a SQLSTATE comes
- * from the connection (refused, reset, timed out).
+ * PostgreSQL is away, full, read-only, shutting down or too slow, as against an error in the
+ * statement. Whatever is not a SQLSTATE comes from the connection (refused, reset, timed out).
  */
 export function isUnavailable(error: unknown): boolean {
   const state = sqlStateOf(error);
@@ -25,9 +34,9 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * The connection to PostgreSQL is gone or cannot be had: no SQLSTATE at all, a connection exception, or the server's own shutdown or start.
- * False where PostgreSQL has refused a statement. Only for errors that come from node-postgres, whose own mistakes are TypeErrors and
- * RangeErrors.
+ * The connection to PostgreSQL is gone or cannot be had: no SQLSTATE at all, a connection
+ * exception, or the server's own shutdown or start. False where PostgreSQL has refused a statement.
+ * Only for errors that come from node-postgres, whose own mistakes are TypeErrors and RangeErrors.
  */
 export function saysAway(error: unknown): boolean {
   const state = sqlStateOf(error);

@@ -5,24 +5,33 @@ import { PreferringClient } from './prefer-tls.ts';
 import { endClient } from './end-client.ts';
 
 export interface ListenOptions {
-  /** From `clientConfig`: the listener has a connection of its own, never inside a transaction (A7). */
+  /** From `clientConfig`: the listener has a connection of its own, never inside a transaction. */
   config: ConnectionConfig;
   channels: readonly string[];
-  /** Called for each notification, and with no payload after every (re)connect, for what was missed meanwhile. */
+  /**
+   * Called for each notification, and with no payload after every (re)connect, for what was missed
+   * meanwhile.
+   */
   onWake: (channel: string | undefined, payload: string | undefined) => void;
   onError: (error: unknown) => void;
-  /** How often the connection is tried while silent, and how long an answer may take, in milliseconds. */
+  /**
+   * How often the connection is tried while silent, and how long an answer may take, in
+   * milliseconds.
+   */
   heartbeatMs?: number;
 }
 
-/** Listeners are woken after each reconnect, so all is looked at again this soon after another server has taken over. */
+/**
+ * Listeners are woken after each reconnect, so all is looked at again this soon after another
+ * server has taken over.
+ */
 const HEARTBEAT_MS = 2_000;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
 
 /**
- * Listens until the signal aborts, reconnecting for ever, and at once when an outage is over. A notification is a hint: callers must look by
- * themselves at times, too.
+ * Listens until the signal aborts, reconnecting for ever, and at once when an outage is over. A
+ * notification is a hint: callers must look by themselves at times, too.
  */
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
   let backoffMs = FIRST_BACKOFF_MS;
@@ -45,7 +54,8 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
 
 async function listenOnce({ config, channels, onWake, heartbeatMs = HEARTBEAT_MS }: ListenOptions, signal: AbortSignal): Promise<void> {
   const client = new PreferringClient({ ...config, query_timeout: heartbeatMs });
-  // A signal and no promise: each race against a promise that stays open for weeks would leave something behind in it.
+  // A signal and no promise: each race against a promise that stays open for weeks would leave
+  // something behind in it.
   const broken = new AbortController();
   const over = AbortSignal.any([signal, broken.signal]);
   client.on('error', (error) => broken.abort(error));

@@ -11,12 +11,16 @@ export interface OpenPool {
 }
 
 /**
- * A connection in reserve is kept this long. node-postgres' own 10 s are shorter than the pauses between deliveries at night, and a new
- * connection has to sign in and have all its statements parsed and planned before it answers.
+ * A connection in reserve is kept this long. node-postgres' own 10 s are shorter than the pauses
+ * between deliveries at night, and a new connection has to sign in and have all its statements
+ * parsed and planned before it answers.
  */
 const KEEP_IDLE_MS = 300_000;
 
-/** A pool whose sessions are what our statements are written for, and which gives up connections on which PostgreSQL has gone silent. */
+/**
+ * A pool whose sessions are what our statements are written for, and which gives up connections on
+ * which PostgreSQL has gone silent.
+ */
 export function openPool(config: ConnectionConfig, max: number): OpenPool {
   const sessions = new WeakMap<pg.ClientBase, string>();
   const failed = (error: unknown) => {

@@ -9,9 +9,15 @@ import { endClient } from './end-client.ts';
 export interface Outage {
   /** `config` is how PostgreSQL is tried until it answers again. */
   failed(error: unknown, config: pg.ClientConfig): void;
-  /** Has this done with each failure: what one connection has found out, the others of the process need not find out again. */
+  /**
+   * Has this done with each failure: what one connection has found out, the others of the process
+   * need not find out again.
+   */
   onFailure(act: () => void): void;
-  /** Has this done as soon as PostgreSQL answers after a failure: what waits for a poll or a pause looks at once. */
+  /**
+   * Has this done as soon as PostgreSQL answers after a failure: what waits for a poll or a pause
+   * looks at once.
+   */
   onAnswer(act: () => void): void;
   /** Ends the watch over an outage that lasts. */
   close(): Promise<void>;
@@ -19,7 +25,10 @@ export interface Outage {
 
 const TRY_EVERY_MS = 500;
 const TRY_LIMIT_MS = 2_000;
-/** An outage is over once so much time has passed without a further failure; some connections break later than others. */
+/**
+ * An outage is over once so much time has passed without a further failure; some connections break
+ * later than others.
+ */
 const CALM_MS = 1_000;
 const DEEPEST_CAUSE = 3;
 
@@ -30,8 +39,9 @@ interface Failing {
 }
 
 /**
- * Tells an outage of PostgreSQL in two lines: one when it begins, one when PostgreSQL answers again, with how long that took and what it
- * cost. The logger that comes back writes lines whose error only says the same at level `debug`, and counts them for the second line.
+ * Tells an outage of PostgreSQL in two lines: one when it begins, one when PostgreSQL answers
+ * again, with how long that took and what it cost. The logger that comes back writes lines whose
+ * error only says the same at level `debug`, and counts them for the second line.
  */
 export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
   const told = new WeakSet<object>();
@@ -122,7 +132,8 @@ async function answers(config: pg.ClientConfig): Promise<boolean> {
     await client.query('select 1');
     return true;
   } catch (error) {
-    // Refused for a reason of its own, such as a password: that is no outage. The caller that connects reports it.
+    // Refused for a reason of its own, such as a password: that is no outage. The caller that
+    // connects reports it.
     return !saysAway(error);
   } finally {
     await endClient(client);

@@ -9,23 +9,36 @@ export interface OwnConnectionOptions {
   readonly config: ConnectionConfig;
   /** The first statement of each session. */
   readonly begin?: { readonly text: string; readonly values: readonly unknown[] };
-  /** How long an answer may take before another connection is tried beside the one that stands, in milliseconds. */
+  /**
+   * How long an answer may take before another connection is tried beside the one that stands, in
+   * milliseconds.
+   */
   readonly patienceMs: number;
   /** How long that other one may take altogether. */
   readonly limitMs: number;
 }
 
-/** One connection beside the pool, for what must not wait behind other statements. It opens when it is first used, and again after a break. */
+/**
+ * One connection beside the pool, for what must not wait behind other statements. It opens when it
+ * is first used, and again after a break.
+ */
 export interface OwnConnection {
   /**
-   * Runs one statement that may also run twice. One that waits for its answer too long is tried over another connection; the first to answer
-   * goes on. Rejects when the other one cannot help either. The one that stands is kept even then: it may only be slow, and PostgreSQL
-   * keeps its session, with its locks, while we do.
+   * Runs one statement that may also run twice. One that waits for its answer too long is tried
+   * over another connection; the first to answer goes on. Rejects when the other one cannot help
+   * either. The one that stands is kept even then: it may only be slow, and PostgreSQL keeps its
+   * session, with its locks, while we do.
    */
   query<R extends pg.QueryResultRow>(text: string, values: readonly unknown[]): Promise<R[]>;
-  /** Tries another connection with the next statement at once, because PostgreSQL seems to have gone from the other end of this one. */
+  /**
+   * Tries another connection with the next statement at once, because PostgreSQL seems to have gone
+   * from the other end of this one.
+   */
   doubt(): void;
-  /** For how long the connection has answered in time, in milliseconds; undefined: as far as we know none is open. */
+  /**
+   * For how long the connection has answered in time, in milliseconds; undefined: as far as we know
+   * none is open.
+   */
   standsForMs(): number | undefined;
   close(): Promise<void>;
 }

@@ -7,9 +7,10 @@ const ADVICE =
   'Paddock needs sessions of its own (LISTEN, search_path, prepared statements): connect to PostgreSQL itself, or through a proxy in session mode that passes start-up options on';
 
 /**
- * Says that a proxy between us and PostgreSQL takes the session away that every connection of ours relies on, or undefined if none does
- * (A11). Two connections that are open at once have two backends, unless a proxy hands transactions or statements to whichever is free.
- * Throws whatever else keeps us from connecting.
+ * Says that a proxy between us and PostgreSQL takes the session away that every connection of ours
+ * relies on, or undefined if none does. Two connections that are open at once have two backends,
+ * unless a proxy hands transactions or statements to whichever is free. Throws whatever else keeps
+ * us from connecting.
  */
 export async function whyPooled(config: ConnectionConfig, schema: string): Promise<string | undefined> {
   const limit = config.connectionTimeoutMillis;
@@ -29,7 +30,8 @@ export async function whyPooled(config: ConnectionConfig, schema: string): Promi
       return `a transaction-pooling proxy stands before PostgreSQL. ${ADVICE}`;
     return undefined;
   } catch (error) {
-    // Protocol violation, in answer to the start-up message: PgBouncer in any mode, unless it is told to ignore our options.
+    // Protocol violation, in answer to the start-up message: PgBouncer in any mode, unless it is
+    // told to ignore our options.
     if (sqlStateOf(error) === '08P01') return `a proxy before PostgreSQL refuses the start-up options of our connections. ${ADVICE}`;
     throw error;
   } finally {

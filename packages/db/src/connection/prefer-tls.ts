@@ -2,7 +2,10 @@ import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
 
-/** As `prefer` of libpq, which is the meaning of a DSN that says nothing: encrypted if the server can, unencrypted if it cannot. */
+/**
+ * As `prefer` of libpq, which is the meaning of a DSN that says nothing: encrypted if the server
+ * can, unencrypted if it cannot.
+ */
 export type TlsOptions = (ConnectionOptions & { readonly isPreferred?: true }) | false;
 
 /** The parts of node-postgres' connection that its types leave out. */
@@ -15,7 +18,10 @@ interface RawConnection {
 
 const NO_TLS = 'N';
 
-/** A connection of node-postgres that goes on without TLS where TLS is only preferred and the server has none. */
+/**
+ * A connection of node-postgres that goes on without TLS where TLS is only preferred and the server
+ * has none.
+ */
 export class PreferringClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config);
@@ -24,7 +30,10 @@ export class PreferringClient extends pg.Client {
   }
 }
 
-/** node-postgres fails where the server answers its request for TLS with no; the server itself waits for the start-up message. */
+/**
+ * node-postgres fails where the server answers its request for TLS with no; the server itself waits
+ * for the start-up message.
+ */
 function goOnWithoutTls(connection: RawConnection): void {
   const connect = connection.connect.bind(connection);
   connection.connect = (port, host) => {

@@ -1,7 +1,10 @@
 /** The longest channel name PostgreSQL takes is 63 bytes, and `_queue_event` is 12 of them. */
 const PLAIN_IDENTIFIER = /^[a-z_][a-z0-9_]{0,50}$/;
 
-/** Refuses what could not be used unquoted as a schema name, as part of a channel name, and in search_path (A8). */
+/**
+ * Refuses what could not be used unquoted as a schema name, as part of a channel name, and in
+ * search_path.
+ */
 export function assertSchemaName(schema: string): void {
   if (!PLAIN_IDENTIFIER.test(schema) || schema.startsWith('pg_')) {
     throw new Error(

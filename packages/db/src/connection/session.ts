@@ -1,8 +1,9 @@
 import type pg from 'pg';
 
 /**
- * What each session sets for itself, over the settings of role and database. Statements are written for read committed, and node-postgres
- * reads dates, intervals and numbers in these forms only. No proper role lacks the right to set any of them.
+ * What each session sets for itself, over the settings of role and database. Statements are written
+ * for read committed, and node-postgres reads dates, intervals and numbers in these forms only. No
+ * proper role lacks the right to set any of them.
  */
 const PINNED = {
   default_transaction_isolation: 'read committed',
@@ -24,9 +25,10 @@ export const startupOptions = (settings: Readonly<Record<string, string>>): stri
 export const SESSION_ID = `concat(pid, ' ', backend_start)`;
 
 /**
- * What start-up options cannot say. A commit that waits for nothing makes each of our answers a lie, and one that waits for a standby is
- * more than we ask for, hence only `off` is replaced. Limits of newer versions end what is rightly long or idle: other settings of ours
- * limit both. Triggers that do not fire wake no one, and only a superuser may make them fire.
+ * What start-up options cannot say. A commit that waits for nothing makes each of our answers a
+ * lie, and one that waits for a standby is more than we ask for, hence only `off` is replaced.
+ * Limits of newer versions end what is rightly long or idle: other settings of ours limit both.
+ * Triggers that do not fire wake no one, and only a superuser may make them fire.
  */
 const BEGIN_SESSION = `
   select (select ${SESSION_ID} from pg_stat_activity where pid = pg_backend_pid()) as id,
@@ -46,7 +48,10 @@ interface Row {
   readonly differing: readonly string[];
 }
 
-/** The first statement of a session: answers its id. Rejects, with what to do, if the session is not what our statements are written for (A11). */
+/**
+ * The first statement of a session: answers its id. Rejects, with what to do, if the session is not
+ * what our statements are written for.
+ */
 export async function beginSession(client: pg.ClientBase, limitMs: number): Promise<string> {
   // The types do not know that a statement may have a limit of its own.
   const statement: pg.QueryConfig & { query_timeout: number } = { text: BEGIN_SESSION, query_timeout: limitMs };

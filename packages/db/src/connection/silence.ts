@@ -3,10 +3,15 @@ import type { ConnectionConfig } from './connect.ts';
 import { FAREWELL_MS } from './end-client.ts';
 import { endSessions, findWorking } from './sessions-at-work.ts';
 
-/** A statement that has not been answered for so long is asked after; nearly all of ours are answered within milliseconds. */
+/**
+ * A statement that has not been answered for so long is asked after; nearly all of ours are
+ * answered within milliseconds.
+ */
 const SUSPECT_AFTER_MS = 2_000;
 const TICK_MS = 500;
-/** How much longer than the longest statement nothing may answer until there is nothing to wait for. */
+/**
+ * How much longer than the longest statement nothing may answer until there is nothing to wait for.
+ */
 const BEYOND_LONGEST_MS = 5_000;
 
 /** A connection was closed by us because PostgreSQL had gone silent on it. */
@@ -14,7 +19,10 @@ export class SilentConnection extends Error {
   override readonly name = 'SilentConnection';
 }
 
-/** We closed a connection while it was not in use, because PostgreSQL seemed to have gone from its other end. */
+/**
+ * We closed a connection while it was not in use, because PostgreSQL seemed to have gone from its
+ * other end.
+ */
 export class DroppedConnection extends Error {
   override readonly name = 'DroppedConnection';
 }
@@ -30,7 +38,10 @@ export interface SilenceOptions {
 }
 
 export interface SilenceWatch {
-  /** Closes what is idle, because PostgreSQL seems to have gone from the other end. Returns how many connections that were. */
+  /**
+   * Closes what is idle, because PostgreSQL seems to have gone from the other end. Returns how many
+   * connections that were.
+   */
   dropIdle(): number;
   /** Closes the pool by `end`: what is idle and does not answer to that is broken off. */
   close(end: () => Promise<void>): Promise<void>;
@@ -42,14 +53,17 @@ interface Use {
 }
 
 /**
- * Cuts connections of a pool on which PostgreSQL has gone silent: a host that is gone sends no farewell, and the system waits for a
- * quarter of an hour. A limit of time would also end what is rightly long, so PostgreSQL is asked, over a new connection, whether the session
- * is still at work. If it is not, the statement fails, and what is idle goes as well: the pool would hand it out as the next connection.
- * */
+ * Cuts connections of a pool on which PostgreSQL has gone silent: a host that is gone sends no
+ * farewell, and the system waits for a quarter of an hour. A limit of time would also end what is
+ * rightly long, so PostgreSQL is asked, over a new connection, whether the session is still at
+ * work. If it is not, the statement fails, and what is idle goes as well: the pool would hand it
+ * out as the next connection.
+ */
 export function cutSilent({ pool, config, sessionOf, onCut }: SilenceOptions): SilenceWatch {
   const open = new Set<pg.PoolClient>();
   const used = new Map<pg.PoolClient, Use>();
-  // Where a statement may last for ever, as in a migration, only the system's keep-alive gives a connection up that nothing tells about.
+  // Where a statement may last for ever, as in a migration, only the system's keep-alive gives a
+  // connection up that nothing tells about.
   const longestMs = config.longestStatementMs === 0 ? Number.POSITIVE_INFINITY : config.longestStatementMs + BEYOND_LONGEST_MS;
   let isLooking = false;
   let answeredAt = Number.NEGATIVE_INFINITY;
@@ -127,7 +141,10 @@ export function cutSilent({ pool, config, sessionOf, onCut }: SilenceOptions): S
   };
 }
 
-/** The statement that the connection waits for, by identity. node-postgres tells it under a name that its types leave out. */
+/**
+ * The statement that the connection waits for, by identity. node-postgres tells it under a name
+ * that its types leave out.
+ */
 function statementOf(client: pg.PoolClient): unknown {
   const { _getActiveQuery: active } = client as unknown as { _getActiveQuery(): unknown };
   return active.call(client) ?? undefined;

@@ -16,9 +16,11 @@ export interface SeparatedDsn {
 }
 
 /**
- * Takes the `ssl…` parameters out of a DSN and gives them the meaning that PostgreSQL documents; node-postgres 8 reads `require` as
- * `verify-full`, so it is never asked to interpret them. Its start-up options are taken out as well: ours go behind them.
- * Source: https://www.postgresql.org/docs/current/libpq-ssl.html. Throws ConfigError for a mode that is none, and for a file that cannot be read.
+ * Takes the `ssl…` parameters out of a DSN and gives them the meaning that PostgreSQL documents;
+ * node-postgres 8 reads `require` as `verify-full`, so it is never asked to interpret them. Its
+ * start-up options are taken out as well: ours go behind them. Source:
+ * https://www.postgresql.org/docs/current/libpq-ssl.html. Throws ConfigError for a mode that is
+ * none, and for a file that cannot be read.
  */
 export function separateParameters(dsn: string): SeparatedDsn {
   const url = new URL(dsn);

@@ -21,8 +21,9 @@ export type WhyNotReady = () => Promise<string | undefined>;
 const TIMEOUT_MS = 3_000;
 
 /**
- * Looks whether PostgreSQL is there, takes writes, and has a schema that is new enough (A10); and once, when it is first there, that no
- * proxy on the way takes our sessions apart (A11). However many ask, PostgreSQL is asked one question at a time.
+ * Looks whether PostgreSQL is there, takes writes, and has a schema that is new enough; and once,
+ * when it is first there, that no proxy on the way takes our sessions apart. However many ask,
+ * PostgreSQL is asked one question at a time.
  */
 export function createFitness({ db, schema, config, timeoutMs = TIMEOUT_MS }: FitnessOptions): WhyNotReady {
   let hasSessions = false;
@@ -68,7 +69,10 @@ export interface WaitOptions {
   readonly onUnfit: (reason: string) => void;
 }
 
-/** Resolves once the service can work, or the signal aborts: a service starts while PostgreSQL is away and becomes ready by itself. */
+/**
+ * Resolves once the service can work, or the signal aborts: a service starts while PostgreSQL is
+ * away and becomes ready by itself.
+ */
 export async function waitUntilFit({ whyNotReady, pollMs, onUnfit }: WaitOptions, signal: AbortSignal): Promise<void> {
   let told: string | undefined;
   while (!signal.aborted) {

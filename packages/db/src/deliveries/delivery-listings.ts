@@ -1,7 +1,10 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 
-/** A part of an App's delivery log that was listed; `cursor` says where the listing goes on below it, if it broke off there. */
+/**
+ * A part of an App's delivery log that was listed; `cursor` says where the listing goes on below
+ * it, if it broke off there.
+ */
 export interface ListedSpan {
   newestAt: Date;
   oldestAt: Date;
@@ -27,7 +30,10 @@ export async function listingTimes(db: Kysely<Database>, appId: number): Promise
   return row;
 }
 
-/** Writes down what is listed now. Two writers at once leave one of both sets, each of which is true. */
+/**
+ * Writes down what is listed now. Two writers at once leave one of both sets, each of which is
+ * true.
+ */
 export async function replaceListedSpans(trx: Transaction<Database>, appId: number, spans: readonly ListedSpan[]): Promise<void> {
   await trx.deleteFrom('delivery_listings').where('app_id', '=', appId).execute();
   if (spans.length === 0) return;

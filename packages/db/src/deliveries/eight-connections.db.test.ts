@@ -22,7 +22,9 @@ const APP = 1001;
 /** The names tell the runners apart. */
 const RUNNER_ID = 5;
 
-/** Unknown entities that their logins admit, so that each is pinned. One of them has the workers. */
+/**
+ * Unknown entities that their logins admit, so that each is pinned. One of them has the workers.
+ */
 const ENTITIES = Array.from({ length: JOBS }, (_job, index) => {
   const id = 90_000_001 + (index % 4 === 3 ? index : 0);
   return { id, login: `org-${id}`, type: 'Organization' };
@@ -74,7 +76,8 @@ describe('eight connections that write the same jobs', () => {
     const workers = await Promise.all(Array.from({ length: JOBS }, () => putWorker(database.db, { runner_id: RUNNER_ID })));
     // Jobs and their workers in opposite orders.
     const all = ENTITIES.flatMap((entity, index) => deliveriesOf(1_000 + index, workers.at(-1 - index)?.pod_name ?? '', entity));
-    // Batches that tell of an installation wait for each other before they lock any job; those of jobs alone meet at the jobs.
+    // Batches that tell of an installation wait for each other before they lock any job; those of
+    // jobs alone meet at the jobs.
     const plans = [all, all.filter(isJobDelivery)].flatMap((some) =>
       fc.sample(fc.tuple(fc.shuffledSubarray([...some, ...some], { minLength: 2 * some.length }), fc.integer({ min: 8, max: 48 })), {
         numRuns: CONNECTIONS / 2,

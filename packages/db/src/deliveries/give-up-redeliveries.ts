@@ -2,7 +2,10 @@ import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
-/** Repositories are looked at by discovery next, before all that are merely due: `lost` has rows of unresolved deliveries. */
+/**
+ * Repositories are looked at by discovery next, before all that are merely due: `lost` has rows of
+ * unresolved deliveries.
+ */
 const handingOver = (lost: string) =>
   sql.raw(`
     insert into repositories as known (repo_id, entity_id, app_id, active_at, due_at)
@@ -12,7 +15,10 @@ const handingOver = (lost: string) =>
     on conflict (repo_id) do update set active_at = now(), due_at = least(known.due_at, excluded.due_at)
     returning repo_id`);
 
-/** While more than `most` deliveries are unresolved, their repositories go to discovery: it is faster than the requests. Returns how many. */
+/**
+ * While more than `most` deliveries are unresolved, their repositories go to discovery: it is
+ * faster than the requests. Returns how many.
+ */
 export async function handOverUnresolved(db: Kysely<Database>, appId: number, most: number): Promise<number> {
   const { rows } = await sql`
     with lost as (
@@ -23,8 +29,8 @@ export async function handOverUnresolved(db: Kysely<Database>, appId: number, mo
 }
 
 /**
- * Gives up what GitHub can no longer repeat, with an event row that says so, and hands its repositories to discovery, in one statement.
- * Returns how many.
+ * Gives up what GitHub can no longer repeat, with an event row that says so, and hands its
+ * repositories to discovery, in one statement. Returns how many.
  */
 export async function giveUpRedeliveries(db: Kysely<Database>, appId: number, olderThanMs: number): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
@@ -41,7 +47,10 @@ export async function giveUpRedeliveries(db: Kysely<Database>, appId: number, ol
   return Number(numAffectedRows);
 }
 
-/** Those that were given up already: the log may go on showing them, and GitHub repeats them no more. */
+/**
+ * Those that were given up already: the log may go on showing them, and GitHub repeats them no
+ * more.
+ */
 export async function findGivenUp(db: Kysely<Database>, guids: readonly string[]): Promise<Set<string>> {
   if (guids.length === 0) return new Set();
   const { rows } = await sql<{ guid: string }>`

@@ -40,7 +40,10 @@ const untilOneWaits = () =>
     return rows.length > 0;
   });
 
-/** Holds the first row until `act` waits for it, and says whether `act` has left the second one free until then. */
+/**
+ * Holds the first row until `act` waits for it, and says whether `act` has left the second one free
+ * until then.
+ */
 async function comesFirst(first: RawBuilder<unknown>, second: RawBuilder<unknown>, act: () => Promise<unknown>): Promise<boolean> {
   const { acting, isFree } = await database.db.transaction().execute(async (trx) => {
     await sql`select ${first} for update`.execute(trx);

@@ -46,6 +46,7 @@ test('a job that its worker’s pool does not serve has a series of its own behi
 
 test('deliveries that can come to the same share a series (B6)', () => {
   const batch = Array.from({ length: 64 }, (_, index) => ({ jobId: index, status: 'pending' as const, place }));
-  // One for whose name is its own and one for the other case, each with one for a worker of another's pool.
+  // One for whose name is its own and one for the other case, each with one for a worker of
+  // another's pool.
   expect(possibleOutcomes(batch).outcomes).toHaveLength(40);
 });

@@ -9,9 +9,10 @@ type Placed = Pick<JobStatement, 'jobId' | 'status'> & Pick<JobResult, 'place'>;
 const BEFORE = [undefined, 'pending', 'running', 'completed', 'failed'] as const;
 
 /**
- * For each delivery its outcome by what storing its job may come to: the statement picks one, and the rule itself stays in one place.
- * `outcomes` has those of all results, one series after the other, where a pool serves the job with those for a refused entity behind; and `choices` the position, from 1, at which a delivery's series begins;
- * most deliveries of a batch share one.
+ * For each delivery its outcome by what storing its job may come to: the statement picks one, and
+ * the rule itself stays in one place. `outcomes` has those of all results, one series after the
+ * other, where a pool serves the job with those for a refused entity behind; and `choices` the
+ * position, from 1, at which a delivery's series begins; most deliveries of a batch share one.
  */
 export function possibleOutcomes(batch: readonly Placed[]): { choices: number[]; outcomes: Outcome[] } {
   const outcomes: Outcome[] = [];
@@ -41,7 +42,10 @@ export function possibleOutcomes(batch: readonly Placed[]): { choices: number[];
   return { choices, outcomes };
 }
 
-/** The SQL that picks one, given (choice, is_refused, is_misused, before, changed) and `outcomes` as a parameter. */
+/**
+ * The SQL that picks one, given (choice, is_refused, is_misused, before, changed) and `outcomes` as
+ * a parameter.
+ */
 export const chosenOutcome = (outcomes: `$${number}`): string =>
   `(${outcomes}::text[])[choice + case when is_refused then ${4 * BEFORE.length} else 0 end + case when is_misused then ${2 * BEFORE.length} else 0 end + changed::integer + case before ${BEFORE.flatMap(
     (before, nth) => (before === undefined ? [] : [`when '${before}' then ${2 * nth}`]),

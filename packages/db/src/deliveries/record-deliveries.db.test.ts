@@ -133,7 +133,8 @@ describe('recordDeliveries', () => {
       suspended_at: new Date('2026-01-02T00:00:00Z'),
       stated_at: new Date('2026-01-02T00:00:00Z'),
     });
-    // GitHub states the end of a suspension with the same instant; the suspension, delivered again, must not bring it back.
+    // GitHub states the end of a suspension with the same instant; the suspension, delivered again,
+    // must not bring it back.
     await record(resumed);
     await record(suspended);
     expect(await installation()).toMatchObject({ suspended_at: null });

@@ -12,8 +12,9 @@ import { storeOtherDeliveries } from './store-other-deliveries.ts';
 import type { Database } from '../schema/tables.ts';
 
 /**
- * Stores a batch of deliveries, all or none, in one transaction: jobs, the workers bound to them, installations, and one event for each
- * delivery, repeated ones included until a body has left enough (A4, A9, B6). Returns the outcomes in the order of the batch.
+ * Stores a batch of deliveries, all or none, in one transaction: jobs, the workers bound to them,
+ * installations, and one event for each delivery, repeated ones included until a body has left
+ * enough. Returns the outcomes in the order of the batch.
  */
 export async function recordDeliveries(
   db: Kysely<Database>,
@@ -25,14 +26,17 @@ export async function recordDeliveries(
   const stored = only === undefined || batch.length > 1 ? undefined : await storeNewJob(db, only, pools);
   if (stored !== undefined) return [stored];
   if (ofJobs.length === batch.length && ofJobs.every(({ parsed }) => parsed.job.runnerName === null)) {
-    // A single statement is its own transaction: a queued job, which somebody waits for, costs one round trip.
+    // A single statement is its own transaction: a queued job, which somebody waits for, costs one
+    // round trip.
     return (await storeJobDeliveries(db, ofJobs, pools)).map(({ outcome }) => outcome);
   }
   return db.transaction().execute(async (trx) => {
     const outcomes: Outcome[] = [];
-    // What tells of entities is rare: then installations are locked and all logins are pinned first, in one order for everybody.
+    // What tells of entities is rare: then installations are locked and all logins are pinned
+    // first, in one order for everybody.
     const refused = batch.some(tellsOfEntity) ? await pinLogins(trx, batch.flatMap(entityOf)) : new Set<number>();
-    // Locks are taken in this order by everybody: the table of installations, logins that are pinned, jobs, installations, workers.
+    // Locks are taken in this order by everybody: the table of installations, logins that are
+    // pinned, jobs, installations, workers.
     const storedJobs: StoredJobs = new Map();
     const stated = batch.flatMap((delivery, index) => (isJobDelivery(delivery) ? [{ ...statementOf(delivery), delivery, index }] : []));
     for (const round of roundsByRunner(stated)) {
@@ -53,10 +57,16 @@ export async function recordDeliveries(
   });
 }
 
-/** An installation, a name, or in passing a job that waits: it writes installations outside of the statement for jobs. */
+/**
+ * An installation, a name, or in passing a job that waits: it writes installations outside of the
+ * statement for jobs.
+ */
 const tellsOfEntity = ({ parsed }: DeliveryToRecord): boolean => parsed.kind !== 'job' && parsed.kind !== 'noted';
 
-/** The entity that bears a login, by this delivery. Not one that has lost the App: it may have lost its name since. */
+/**
+ * The entity that bears a login, by this delivery. Not one that has lost the App: it may have lost
+ * its name since.
+ */
 function entityOf({ parsed }: DeliveryToRecord): NamedEntity[] {
   const isOfUse = parsed.kind !== 'noted' && !(parsed.kind === 'installation' && parsed.statement.isDeleted);
   return isOfUse && parsed.entity !== null ? [parsed.entity] : [];

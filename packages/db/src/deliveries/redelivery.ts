@@ -5,14 +5,20 @@ import { milliseconds } from '../milliseconds.ts';
 
 /** A delivery of which no attempt got through, as the log shows it. */
 export interface FailedDelivery extends LoggedDelivery {
-  /** The newest attempt: the one to be repeated. A whole number as text, for it does not fit a JavaScript number. */
+  /**
+   * The newest attempt: the one to be repeated. A whole number as text, for it does not fit a
+   * JavaScript number.
+   */
   deliveryId: string;
   firstFailedAt: Date;
   lastFailedAt: Date;
   lastStatusCode: number;
 }
 
-/** Remembers failed deliveries; of known ones the newest attempt counts. A new one is due at once. Returns how many were new. */
+/**
+ * Remembers failed deliveries; of known ones the newest attempt counts. A new one is due at once.
+ * Returns how many were new.
+ */
 export async function rememberFailedDeliveries(db: Kysely<Database>, appId: number, failed: readonly FailedDelivery[]): Promise<number> {
   if (failed.length === 0) return 0;
   // Sorted, so that two that write the same rows wait for each other instead of deadlocking.
@@ -46,8 +52,9 @@ const UNRESOLVED = {
 };
 
 /**
- * Resolves deliveries that got through: by the log's word (`delivered`), unless they were found missing here all the same, or because their
- * row is here, for which a replay counts only in that case. Returns how many.
+ * Resolves deliveries that got through: by the log's word (`delivered`), unless they were found
+ * missing here all the same, or because their row is here, for which a replay counts only in that
+ * case. Returns how many.
  */
 export async function resolveDeliveries(db: Kysely<Database>, appId: number, delivered: readonly string[]): Promise<number> {
   const { rows } = await sql`
@@ -64,9 +71,10 @@ export async function resolveDeliveries(db: Kysely<Database>, appId: number, del
 }
 
 /**
- * Our endpoint answers again: what failed before that is asked for at once. Left alone are deliveries whose last request has not shown its
- * result in the log yet, those whose body our endpoint itself refused (400), for it would refuse them again, and for a minute those that
- * fail again and again: each of their failures may be what has the log looked at.
+ * Our endpoint answers again: what failed before that is asked for at once. Left alone are
+ * deliveries whose last request has not shown its result in the log yet, those whose body our
+ * endpoint itself refused (400), for it would refuse them again, and for a minute those that fail
+ * again and again: each of their failures may be what has the log looked at.
  */
 export async function bringForwardRequests(
   db: Kysely<Database>,
@@ -84,12 +92,15 @@ export async function bringForwardRequests(
 /** A delivery that failed again for a passing reason is asked for at once so many times. */
 const REQUESTS_AT_ONCE = 2;
 
-/** Later requests for it are a minute apart at least, which is what `requestsOfLastMinute` counts on. */
+/**
+ * Later requests for it are a minute apart at least, which is what `requestsOfLastMinute` counts
+ * on.
+ */
 const mayBeAskedAtOnce = sql`(requests <= ${REQUESTS_AT_ONCE} or last_requested_at < now() - interval '1 minute')`;
 
 /**
- * How often a delivery that was asked for in the last minute was asked for in it, at most. A spacing of less than a minute is for tests, and
- * is not counted.
+ * How often a delivery that was asked for in the last minute was asked for in it, at most. A
+ * spacing of less than a minute is for tests, and is not counted.
  */
 const requestsOfLastMinute = sql`case when requests <= ${REQUESTS_AT_ONCE} + 1 then requests else 1 end`;
 
@@ -103,7 +114,10 @@ export async function wasAskedFor(db: Kysely<Database>, appId: number, ms: numbe
   return rows.length > 0;
 }
 
-/** True while deliveries of the App wait for their next request although a success would have them asked for at once. */
+/**
+ * True while deliveries of the App wait for their next request although a success would have them
+ * asked for at once.
+ */
 export async function hasWaitingRedeliveries(db: Kysely<Database>, appId: number): Promise<boolean> {
   const { rows } = await sql`
     select from unresolved_deliveries
@@ -111,7 +125,10 @@ export async function hasWaitingRedeliveries(db: Kysely<Database>, appId: number
   return rows.length > 0;
 }
 
-/** Of deliveries that were asked for in vain the newest one, or none: when it gets through, our endpoint is back. */
+/**
+ * Of deliveries that were asked for in vain the newest one, or none: when it gets through, our
+ * endpoint is back.
+ */
 export async function findProbe(db: Kysely<Database>, appId: number): Promise<DueRedelivery[]> {
   const { rows } = await sql<DueRedelivery>`
     select ${DUE} from unresolved_deliveries
@@ -128,7 +145,10 @@ export async function findRememberedDeliveries(db: Kysely<Database>, appId: numb
   return new Set(rows.map(({ guid }) => guid));
 }
 
-/** Has deliveries asked for that our own events lack, whatever GitHub says of them: at once, and until their rows are here. */
+/**
+ * Has deliveries asked for that our own events lack, whatever GitHub says of them: at once, and
+ * until their rows are here.
+ */
 export async function askForMissingDeliveries(db: Kysely<Database>, appId: number, missing: readonly FailedDelivery[]): Promise<void> {
   await rememberFailedDeliveries(db, appId, missing);
   await sql`
@@ -152,8 +172,9 @@ export interface DueRedelivery {
 const DUE = sql`guid, delivery_id::text as "deliveryId", event, action, requests`;
 
 /**
- * What is to be asked for now, jobs that wait first; never more than `perMinute` less the requests of the last minute.
- * `earlyMs` lets a request be made that much before its time, so that a cycle which comes a moment early does not skip it.
+ * What is to be asked for now, jobs that wait first; never more than `perMinute` less the requests
+ * of the last minute. `earlyMs` lets a request be made that much before its time, so that a cycle
+ * which comes a moment early does not skip it.
  */
 export async function findDueRedeliveries(
   db: Kysely<Database>,
@@ -200,7 +221,10 @@ export async function hasDueBeside(db: Kysely<Database>, appId: number, guids: r
   return rows.length > 0;
 }
 
-/** For how long the oldest failed delivery of any App has been unresolved, in seconds; 0 if there is none. */
+/**
+ * For how long the oldest failed delivery of any App has been unresolved, in seconds; 0 if there is
+ * none.
+ */
 export async function oldestUnresolvedSeconds(db: Kysely<Database>): Promise<number> {
   const { rows } = await sql<{ seconds: number | null }>`
     select extract(epoch from now() - min(first_failed_at))::float8 as seconds

@@ -4,14 +4,15 @@ import type { DeliveryToRecord } from './delivery-to-record.ts';
 import type { Database } from '../schema/tables.ts';
 
 /**
- * How many events one body leaves. GitHub itself repeats a delivery a few times in a day, and each of these is told. Somebody who has captured
- * a body may send it as often as they like: what comes beyond is counted by the metric alone, and no table grows.
+ * How many events one body leaves. GitHub itself repeats a delivery a few times in a day, and each
+ * of these is told. Somebody who has captured a body may send it as often as they like: what comes
+ * beyond is counted by the metric alone, and no table grows.
  */
 const MOST_EVENTS = 20;
 
 /**
- * Of deliveries that are stored together, for each: how many before it have the same body, and the GUID under which that came first. Goes into
- * a select list, and needs the window SAME_BODY.
+ * Of deliveries that are stored together, for each: how many before it have the same body, and the
+ * GUID under which that came first. Goes into a select list, and needs the window SAME_BODY.
  */
 export const AMONG_GIVEN = 'row_number() over same_body - 1 as nth, first_value(delivery_guid) over same_body as first_given';
 export const SAME_BODY = 'window same_body as (partition by body_digest order by position)';
@@ -22,14 +23,18 @@ const SAID_OF_NO_JOB = 'given.job_id is null and job_id is null and body_digest 
 
 const eventsThat = (fit: string): string => `(select id, delivery_guid from installation_events where ${fit} limit ${MOST_EVENTS})`;
 
-/** GitHub's log has this GUID too, so that redelivery may ask for it until it bears an event of this body. An outsider can put nothing into that log. */
+/**
+ * GitHub's log has this GUID too, so that redelivery may ask for it until it bears an event of this
+ * body. An outsider can put nothing into that log.
+ */
 const IS_ASKED_FOR = `exists (select from unresolved_deliveries where (app_id, guid) = (given.app_id, given.delivery_guid))
   and not exists (select from installation_events
     where delivery_guid = given.delivery_guid and source = 'webhook' and body_digest = given.body_digest)`;
 
 /**
- * Joins to each row of `given`, which has AMONG_GIVEN, what is known of its body: `is_known`; `is_repeated`, if it first came under another
- * GUID; `leaves_row`, unless it has left enough. The limits keep it a look-up, whatever is known of the table when it is planned.
+ * Joins to each row of `given`, which has AMONG_GIVEN, what is known of its body: `is_known`;
+ * `is_repeated`, if it first came under another GUID; `leaves_row`, unless it has left enough. The
+ * limits keep it a look-up, whatever is known of the table when it is planned.
  */
 export const comparedWith = (...places: readonly string[]): string => `cross join lateral (
     select count(id) + given.nth > 0 as is_known,
@@ -44,7 +49,9 @@ export const payloadUnlessRepeated = (payloads: `$${number}`): string =>
 
 /** What is known of a body. */
 export interface KnownBody {
-  /** It, or its delivery in other bytes, was stored before; or it comes earlier in the same batch. */
+  /**
+   * It, or its delivery in other bytes, was stored before; or it comes earlier in the same batch.
+   */
   readonly isKnown: boolean;
   /** It first came under another GUID. */
   readonly isRepeated: boolean;
@@ -52,8 +59,9 @@ export interface KnownBody {
 }
 
 /**
- * The delivery itself was stored before. The version before this one wrote no digest, and GitHub repeats a delivery in other bytes once its content type
- * was changed. A replay under its GUID is not the delivery.
+ * The delivery itself was stored before. The version before this one wrote no digest, and GitHub
+ * repeats a delivery in other bytes once its content type was changed. A replay under its GUID is
+ * not the delivery.
  */
 const WAS_STORED = `given.job_id is null and exists (select from installation_events
   where delivery_guid = given.delivery_guid and source = 'webhook' and event = given.event

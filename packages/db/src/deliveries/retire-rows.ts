@@ -21,16 +21,18 @@ export interface RetiredEvents {
 }
 
 /**
- * What happened to installations, and failed authentications. A delivery's event is a header that nobody signed: of deliveries only those count
- * whose body was read as such an event, and a repeated body says nothing new.
+ * What happened to installations, and failed authentications. A delivery's event is a header that
+ * nobody signed: of deliveries only those count whose body was read as such an event, and a
+ * repeated body says nothing new.
  */
 const isKept = sql`case when source = 'webhook'
   then split_part(event, '.', 1) in ('installation', 'installation_repositories', 'installation_target') and outcome <> 'repeated_body'
   else starts_with(event, 'installation') or starts_with(event, 'auth_attempt.') or event in ('discovered.installed', 'discovered.uninstalled') end`;
 
 /**
- * Removes the events older than `keepDays` among the next `batch` after the one named, in order of their ids, but keeps those of installations
- * and of failed authentications for ever (E7). Ids rise with time, so nothing is read twice and no younger event is read but one.
+ * Removes the events older than `keepDays` among the next `batch` after the one named, in order of
+ * their ids, but keeps those of installations and of failed authentications for ever. Ids rise with
+ * time, so nothing is read twice and no younger event is read but one.
  */
 export async function retireEvents(
   db: Kysely<Database>,
@@ -57,8 +59,9 @@ export async function retireEvents(
 }
 
 /**
- * Ended jobs that may go: old, of no live worker, and of no run that goes on. What lives is read once for all of them: `not in` is hashed,
- * while `not exists` goes through all that lives for each job.
+ * Ended jobs that may go: old, of no live worker, and of no run that goes on. What lives is read
+ * once for all of them: `not in` is hashed, while `not exists` goes through all that lives for each
+ * job.
  */
 const isOver = (keepDays: number) => sql`
   j.created_at < ${daysAgo(keepDays)} and j.updated_at < ${daysAgo(keepDays)} and ${sql.raw(hasEnded('j'))} and not j.wants_worker
@@ -67,7 +70,10 @@ const isOver = (keepDays: number) => sql`
     where ${LIVE} and of.id is not null)
   and j.run_id not in (select run_id from jobs where ${isUnended('jobs')})`;
 
-/** Removes ended jobs that nothing has changed for `keepDays`, the oldest first, at most `batch`. Fewer than that: none is left (E7). */
+/**
+ * Removes ended jobs that nothing has changed for `keepDays`, the oldest first, at most `batch`.
+ * Fewer than that: none is left.
+ */
 export async function retireJobs(db: Kysely<Database>, { keepDays, batch }: { keepDays: number; batch: number }): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from jobs where job_id = any (array(

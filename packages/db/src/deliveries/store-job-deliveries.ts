@@ -41,8 +41,9 @@ const STORE_JOB_DELIVERIES = preparedText(`with ${STORING_JOBS}, given as materi
     from told order by position`);
 
 /**
- * Stores deliveries of jobs, of which no job may have two runners among them: the jobs, what they mention of installations, and the
- * events, in one statement and so in one round trip and one commit. Returns what came of each delivery, in order.
+ * Stores deliveries of jobs, of which no job may have two runners among them: the jobs, what they
+ * mention of installations, and the events, in one statement and so in one round trip and one
+ * commit. Returns what came of each delivery, in order.
  */
 export async function storeJobDeliveries(
   db: Kysely<Database>,

@@ -37,7 +37,8 @@ describe('storeNewJob', () => {
   afterAll(() => database.drop());
   beforeEach(async () => {
     for (const table of ['jobs', 'installation_events', 'installations'] as const) await database.db.deleteFrom(table).execute();
-    // Whatever Paddock hears first of an entity goes the long way, which learns of the installation.
+    // Whatever Paddock hears first of an entity goes the long way, which learns of the
+    // installation.
     await recordDeliveries(database.db, [deliveryOf(900, 'completed')], pools);
   });
 
@@ -54,7 +55,8 @@ describe('storeNewJob', () => {
     await database.db.deleteFrom('jobs').execute();
     await database.db.deleteFrom('installation_events').execute();
 
-    // Two deliveries go the long way; the other one is of a job that no pool serves, and has no row.
+    // Two deliveries go the long way; the other one is of a job that no pool serves, and has no
+    // row.
     const batch = [queued, deliveryOf(902, 'queued', {}, { labels: ['windows'] })];
     expect(await recordDeliveries(database.db, batch, pools)).toEqual(['job_stored', 'ignored_no_label']);
     const { jobs, events } = await written();

@@ -29,9 +29,10 @@ const STORE_NEW_JOB = preparedText(`with ${storingNewJob(`${isKnownInstallation}
     ) select job_id from written`);
 
 /**
- * Stores a delivery that comes alone and tells of a new job that waits, which is what a person waits for: in one statement, for half of
- * what the statement for all cases costs. Gives undefined, and has written nothing, if it is no such delivery: its job is known, is served
- * by no pool, has begun, or its installation or its entity's name is not the one that is known.
+ * Stores a delivery that comes alone and tells of a new job that waits, which is what a person
+ * waits for: in one statement, for half of what the statement for all cases costs. Gives undefined,
+ * and has written nothing, if it is no such delivery: its job is known, is served by no pool, has
+ * begun, or its installation or its entity's name is not the one that is known.
  */
 export async function storeNewJob(db: Kysely<Database>, delivery: JobDelivery, pools: CurrentPools): Promise<Outcome | undefined> {
   const [facts] = foldJobStatements([statementOf(delivery)]);

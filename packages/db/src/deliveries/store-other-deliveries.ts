@@ -67,8 +67,9 @@ export async function storeOtherDeliveries(
 const REDUCED: ReadonlySet<Outcome> = new Set<Outcome>(NOT_SERVED);
 
 /**
- * The installation of a delivery that may give a repository once more, or take it: GitHub's body is then that of an earlier one. A replay's is too, so
- * nothing else is taken from it, and no more often than the body leaves rows.
+ * The installation of a delivery that may give a repository once more, or take it: GitHub's body is
+ * then that of an earlier one. A replay's is too, so nothing else is taken from it, and no more
+ * often than the body leaves rows.
  */
 function givenAgain({ parsed, appId }: DeliveryToRecord, known: KnownBody | undefined) {
   if (parsed.kind !== 'installation' || !parsed.event.startsWith('installation_repositories.')) return [];

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 
-/** A call in an App's own name that GitHub refused (C9). */
+/** A call in an App's own name that GitHub refused. */
 export interface AppAuthFailure {
   appId: number;
   /** Method and path of the refused call. */
@@ -11,7 +11,10 @@ export interface AppAuthFailure {
   message: string;
 }
 
-/** Appends the event row that says why the App stopped working; no entity is named, for all of its entities are struck. */
+/**
+ * Appends the event row that says why the App stopped working; no entity is named, for all of its
+ * entities are struck.
+ */
 export async function recordAppAuthFailure(db: Kysely<Database>, failure: AppAuthFailure): Promise<void> {
   const notFound = failure.httpStatus === 404;
   await db

@@ -19,8 +19,8 @@ export async function findAppInstallations(db: Kysely<Database>, appId: number):
 }
 
 /**
- * Writes what GitHub said when it was asked about installations, with an event for each (A12): as a statement of the moment of asking, so
- * that a delivery of a later change stands.
+ * Writes what GitHub said when it was asked about installations, with an event for each: as a
+ * statement of the moment of asking, so that a delivery of a later change stands.
  */
 export async function repairInstallations(trx: Transaction<Database>, statements: readonly InstallationToStore[]): Promise<void> {
   if (statements.length === 0) return;

@@ -1,11 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * Joins, as `i`, the App and installation through which GitHub is asked for a row's entity today (A12). They are configured here,
- * installed and not suspended; the row's own come before any other, then the latest stated. Where nothing is known of the entity, the
- * row's own installation stands. Both columns are null where no App may be used.
+ * Joins, as `i`, the App and installation through which GitHub is asked for a row's entity today.
+ * They are configured here, installed and not suspended; the row's own come before any other, then
+ * the latest stated. Where nothing is known of the entity, the row's own installation stands. Both
+ * columns are null where no App may be used.
  *
- * `row` is an alias with `entity_id`, and with what it has of its `own`: `app_id` and `installation_id`, only the former, or neither.
+ * `row` is an alias with `entity_id`, and with what it has of its `own`: `app_id` and
+ * `installation_id`, only the former, or neither.
  */
 export function installationToday(
   row: string,
@@ -29,11 +31,17 @@ const unlessKnown = (of: (column: string) => RawBuilder<unknown>, appIds: readon
         select ${of('app_id')}, ${of('installation_id')}, null
         where ${of('app_id')} = any(${appIds}::bigint[]) and not exists (select from installations known where known.entity_id = ${of('entity_id')})`;
 
-/** For a WHERE: the App of this row of `installations` is configured here, installed and not suspended. */
+/**
+ * For a WHERE: the App of this row of `installations` is configured here, installed and not
+ * suspended.
+ */
 export const isUsable = (alias: string, appIds: readonly number[]): RawBuilder<boolean> =>
   sql`${sql.ref(`${alias}.deleted_at`)} is null and ${sql.ref(`${alias}.suspended_at`)} is null and ${sql.ref(`${alias}.app_id`)} = any(${appIds}::bigint[])`;
 
-/** The login of a row's entity as it was told last, by whichever App; without it, the name that the row bears. */
+/**
+ * The login of a row's entity as it was told last, by whichever App; without it, the name that the
+ * row bears.
+ */
 export const loginToday = (row: string): RawBuilder<string> =>
   sql.raw(`coalesce((select login from installations where entity_id = ${row}.entity_id and deleted_at is null
         order by greatest(stated_at, login_stated_at) desc limit 1), ${row}.entity_name)`);

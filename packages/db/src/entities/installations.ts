@@ -3,7 +3,10 @@ import { CompiledQuery, sql, type Transaction } from 'kysely';
 import { preparedText } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 
-/** GitHub's statement about an installation as a whole. `statedAt` is the payload's own instant, null the time of its arrival. */
+/**
+ * GitHub's statement about an installation as a whole. `statedAt` is the payload's own instant,
+ * null the time of its arrival.
+ */
 export interface InstallationToStore {
   readonly appId: number;
   readonly entity: Entity;
@@ -14,13 +17,17 @@ export interface InstallationToStore {
   readonly statedAt: string | null;
 }
 
-/** As of when the login of the row `e` was said: what was said before, and is heard again or late, does not change it. */
+/**
+ * As of when the login of the row `e` was said: what was said before, and is heard again or late,
+ * does not change it.
+ */
 const NAMED_AT = 'greatest(e.stated_at, e.login_stated_at)';
 
 /**
- * Brings installations up to date. Of one entity and App a later installation replaces an earlier one, a deletion is final, and otherwise
- * the later statement counts; one of the same instant is taken too, for GitHub states a suspension and its end within one second. So
- * whoever calls leaves out repeated deliveries. `statements` are applied in their order.
+ * Brings installations up to date. Of one entity and App a later installation replaces an earlier
+ * one, a deletion is final, and otherwise the later statement counts; one of the same instant is
+ * taken too, for GitHub states a suspension and its end within one second. So whoever calls leaves
+ * out repeated deliveries. `statements` are applied in their order.
  */
 export async function storeInstallations(trx: Transaction<Database>, statements: readonly InstallationToStore[]): Promise<void> {
   const sorted = statements.toSorted((a, b) => a.entity.id - b.entity.id || a.appId - b.appId);
@@ -45,7 +52,10 @@ export async function storeInstallations(trx: Transaction<Database>, statements:
   }
 }
 
-/** Of these installations others repositories are shown now, which is no news of the installation itself: discovery lists them at once. */
+/**
+ * Of these installations others repositories are shown now, which is no news of the installation
+ * itself: discovery lists them at once.
+ */
 export async function noteOtherRepositories(
   trx: Transaction<Database>,
   installations: readonly Pick<InstallationToStore, 'appId' | 'entity' | 'installationId'>[],
@@ -62,8 +72,9 @@ export async function noteOtherRepositories(
 }
 
 /**
- * Keeps others from writing installations until the transaction ends. A transaction takes this before any row: its jobs' mentions and its
- * statements are two passes over the entities, and two such transactions would wait for each other. `pinLogins` takes it for them.
+ * Keeps others from writing installations until the transaction ends. A transaction takes this
+ * before any row: its jobs' mentions and its statements are two passes over the entities, and two
+ * such transactions would wait for each other. `pinLogins` takes it for them.
  */
 export async function lockInstallations(trx: Transaction<Database>): Promise<void> {
   await sql`lock table installations in share row exclusive mode`.execute(trx);
@@ -76,20 +87,27 @@ export interface InstallationMention {
   readonly installationId: number;
   /** When GitHub said so, to the second; null: now. */
   readonly statedAt: string | null;
-  /** It is what the delivery is about: of what was said in one second this counts, for a job may still bear the old name. */
+  /**
+   * It is what the delivery is about: of what was said in one second this counts, for a job may
+   * still bear the old name.
+   */
   readonly isRename?: true;
 }
 
 /**
- * Learns installations from what mentions them: an App that was installed before Paddock, a reinstallation, a new name. A row made so is
- * dated 1970, so that whatever GitHub states of the installation itself replaces it, but for a login that was said later. Where nothing is
- * new, no row is locked.
+ * Learns installations from what mentions them: an App that was installed before Paddock, a
+ * reinstallation, a new name. A row made so is dated 1970, so that whatever GitHub states of the
+ * installation itself replaces it, but for a login that was said later. Where nothing is new, no
+ * row is locked.
  */
 export async function noteInstallations(trx: Transaction<Database>, mentions: readonly InstallationMention[]): Promise<void> {
   if (mentions.length > 0) await trx.executeQuery(CompiledQuery.raw(NOTE_INSTALLATIONS, [mentionsParameter(mentions)]));
 }
 
-/** The value of `mentions` below: of each entity and App what was said last, which is most often a single row of a whole batch. */
+/**
+ * The value of `mentions` below: of each entity and App what was said last, which is most often a
+ * single row of a whole batch.
+ */
 export function mentionsParameter(mentions: readonly InstallationMention[]): string {
   const newest = new Map<string, InstallationMention>();
   for (const mention of mentions) {
@@ -117,8 +135,8 @@ function isNewer(a: InstallationMention, b: InstallationMention): boolean {
 }
 
 /**
- * The same as a query for other statements, which may have a condition of their own for writing anything. A renaming counts as said after all
- * else of its second.
+ * The same as a query for other statements, which may have a condition of their own for writing
+ * anything. A renaming counts as said after all else of its second.
  */
 export const notingInstallations = (mentions: `$${number}`, condition = 'true'): string => `
     insert into installations as e (entity_id, app_id, installation_id, login, entity_type, stated_at, login_stated_at)

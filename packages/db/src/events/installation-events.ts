@@ -62,17 +62,23 @@ export function toRow(event: Omit<EventToAppend, 'source' | 'outcome' | 'payload
   };
 }
 
-/** The query that appends, for other statements. `events` has the columns of an event, its source and outcome; `payload` is an expression. */
+/**
+ * The query that appends, for other statements. `events` has the columns of an event, its source
+ * and outcome; `payload` is an expression.
+ */
 export const appendingEvents = (events: string, payload: string): string => `
     insert into installation_events (source, outcome, ${EVENT_NAMES}, payload)
     select source, outcome, ${EVENT_NAMES}, ${payload} from (${events}) events`;
 
-/** The payload of the event at `position`, from 1, of those in the parameter that `jsonArray` fills. */
+/**
+ * The payload of the event at `position`, from 1, of those in the parameter that `jsonArray` fills.
+ */
 export const payloadOf = (payloads: `$${number}`): string => `${payloads}::jsonb -> (position - 1)::integer`;
 
 /**
- * Payloads are JSON already: as one JSON array nothing in them has to be escaped, and a prepared statement takes any number of them. In the
- * binary form of JSONB, a version and the text, so that bytes that came over the wire go on as they are.
+ * Payloads are JSON already: as one JSON array nothing in them has to be escaped, and a prepared
+ * statement takes any number of them. In the binary form of JSONB, a version and the text, so that
+ * bytes that came over the wire go on as they are.
  */
 export function jsonArray(payloads: readonly (string | Buffer)[]): Buffer {
   const parts = payloads.flatMap((payload, index) => [index === 0 ? OPEN : COMMA, bytesOf(payload)]);
@@ -107,9 +113,11 @@ export interface LoggedDelivery {
 }
 
 /**
- * SQL: the event `e` is the delivery of GitHub's log whose columns are given. Nobody has signed the GUID that a delivery bears, so it says only
- * together with what the body has said that this very delivery came. A body that came under another GUID before is most likely a replay, and counts
- * only where `countsReplays`: GitHub calls the delivery successful, so that its row may be just that.
+ * SQL: the event `e` is the delivery of GitHub's log whose columns are given. Nobody has signed the
+ * GUID that a delivery bears, so it says only together with what the body has said that this very
+ * delivery came. A body that came under another GUID before is most likely a replay, and counts
+ * only where `countsReplays`: GitHub calls the delivery successful, so that its row may be just
+ * that.
  */
 export const isArrivalOf = (
   log: { guid: string; event: string; action: string; installationId: string; repositoryId: string },

@@ -37,7 +37,7 @@ const SCHEMA = {
   paddock_migration_needed: { help: '1 while the schema of the database is older than this service: run `pnpm db:migrate`' },
 } satisfies DeclaredGauges;
 
-/** Declares them; they are read at each scrape, and absent while PostgreSQL cannot be asked (H5). */
+/** Declares them; they are read at each scrape, and absent while PostgreSQL cannot be asked. */
 export function declareSharedGauges(metrics: Metrics, db: Kysely<Database>): void {
   metrics.readings(SHARED, () => readSharedState(db));
   // By itself: with an older schema the other statement may fail.

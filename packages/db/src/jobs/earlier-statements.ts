@@ -3,7 +3,10 @@ import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 
-/** What the stored deliveries say of these jobs, for a job whose deliveries were only recorded until now. */
+/**
+ * What the stored deliveries say of these jobs, for a job whose deliveries were only recorded until
+ * now.
+ */
 export async function findEarlierStatements(trx: Transaction<Database>, jobIds: readonly number[]): Promise<DeliveredStatement[]> {
   const { rows } = await sql<{ appId: number; guid: string | null; payload: unknown }>`
     select app_id as "appId", delivery_guid as guid, payload from installation_events

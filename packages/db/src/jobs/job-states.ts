@@ -3,12 +3,18 @@ import { isLive } from '../workers/worker-states.ts';
 
 // SQL about a row of `jobs`, by its alias.
 
-/** The job has ended, as text for statements that are composed once. A failed job can be revived by a look-up. */
+/**
+ * The job has ended, as text for statements that are composed once. A failed job can be revived by
+ * a look-up.
+ */
 export const hasEnded = (job: string): string => `${job}.status in ('completed', 'failed')`;
 
 /** The job waits or runs. */
 export const isUnended = (job: string) => sql.raw<boolean>(`${job}.status in ('pending', 'running')`);
 
-/** The runner of job `j` may still be at work: its worker lives, and its container was not seen to end. */
+/**
+ * The runner of job `j` may still be at work: its worker lives, and its container was not seen to
+ * end.
+ */
 export const hasLiveRunner = sql<boolean>`exists (
   select from workers w where w.pod_name = j.k8s_pod and ${isLive('w')} and w.runner_ended_at is null)`;

@@ -16,7 +16,7 @@ export interface JobToLookUp {
   readonly repoFullName: string;
   readonly entityId: number;
   readonly entityType: EntityType;
-  /** Today's (A12). */
+  /** Today's. */
   readonly login: string;
   readonly installationId: number;
   readonly appId: number;
@@ -25,7 +25,9 @@ export interface JobToLookUp {
   readonly wantsWorker: boolean;
   /** The worker that is bound to it is alive, and its runner has not ended. */
   readonly hasWorker: boolean;
-  /** GitHub called it queued when it was asked before, long enough ago; the same for not knowing it. */
+  /**
+   * GitHub called it queued when it was asked before, long enough ago; the same for not knowing it.
+   */
   readonly wasQueued: boolean;
   /** GitHub has answered for it before; what it is called may be a delivery's word. */
   readonly wasLookedUp: boolean;
@@ -39,27 +41,36 @@ export interface LookUpQuery {
   readonly batch: number;
   /** So many of the oldest waiting jobs of a key with an unexplained end. */
   readonly perKey: number;
-  /** A second answer counts as one only if it comes so much later than the first, in milliseconds (A6). */
+  /**
+   * A second answer counts as one only if it comes so much later than the first, in milliseconds.
+   */
   readonly secondLookMs: number;
   /** The Apps that are configured here. */
   readonly appIds: readonly number[];
 }
 
 /**
- * A worker's unexplained end, or its stop without a job; and those waiting jobs of its key that it may have run, or that wait no more. An
- * answer counts if it is younger than the row's last change: that is PostgreSQL's own time, while the end is the node's. The row of a
- * worker that is being stopped goes on changing.
+ * A worker's unexplained end, or its stop without a job; and those waiting jobs of its key that it
+ * may have run, or that wait no more. An answer counts if it is younger than the row's last change:
+ * that is PostgreSQL's own time, while the end is the node's. The row of a worker that is being
+ * stopped goes on changing.
  */
 const unexplainedEnds = sql`
   unexplained_until is not null and unexplained_until > now() and assigned_at is null`;
 const toldAt = sql`case when stopping_at is null then updated_at else stopping_at - ${WORD_OF_GITHUB} end`;
-/** Only jobs from before that come into question: one that came after a worker's stop was asked for is none that the worker could have had. */
+/**
+ * Only jobs from before that come into question: one that came after a worker's stop was asked for
+ * is none that the worker could have had.
+ */
 const cameUntil = sql`coalesce(stopping_at, 'infinity')`;
 /** GitHub can be asked about job `j` through `i`. */
 const mayAsk = sql`i.app_id is not null and not ${isLeftAlone({ appId: 'i.app_id', entityId: 'j.entity_id', repoId: 'j.repo_id' })}`;
 const isUnanswered = sql`(looked_up_at is null or looked_up_at < ends.told_at)`;
 
-/** The jobs that GitHub is to be asked about now: those that are due, and the oldest that an unexplained end may have run (C3). */
+/**
+ * The jobs that GitHub is to be asked about now: those that are due, and the oldest that an
+ * unexplained end may have run.
+ */
 export async function findJobsToLookUp(db: Kysely<Database>, { batch, perKey, secondLookMs, appIds }: LookUpQuery): Promise<JobToLookUp[]> {
   const { rows } = await sql<JobToLookUp>`
     with due as (
@@ -102,11 +113,12 @@ export interface JoblessEnd {
 }
 
 /**
- * Ends the grace of unexplained ends once GitHub has said that they ran none of their key's oldest waiting jobs: these are still queued,
- * and need workers of their own (C3). A stopped worker's grace is also over when none of those jobs still waits. GitHub must say twice that
- * it does not know a job. Takes the workers of one entity in one pool only, so that what else its
- * transaction locks for them is never locked in another order. Returns them, and wakes the matcher; none: no more are left, or they have changed
- * meanwhile.
+ * Ends the grace of unexplained ends once GitHub has said that they ran none of their key's oldest
+ * waiting jobs: these are still queued, and need workers of their own. A stopped worker's grace is
+ * also over when none of those jobs still waits. GitHub must say twice that it does not know a job.
+ * Takes the workers of one entity in one pool only, so that what else its transaction locks for
+ * them is never locked in another order. Returns them, and wakes the matcher; none: no more are
+ * left, or they have changed meanwhile.
  */
 export async function endAnsweredGraces(trx: Transaction<Database>, perKey: number): Promise<JoblessEnd[]> {
   const { rows } = await sql<JoblessEnd>`

@@ -22,9 +22,10 @@ export interface StoredJob {
   readonly isMisused: boolean;
 }
 
-// pending -> running -> completed | failed: this statement moves forward only. Only a look-up brings a failed job back to pending. `e` is the
-// row, `excluded` what GitHub says now. Each column ends the same in any order of the statements: where two contradict each other, a
-// comparison decides and not their arrival.
+// pending -> running -> completed | failed: this statement moves forward only. Only a look-up
+// brings a failed job back to pending. `e` is the row, `excluded` what GitHub says now. Each column
+// ends the same in any order of the statements: where two contradict each other, a comparison
+// decides and not their arrival.
 const ended = hasEnded('e');
 const isEnd = `excluded.status = 'completed'`;
 // The end names the runner for good; before it, the later start does.
@@ -34,12 +35,14 @@ const isNewRunner = `(excluded.runner_name is not null and (e.runner_name is nul
 // A job ends once: of two ends that GitHub states, the earlier one is it.
 const isEarlierEnd = `(e.status = 'completed' and ${isEnd} and (excluded.completed_at, coalesce(excluded.conclusion, '') collate "C")
   < (e.completed_at, coalesce(e.conclusion, '') collate "C"))`;
-// A repeated in_progress is old news; without this it would take back a demand that GitHub itself has confirmed since (A6).
+// A repeated in_progress is old news; without this it would take back a demand that GitHub itself
+// has confirmed since.
 const isSameRun = `(e.status = 'running' and excluded.status = 'running'
   and excluded.runner_name is not distinct from e.runner_name and excluded.started_at is not distinct from e.started_at)`;
 const clearsDemand = `(excluded.status <> 'pending' and not ${isSameRun})`;
 
-// Under a newer pools document a job that still waits may belong elsewhere (B4); one that has begun stays where it ran.
+// Under a newer pools document a job that still waits may belong elsewhere; one that has begun
+// stays where it ran.
 const isMoved = `(e.wants_worker and not ${clearsDemand} and excluded.pools_version > e.pools_version
   and (excluded.k8s_pool, excluded.scope_repo_id) is distinct from (e.k8s_pool, e.scope_repo_id))`;
 
@@ -92,17 +95,22 @@ const assignments = Object.entries({ ...placement, ...demand, ...history })
 const currentHistory = Object.keys(history)
   .map((column) => `e.${column}`)
   .join(', ');
-// Place and demand move as a whole, which is said without their columns: expressions cost each run of the statement, used or not.
+// Place and demand move as a whole, which is said without their columns: expressions cost each run
+// of the statement, used or not.
 const isChanged = `(${isMoved} or (${clearsDemand} and (e.wants_worker or e.lookup_due_at is not null or e.seen_queued_at is not null))
   or (${currentHistory}) is distinct from (${Object.values(history).join(', ')}))`;
 
 /**
- * Before the job of an old delivery is demand, GitHub is asked; its one answer suffices, for the delivery is the first sighting. What the
- * reconciler finds has no delivery: GitHub has just said it.
+ * Before the job of an old delivery is demand, GitHub is asked; its one answer suffices, for the
+ * delivery is the first sighting. What the reconciler finds has no delivery: GitHub has just said
+ * it.
  */
 const isOld = `(status = 'pending' and delivery_guid is not null and queued_at < now() - interval '${OLD_AFTER_MS} milliseconds') is true`;
 
-/** A job without a row gets one. `placed` has what is stated of the jobs and where each belongs; what a known job gets follows. */
+/**
+ * A job without a row gets one. `placed` has what is stated of the jobs and where each belongs;
+ * what a known job gets follows.
+ */
 const insertingJobs = (placed: string): string => `
       insert into jobs as e (job_id, status, wants_worker, entity_id, entity_name, entity_type, repo_id, repo_full_name, app_id,
         installation_id, job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version, run_id, run_attempt, job_name, workflow_name,
@@ -115,20 +123,26 @@ const insertingJobs = (placed: string): string => `
       from ${placed}
       on conflict (job_id) do`;
 
-// Anybody may give a runner of their own one of our names: the runner's id decides where both know it. A worker is told its runner's id before
-// its pod is made, so that one without an id whose pod was never seen has no runner that could work. Only an adopted one has no id for good.
+// Anybody may give a runner of their own one of our names: the runner's id decides where both know
+// it. A worker is told its runner's id before its pod is made, so that one without an id whose pod
+// was never seen has no runner that could work. Only an adopted one has no id for good.
 const isItsRunner = `case when runner_id is null then status <> 'pending' or pod_uid is not null else runner_id = coalesce(stated.runner_id, runner_id) end`;
 
 /**
- * The one statement that writes what GitHub says of jobs (A5, A6): a row is inserted, moved forward, filled in, or left alone. Saying the
- * same again changes nothing, `updated_at` included, and the order of what is said makes no difference.
+ * The one statement that writes what GitHub says of jobs: a row is inserted, moved forward, filled
+ * in, or left alone. Saying the same again changes nothing, `updated_at` included, and the order of
+ * what is said makes no difference.
  *
- * `jobs` holds each job once, sorted by id: rows are locked in that order by everybody, after any login that is pinned and before any worker. Only the INSERT locks any,
- * one after the other; locking those that exist beforehand would be a second order, and deadlocks. Workers are only read here.
+ * `jobs` holds each job once, sorted by id: rows are locked in that order by everybody, after any
+ * login that is pinned and before any worker. Only the INSERT locks any, one after the other;
+ * locking those that exist beforehand would be a second order, and deadlocks. Workers are only read
+ * here.
  *
- * These are the statement's queries, as text that is put together once; the last, `stored`, has a row for each job: (job_id, before,
- * changed, worker, is_unbound, is_refused, is_misused). A row that came into being since the statement began is not among those read, yet it was there before.
- * What exists is looked up row by row (`limit 1` keeps it so): a plan that is made once must be right for tables of any size.
+ * These are the statement's queries, as text that is put together once; the last, `stored`, has a
+ * row for each job: (job_id, before, changed, worker, is_unbound, is_refused, is_misused). A row
+ * that came into being since the statement began is not among those read, yet it was there before.
+ * What exists is looked up row by row (`limit 1` keeps it so): a plan that is made once must be
+ * right for tables of any size.
  */
 export const STORING_JOBS = `
     stated as (
@@ -182,9 +196,11 @@ export const jobParameters = (jobs: readonly JobToStore[], poolsVersion: number)
 ];
 
 /**
- * The statement's short form, for one job of which nothing is known: for the many expressions on what becomes of a known job PostgreSQL pays
- * with every run, used or not, and a job that somebody waits for is most often new and comes alone. A job that has a row, or does not fulfil
- * the `condition` on `stated`, is left alone; then the query `written` has no row. The job has a pool, an installation, and no runner.
+ * The statement's short form, for one job of which nothing is known: for the many expressions on
+ * what becomes of a known job PostgreSQL pays with every run, used or not, and a job that somebody
+ * waits for is most often new and comes alone. A job that has a row, or does not fulfil the
+ * `condition` on `stated`, is left alone; then the query `written` has no row. The job has a pool,
+ * an installation, and no runner.
  */
 export const storingNewJob = (condition: string): string => `
     placed as (

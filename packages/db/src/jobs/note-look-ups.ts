@@ -6,7 +6,10 @@ import { hasLiveRunner, isUnended } from './job-states.ts';
 import type { Database, Status } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
-/** What GitHub's answer for a job came to; `revision` and `status` are those of the row that was judged. */
+/**
+ * What GitHub's answer for a job came to; `revision` and `status` are those of the row that was
+ * judged.
+ */
 export interface LookUpNote {
   readonly jobId: number;
   readonly status: Status;
@@ -16,22 +19,24 @@ export interface LookUpNote {
 
 /** When jobs are looked up again, in milliseconds. */
 export interface NextLooks {
-  /** A second answer counts as one only if it comes so much later than the first (A6). */
+  /** A second answer counts as one only if it comes so much later than the first. */
   readonly secondLookMs: number;
   /** The longest time between two looks at a job that is held back. */
   readonly longestLookMs: number;
 }
 
 /**
- * A job that waits and is no demand yet, and that GitHub holds back: its API may lag behind the delivery, which will not come again. It
- * stays due, each look as far from the last as the row is old, and what the delivery said still counts as the first sighting.
+ * A job that waits and is no demand yet, and that GitHub holds back: its API may lag behind the
+ * delivery, which will not come again. It stays due, each look as far from the last as the row is
+ * old, and what the delivery said still counts as the first sighting.
  */
 const isHeldBack = sql`(l.kind = 'answered' and j.status = 'pending' and not j.wants_worker)`;
 const isRevived = sql`(l.kind = 'requeued' and j.status = 'failed')`;
 
 /**
- * Writes down that GitHub has answered for these jobs, and what follows from it apart from what a delivery would say: a first sighting, a
- * demand that is back, an end (E4). A row that has moved on since it was read is left alone. Returns the ids of the rows that were written.
+ * Writes down that GitHub has answered for these jobs, and what follows from it apart from what a
+ * delivery would say: a first sighting, a demand that is back, an end. A row that has moved on
+ * since it was read is left alone. Returns the ids of the rows that were written.
  */
 export async function noteLookUps(trx: Transaction<Database>, notes: readonly LookUpNote[], looks: NextLooks): Promise<Set<number>> {
   const { secondLookMs, longestLookMs } = looks;
@@ -74,8 +79,8 @@ export async function noteLookUps(trx: Transaction<Database>, notes: readonly Lo
 }
 
 /**
- * GitHub does not show the repository of these jobs: the event that says why nothing comes of them, once a day for each job, however often
- * GitHub is asked (P5).
+ * GitHub does not show the repository of these jobs: the event that says why nothing comes of them,
+ * once a day for each job, however often GitHub is asked.
  */
 export async function noteHiddenRepository(db: Kysely<Database>, jobs: readonly JobToLookUp[]): Promise<void> {
   const rows = jobs.map((job) => ({
@@ -103,8 +108,9 @@ export async function noteHiddenRepository(db: Kysely<Database>, jobs: readonly 
 }
 
 /**
- * GitHub did not answer for these jobs: they are asked about again after `waitMs`, and others come first meanwhile. Its silence begins with
- * the first question since its last answer. Those about which it has asked us to wait were not asked about: they stay due.
+ * GitHub did not answer for these jobs: they are asked about again after `waitMs`, and others come
+ * first meanwhile. Its silence begins with the first question since its last answer. Those about
+ * which it has asked us to wait were not asked about: they stay due.
  */
 export async function postponeLookUps(db: Kysely<Database>, jobIds: readonly number[], waitMs: number): Promise<void> {
   await sql`
@@ -116,7 +122,10 @@ export async function postponeLookUps(db: Kysely<Database>, jobIds: readonly num
       order by job_id for no key update)`.execute(db);
 }
 
-/** GitHub was asked about a job (a row of `jobs`) and has not answered since: `unanswered_since` says since when. */
+/**
+ * GitHub was asked about a job (a row of `jobs`) and has not answered since: `unanswered_since`
+ * says since when.
+ */
 export const isUnanswered = sql`(unanswered_since is not null and (looked_up_at is null or looked_up_at < unanswered_since))`;
 
 /** Has jobs looked up as soon as may be. */

@@ -51,7 +51,10 @@ describe('what the deliveries of a job come to', () => {
 
   const rows = () => database.db.selectFrom('jobs').selectAll().orderBy('job_id').execute();
 
-  /** All that GitHub has said, without what tells of the writing: its times, its number, and which delivery happened to be the first. */
+  /**
+   * All that GitHub has said, without what tells of the writing: its times, its number, and which
+   * delivery happened to be the first.
+   */
   async function truth() {
     const jobs = await rows();
     const workers = await database.db.selectFrom('workers').select(['pod_name', 'assigned_job_id', 'status']).orderBy('pod_name').execute();

@@ -10,9 +10,11 @@ import type { Database } from '../schema/tables.ts';
 const PAGE = 500;
 
 /**
- * Gives queued jobs another look after the pools have changed (B4): those that wait in a pool go to where they belong now, and those that no
- * pool served, of the last `hours` and of which GitHub has said nothing else, go through the one statement again, with an event each that
- * says what came of it. Returns how many have another pool now. Running it twice, or in two processes at once, does no harm.
+ * Gives queued jobs another look after the pools have changed: those that wait in a pool go to
+ * where they belong now, and those that no pool served, of the last `hours` and of which GitHub has
+ * said nothing else, go through the one statement again, with an event each that says what came of
+ * it. Returns how many have another pool now. Running it twice, or in two processes at once, does
+ * no harm.
  */
 export async function reconsiderJobs(db: Kysely<Database>, pools: CurrentPools, hours: number): Promise<number> {
   return (await replaceWaitingJobs(db, pools)) + (await placeIgnoredJobs(db, pools, hours));
@@ -38,7 +40,10 @@ interface IgnoredEvent {
   readonly payload: unknown;
 }
 
-/** Ids rise with time, so that a walk along the primary key takes the place of an index that every event would have to pay for. */
+/**
+ * Ids rise with time, so that a walk along the primary key takes the place of an index that every
+ * event would have to pay for.
+ */
 async function newestIdBefore(db: Kysely<Database>, hours: number): Promise<number> {
   const { rows } = await sql<{ id: number }>`
     select id from installation_events where received_at < now() - ${hours} * interval '1 hour' order by id desc limit 1`.execute(db);
@@ -46,8 +51,8 @@ async function newestIdBefore(db: Kysely<Database>, hours: number): Promise<numb
 }
 
 /**
- * Queued jobs that were ignored and of which nothing else has been heard, newest first. A replay says nothing, and a `queued` that comes late or
- * again does not undo the job's beginning.
+ * Queued jobs that were ignored and of which nothing else has been heard, newest first. A replay
+ * says nothing, and a `queued` that comes late or again does not undo the job's beginning.
  */
 async function findIgnoredJobs(db: Kysely<Database>, after: number, before: number): Promise<readonly IgnoredEvent[]> {
   const { rows } = await sql<IgnoredEvent>`

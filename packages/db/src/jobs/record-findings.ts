@@ -13,13 +13,14 @@ export interface Finding {
   readonly statement: DeliveredStatement;
   /** What was learned, JSON text. */
   readonly payload: string;
-  /** Characters that cannot be stored were replaced in it (B9). */
+  /** Characters that cannot be stored were replaced in it. */
   readonly payloadRepaired: boolean;
 }
 
 /**
- * Puts findings through the statement that writes deliveries' jobs too (A5), binds the workers that run them, and appends an event for each
- * that changed something. At most one finding per job. Returns what became of each job, by its id.
+ * Puts findings through the statement that writes deliveries' jobs too, binds the workers that run
+ * them, and appends an event for each that changed something. At most one finding per job. Returns
+ * what became of each job, by its id.
  */
 export async function recordFindings(
   trx: Transaction<Database>,

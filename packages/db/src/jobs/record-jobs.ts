@@ -10,8 +10,8 @@ import { decideOn } from './stated-columns.ts';
 import type { Database } from '../schema/tables.ts';
 
 /**
- * Stores what GitHub says of any number of jobs, from deliveries or from a look-up, and binds the workers that run them (A5, B7).
- * Returns what became of each job, by its id.
+ * Stores what GitHub says of any number of jobs, from deliveries or from a look-up, and binds the
+ * workers that run them. Returns what became of each job, by its id.
  */
 export async function recordJobs(
   trx: Transaction<Database>,

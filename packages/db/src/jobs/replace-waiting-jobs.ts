@@ -10,9 +10,10 @@ import type { Database, EntityType } from '../schema/tables.ts';
 const PAGE = 500;
 
 /**
- * Moves jobs that wait under an older pools document to where they belong under this one, through the one statement that writes jobs (A5):
- * it moves none that has begun meanwhile, and none that a newer document has placed. Each move has an event that says from where to where.
- * Returns how many moved.
+ * Moves jobs that wait under an older pools document to where they belong under this one, through
+ * the one statement that writes jobs: it moves none that has begun meanwhile, and none that a newer
+ * document has placed. Each move has an event that says from where to where. Returns how many
+ * moved.
  */
 export async function replaceWaitingJobs(db: Kysely<Database>, { document, version }: CurrentPools): Promise<number> {
   let after: Cursor = { demandKey: 0, createdAt: '-infinity', jobId: 0 };
@@ -76,7 +77,9 @@ const UNSAID = {
   queuedAt: null,
 } as const;
 
-/** A place in the index of waiting jobs; the instant as PostgreSQL writes it, for ours are coarser. */
+/**
+ * A place in the index of waiting jobs; the instant as PostgreSQL writes it, for ours are coarser.
+ */
 interface Cursor {
   demandKey: number;
   createdAt: string;

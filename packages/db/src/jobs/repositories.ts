@@ -53,8 +53,9 @@ export interface RepositoryTurns {
 }
 
 /**
- * How many times longer the turns of a resting repository are: six hours instead of five minutes. GitHub's ETags hold for one token, which
- * lasts an hour, so such a look costs a call for each list of runs: 83 calls an hour for a hundred repositories.
+ * How many times longer the turns of a resting repository are: six hours instead of five minutes.
+ * GitHub's ETags hold for one token, which lasts an hour, so such a look costs a call for each list
+ * of runs: 83 calls an hour for a hundred repositories.
  */
 const RESTING_TURNS = 72;
 
@@ -63,15 +64,19 @@ const untilNextTurn = ({ everyMs, activeMs }: RepositoryTurns, isActive = false)
   ${milliseconds(everyMs)} * case when ${isActive}::boolean or known.active_at > now() - ${milliseconds(activeMs)} then 1
     else ${RESTING_TURNS} end`;
 
-/** For how much longer than the last time jobs are looked through: a transaction may commit so much later than it began. */
+/**
+ * For how much longer than the last time jobs are looked through: a transaction may commit so much
+ * later than it began.
+ */
 const MARGIN = sql`interval '5 minutes'`;
 
 const isNamedLater = sql`(excluded.named_at > coalesce(known.named_at, known.active_at))`;
 
 /**
- * Notes the repositories of jobs that have come since this was last done, at most those of the last `activeMs`. A new one is due
- * `everyMs` after its newest job: until then its deliveries are being heard. Its name and owner are told by the job that GitHub has queued last,
- * so that an old job which is heard of now brings none of before back. Returns how many are news.
+ * Notes the repositories of jobs that have come since this was last done, at most those of the last
+ * `activeMs`. A new one is due `everyMs` after its newest job: until then its deliveries are being
+ * heard. Its name and owner are told by the job that GitHub has queued last, so that an old job
+ * which is heard of now brings none of before back. Returns how many are news.
  */
 export async function noteActiveRepositories(db: Kysely<Database>, { activeMs, everyMs }: RepositoryTurns): Promise<number> {
   const { rows } = await sql`
@@ -93,7 +98,10 @@ export async function noteActiveRepositories(db: Kysely<Database>, { activeMs, e
   return rows.length;
 }
 
-/** Forgets repositories that had no run for a week and whose entity has lost the App: its listings no longer name them. */
+/**
+ * Forgets repositories that had no run for a week and whose entity has lost the App: its listings
+ * no longer name them.
+ */
 export async function forgetRepositories(db: Kysely<Database>): Promise<void> {
   await sql`
     delete from repositories r where active_at < now() - interval '7 days'
@@ -101,8 +109,9 @@ export async function forgetRepositories(db: Kysely<Database>): Promise<void> {
 }
 
 /**
- * The repositories that are due, longest first: the active ones, or those that rest. Leaves out entities on which none of these Apps may be
- * used, and repositories where GitHub refused us lately.
+ * The repositories that are due, longest first: the active ones, or those that rest. Leaves out
+ * entities on which none of these Apps may be used, and repositories where GitHub refused us
+ * lately.
  */
 export async function findDueRepositories(
   db: Kysely<Database>,
@@ -132,7 +141,10 @@ const installationColumns = sql`
 /** Whom an entity's App speaks for. */
 export type InstallationToAsk = Omit<RepositoryToLookAt, 'repoId' | 'fullName' | 'seenBefore'>;
 
-/** The installation of the entity of this login, without regard to case; undefined if none is known that may be used. */
+/**
+ * The installation of the entity of this login, without regard to case; undefined if none is known
+ * that may be used.
+ */
 export async function findInstallationByLogin(
   db: Kysely<Database>,
   login: string,
@@ -173,8 +185,8 @@ export async function noteRepositoryLook(db: Kysely<Database>, look: RepositoryL
 }
 
 /**
- * GitHub did not tell about a repository: others have their turn first. One that rests does not lose its turn by an outage, and none by a wait
- * that GitHub has asked for.
+ * GitHub did not tell about a repository: others have their turn first. One that rests does not
+ * lose its turn by an outage, and none by a wait that GitHub has asked for.
  */
 export async function postponeRepository(db: Kysely<Database>, repoId: number, { everyMs }: RepositoryTurns): Promise<void> {
   await sql`

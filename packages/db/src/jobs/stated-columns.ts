@@ -3,15 +3,23 @@ import { storableLabels } from '@paddock/domain/pools/labels';
 import { type IgnoredJob, type PlacedJob, placeJob, poolsClosedTo, poolsNaming } from '@paddock/domain/pools/place-job';
 import { admittingLogin, type PoolsDocument } from '@paddock/domain/pools/pools-document';
 
-/** A job's folded facts and its pool; without a pool it is stored only if it has a row already or runs on a worker of ours (B7). */
+/**
+ * A job's folded facts and its pool; without a pool it is stored only if it has a row already or
+ * runs on a worker of ours.
+ */
 export interface JobToStore {
   readonly facts: DeliveredStatement;
   readonly place: PlacedJob | undefined;
-  /** The login, in lower case, by which its entity is admitted: it has to be this entity's own (`login_pins`). */
+  /**
+   * The login, in lower case, by which its entity is admitted: it has to be this entity's own
+   * (`login_pins`).
+   */
   readonly byLogin: string | undefined;
   /** Pools that do not serve such jobs: a worker of theirs that runs it is misused. */
   readonly closedPools?: readonly string[];
-  /** Pools that name its entity's login: they do not serve it either if that is another entity's. */
+  /**
+   * Pools that name its entity's login: they do not serve it either if that is another entity's.
+   */
   readonly namingPools?: readonly string[];
 }
 

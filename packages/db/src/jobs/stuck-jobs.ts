@@ -13,19 +13,28 @@ export interface DoubtfulJob {
   readonly status: Status;
   readonly revision: number;
   readonly doubt: Doubt;
-  /** It was recovered as often as it may be, GitHub could not be asked for long, and it cannot run any more. */
+  /**
+   * It was recovered as often as it may be, GitHub could not be asked for long, and it cannot run
+   * any more.
+   */
   readonly isLost: boolean;
 }
 
 export interface DoubtRules {
-  /** How long a job may wait without a reason, and run without its worker, before it is stuck, in milliseconds. */
+  /**
+   * How long a job may wait without a reason, and run without its worker, before it is stuck, in
+   * milliseconds.
+   */
   readonly stuckAfterMs: number;
   /** The first look at a job that is held back, and the longest time between two. */
   readonly firstLookMs: number;
   readonly longestLookMs: number;
   /** After so many recoveries a job may fail. */
   readonly limit: number;
-  /** For how long GitHub must have been silent about it by then, counted from the first question that it did not answer. */
+  /**
+   * For how long GitHub must have been silent about it by then, counted from the first question
+   * that it did not answer.
+   */
   readonly silenceMs: number;
   /** How long GitHub keeps a job in its queue. */
   readonly queuedAtMostMs: number;
@@ -33,9 +42,10 @@ export interface DoubtRules {
 }
 
 /**
- * Jobs in doubt, the oldest first (E3, E4): those that wait although nothing holds their key back and no worker of it is alive; those whose
- * worker has ended, or its runner; those beside an idle worker; and from time to time those that are held back or run elsewhere, since their
- * end may have got lost. Looks at a held back job are as far apart as the job was old at the last one.
+ * Jobs in doubt, the oldest first: those that wait although nothing holds their key back and no
+ * worker of it is alive; those whose worker has ended, or its runner; those beside an idle worker;
+ * and from time to time those that are held back or run elsewhere, since their end may have got
+ * lost. Looks at a held back job are as far apart as the job was old at the last one.
  */
 export async function findDoubtfulJobs(db: Kysely<Database>, rules: DoubtRules): Promise<DoubtfulJob[]> {
   const { stuckAfterMs, firstLookMs, longestLookMs, limit, silenceMs, queuedAtMostMs, batch } = rules;
@@ -44,7 +54,8 @@ export async function findDoubtfulJobs(db: Kysely<Database>, rules: DoubtRules):
     or j.looked_up_at + least(greatest(j.looked_up_at - j.created_at, ${milliseconds(firstLookMs)}), ${milliseconds(longestLookMs)}) < now()))`;
   const { rows } = await sql<DoubtfulJob>`
     with keys as (
-      -- Fully joined, as deficits are: with statistics of a quieter hour a left join would count all workers anew for each key.
+      -- Fully joined, as deficits are: with statistics of a quieter hour a left join would count
+      -- all workers anew for each key.
       select demand_key, coalesce(w.waiting, 0) as waiting, coalesce(s.alive, 0) > 0 as served, coalesce(s.idle, 0) as idle,
         k.wait_reason is not null as held
       from (select demand_key, count(*) as waiting from jobs where wants_worker group by demand_key) w
@@ -95,7 +106,10 @@ export async function findDoubtfulJobs(db: Kysely<Database>, rules: DoubtRules):
   return rows;
 }
 
-/** Asks for the jobs to be looked up at GitHub and wakes the matcher; for those that are stuck the recovery is counted. Returns their ids. */
+/**
+ * Asks for the jobs to be looked up at GitHub and wakes the matcher; for those that are stuck the
+ * recovery is counted. Returns their ids.
+ */
 export async function recoverJobs(db: Kysely<Database>, jobs: readonly DoubtfulJob[]): Promise<number[]> {
   if (jobs.length === 0) return [];
   const { rows } = await sql<{ jobId: number }>`
@@ -109,7 +123,10 @@ export async function recoverJobs(db: Kysely<Database>, jobs: readonly DoubtfulJ
   return rows.map(({ jobId }) => jobId);
 }
 
-/** Fails jobs that are lost. GitHub is still to be asked: should it know better, that is counted as misjudged. Returns their ids. */
+/**
+ * Fails jobs that are lost. GitHub is still to be asked: should it know better, that is counted as
+ * misjudged. Returns their ids.
+ */
 export async function failLostJobs(db: Kysely<Database>, jobs: readonly DoubtfulJob[], message: string): Promise<number[]> {
   if (jobs.length === 0) return [];
   const { rows } = await sql<{ jobId: number }>`
@@ -135,7 +152,10 @@ const lockedAsRead = (jobs: readonly DoubtfulJob[]) => sql`
 
 const isStuck = (doubt: Doubt): boolean => doubt === 'unserved' || doubt === 'worker_ended';
 
-/** How many jobs stay stuck after `limit` recoveries, and how many of the last day were failed here and completed by GitHub. */
+/**
+ * How many jobs stay stuck after `limit` recoveries, and how many of the last day were failed here
+ * and completed by GitHub.
+ */
 export async function countTroubledJobs(db: Kysely<Database>, limit: number): Promise<{ stuck: number; misjudged: number }> {
   const { rows } = await sql<{ stuck: number; misjudged: number }>`
     select (select count(*) from jobs j

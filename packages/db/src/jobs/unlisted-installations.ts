@@ -13,7 +13,10 @@ export interface UnlistedInstallation extends InstallationToAsk {
   readonly now: string;
 }
 
-/** Installations where GitHub did not refuse us lately and that changed since their repositories were last listed, or for which that was too long ago; changed ones first. */
+/**
+ * Installations where GitHub did not refuse us lately and that changed since their repositories
+ * were last listed, or for which that was too long ago; changed ones first.
+ */
 export async function findUnlistedInstallations(
   db: Kysely<Database>,
   { everyMs, appIds, most }: { everyMs: number; appIds: readonly number[]; most: number },
@@ -38,9 +41,10 @@ export interface ListedRepository {
 }
 
 /**
- * Notes the repositories of an installation's listing. One that was pushed to counts as active since then, and a new one is looked at soon.
- * A resting one that is not listed is forgotten. After a change of the installation, those that are new or were pushed to in the last
- * `activeMs` are due at once.
+ * Notes the repositories of an installation's listing. One that was pushed to counts as active
+ * since then, and a new one is looked at soon. A resting one that is not listed is forgotten. After
+ * a change of the installation, those that are new or were pushed to in the last `activeMs` are due
+ * at once.
  */
 export async function noteListedRepositories(
   db: Kysely<Database>,

@@ -15,8 +15,9 @@ export interface HoldLeaseOptions {
 }
 
 /**
- * Runs `work` whenever this process holds the lease, until `signal` aborts. The signal given to `work` also aborts when the lease could
- * not be renewed in time, whether PostgreSQL answers or not; work that ends by itself gives the lease back and is taken up again.
+ * Runs `work` whenever this process holds the lease, until `signal` aborts. The signal given to
+ * `work` also aborts when the lease could not be renewed in time, whether PostgreSQL answers or
+ * not; work that ends by itself gives the lease back and is taken up again.
  */
 export async function holdLease(
   options: HoldLeaseOptions,
@@ -60,8 +61,9 @@ interface LeaseTerm {
 }
 
 /**
- * How long we may believe to hold a lease: less than its row says, and by a timer, so that no statement which is never answered prolongs
- * it. Monotonic: a step of the wall clock must neither prolong nor end it.
+ * How long we may believe to hold a lease: less than its row says, and by a timer, so that no
+ * statement which is never answered prolongs it. Monotonic: a step of the wall clock must neither
+ * prolong nor end it.
  */
 function leaseTerm(name: string, termMs: number, askedAt: number): LeaseTerm {
   const lost = new AbortController();
@@ -84,7 +86,10 @@ function leaseTerm(name: string, termMs: number, askedAt: number): LeaseTerm {
   };
 }
 
-/** After a renewal that failed the next one comes so much sooner: its connection may have been the only thing that was broken. */
+/**
+ * After a renewal that failed the next one comes so much sooner: its connection may have been the
+ * only thing that was broken.
+ */
 const RETRIES_PER_RENEWAL = 4;
 
 async function keepRenewing(options: HoldLeaseOptions, fence: number, term: LeaseTerm, working: AbortSignal): Promise<void> {

@@ -2,11 +2,12 @@ import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
-// A session lock would stay with a hung holder for hours; a lease row ends by itself (A12).
+// A session lock would stay with a hung holder for hours; a lease row ends by itself.
 
 /**
- * Takes the lease if it is free or its holder's time is over. A holder that could not give its own back, because PostgreSQL was away,
- * takes it again at once. Returns the new fence, or undefined while another holds it.
+ * Takes the lease if it is free or its holder's time is over. A holder that could not give its own
+ * back, because PostgreSQL was away, takes it again at once. Returns the new fence, or undefined
+ * while another holds it.
  */
 export async function takeLease(db: Kysely<Database>, name: string, holder: string, leaseMs: number): Promise<number | undefined> {
   const { rows } = await sql<{ fence: number }>`
@@ -30,7 +31,10 @@ export async function renewLease(db: Kysely<Database>, name: string, fence: numb
   return numUpdatedRows === 1n;
 }
 
-/** Gives a lease back, so that the next holder need not wait for its end. The row stays: its fence must not start again. */
+/**
+ * Gives a lease back, so that the next holder need not wait for its end. The row stays: its fence
+ * must not start again.
+ */
 export async function releaseLease(db: Kysely<Database>, name: string, fence: number): Promise<void> {
   await db
     .updateTable('leases')

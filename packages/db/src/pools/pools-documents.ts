@@ -22,8 +22,9 @@ export const DOCUMENT_IN_FORCE = sql.raw(`(select version, digest, content from 
 export const POOLS_IN_FORCE = sql`${DOCUMENT_IN_FORCE} document cross join jsonb_array_elements(document.content -> 'pools') p`;
 
 /**
- * Puts a pools document in force unless the one in force says the same. Returns the version in force. Of several processes that start at
- * once with the same document, one writes it. Logins that are listed now are pinned to the entities that are known to bear them.
+ * Puts a pools document in force unless the one in force says the same. Returns the version in
+ * force. Of several processes that start at once with the same document, one writes it. Logins that
+ * are listed now are pinned to the entities that are known to bear them.
  */
 export async function storePoolsDocument(db: Kysely<Database>, { content, digest, loadedBy }: PoolsDocumentToStore): Promise<number> {
   return db.transaction().execute(async (trx) => {
@@ -42,7 +43,10 @@ export async function storePoolsDocument(db: Kysely<Database>, { content, digest
   });
 }
 
-/** The document in force; undefined while none was ever loaded. Throws if the stored one is none this version can read. */
+/**
+ * The document in force; undefined while none was ever loaded. Throws if the stored one is none
+ * this version can read.
+ */
 export async function currentPoolsDocument(db: Kysely<Database>): Promise<CurrentPools | undefined> {
   const { rows } = await sql<{ version: number; content: unknown }>`select version, content from ${DOCUMENT_IN_FORCE} document`.execute(db);
   const [row] = rows;

@@ -3,7 +3,10 @@ import type { Kysely } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 
 export const ACME = 90_000_001;
-/** The App of the rows, another one that is configured too, and one that was removed from the configuration. */
+/**
+ * The App of the rows, another one that is configured too, and one that was removed from the
+ * configuration.
+ */
 export const [OWN, OTHER, REMOVED] = [1001, 1002, 999];
 export const APP_IDS = [OWN, OTHER];
 /** Of the rows; the entities' rows have the App's number instead. */

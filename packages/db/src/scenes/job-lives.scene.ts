@@ -15,13 +15,18 @@ interface Start {
   readonly ours: boolean;
 }
 
-/** A job's whole story, of which any deliveries may be lost. What GitHub says of the job itself is the same in all of them. */
+/**
+ * A job's whole story, of which any deliveries may be lost. What GitHub says of the job itself is
+ * the same in all of them.
+ */
 interface Life {
   readonly jobId: number;
   readonly runAttempt: number;
   readonly fits: boolean;
   readonly waits: boolean;
-  /** GitHub gives a job to a second runner when the first was lost; `ours` has a row in `workers`. */
+  /**
+   * GitHub gives a job to a second runner when the first was lost; `ours` has a row in `workers`.
+   */
   readonly starts: readonly Start[];
   /** GitHub's word on the end, now and then twice and not the same. */
   readonly ends: readonly { readonly second: number; readonly conclusion: string }[];
@@ -99,7 +104,10 @@ const run = (given: Start | undefined, second: number) => ({
   runner_name: given?.runner ?? null,
   runner_id: given?.runnerId ?? null,
 });
-/** Lives begin an hour ago: a job that was queued days ago would be no demand before GitHub was asked. */
+/**
+ * Lives begin an hour ago: a job that was queued days ago would be no demand before GitHub was
+ * asked.
+ */
 const BEGIN = Date.now() - 3_600_000;
 const instant = (second: number) => new Date(BEGIN + 1_000 * second).toISOString();
 

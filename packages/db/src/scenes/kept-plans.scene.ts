@@ -13,7 +13,10 @@ export async function keepStatistics(db: Kysely<Database>, tables: readonly (key
 /** What jobs and workers have in common. */
 const COLUMNS = sql`entity_type, app_id, installation_id, job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version`;
 
-/** Waiting jobs, spread evenly over so many entities; answers the id of the one that they are made after. */
+/**
+ * Waiting jobs, spread evenly over so many entities; answers the id of the one that they are made
+ * after.
+ */
 export async function fillJobs(db: Kysely<Database>, jobs: number, entities: number): Promise<number> {
   const { job_id: model } = await putJob(db);
   await sql`insert into jobs (job_id, wants_worker, entity_id, entity_name, repo_id, repo_full_name, run_id, run_attempt, job_name, ${COLUMNS})
@@ -22,7 +25,10 @@ export async function fillJobs(db: Kysely<Database>, jobs: number, entities: num
   return model;
 }
 
-/** Workers for the same entities; `more` has further columns by name, with their values as functions of `n`, which counts from 1. */
+/**
+ * Workers for the same entities; `more` has further columns by name, with their values as functions
+ * of `n`, which counts from 1.
+ */
 export async function fillWorkers(
   db: Kysely<Database>,
   model: number,

@@ -3,8 +3,9 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 
 /**
- * A proxy that pools transactions: it answers start-up messages itself, whatever they ask for, and gives each client's messages up to the
- * next point of synchronisation to the one backend that it has. Enough for simple queries outside of transactions, no more.
+ * A proxy that pools transactions: it answers start-up messages itself, whatever they ask for, and
+ * gives each client's messages up to the next point of synchronisation to the one backend that it
+ * has. Enough for simple queries outside of transactions, no more.
  */
 export async function startPoolingProxy(url: string) {
   const backend = new pg.Client({ connectionString: url });
@@ -62,7 +63,10 @@ export async function startPoolingProxy(url: string) {
   };
 }
 
-/** A start-up message that only asks whether TLS can be had: its length, and a number in place of a version. */
+/**
+ * A start-up message that only asks whether TLS can be had: its length, and a number in place of a
+ * version.
+ */
 export const asksForTls = (message: Buffer): boolean => message.length === 8 && message.readInt32BE(4) === 80_877_103;
 
 const AUTHENTICATED = Buffer.from([...Buffer.from('R'), 0, 0, 0, 8, 0, 0, 0, 0]);

@@ -10,7 +10,10 @@ import { takeTick } from './schedules.ts';
 const NAME = 'sweep:1';
 
 let database: TestDatabase;
-/** In a transaction PostgreSQL's clock stands still: what is said of seconds is exact, however busy the machine is. */
+/**
+ * In a transaction PostgreSQL's clock stands still: what is said of seconds is exact, however busy
+ * the machine is.
+ */
 let instant: ControlledTransaction<Database>;
 
 beforeAll(async () => {
@@ -102,7 +105,8 @@ describe('an extra pass (E1, E9)', () => {
     // What was wanted last has its pass, and that is all.
     expect(await take()).toEqual([NAME]);
     expect(await nextInSeconds()).toBeNull();
-    // Trouble with pauses is the same trouble: there is a minute between two passes also where none was wanted in between.
+    // Trouble with pauses is the same trouble: there is a minute between two passes also where none
+    // was wanted in between.
     await want({ forMs: 12_000, isUrgent: true });
     expect(await nextInSeconds()).toBe(60);
     await pass(200);

@@ -8,14 +8,20 @@ const since = sql`case when extra_until > now() - interval '2 minutes' then extr
 /** So far are extra passes apart in the first minute of trouble. */
 const FIRST_APART = sql`interval '4 seconds'`;
 
-/** The longer trouble lasts, the further they are apart: after a quarter of an hour a minute, which GitHub's budget bears for ever. */
+/**
+ * The longer trouble lasts, the further they are apart: after a quarter of an hour a minute, which
+ * GitHub's budget bears for ever.
+ */
 const apart = sql`least(interval '1 minute', greatest(${FIRST_APART}, (now() - ${since}) / 15))`;
 
 /** Two instants that are no further apart share one pass. */
 const SAME_MS = 1_000;
 
 export interface WantedPasses {
-  /** The schedule's name. Nothing happens where it has had no tick yet: its first one is still to come. */
+  /**
+   * The schedule's name. Nothing happens where it has had no tick yet: its first one is still to
+   * come.
+   */
   readonly schedule: string;
   /** When the first pass is wanted, in milliseconds from now; at once if absent. */
   readonly inMs?: number;
@@ -28,8 +34,9 @@ export interface WantedPasses {
 }
 
 /**
- * Wants passes of a sweep beside its ticks, and tells the reconciler. What is wanted stays written down until a task is made of it. Several
- * who want the same share the same passes, and while trouble lasts all of them wait for the next one, which comes after what they saw.
+ * Wants passes of a sweep beside its ticks, and tells the reconciler. What is wanted stays written
+ * down until a task is made of it. Several who want the same share the same passes, and while
+ * trouble lasts all of them wait for the next one, which comes after what they saw.
  */
 export async function wantExtraPasses(
   db: Kysely<Database>,
@@ -70,8 +77,9 @@ export async function lookAtSchedules(db: Kysely<Database>, schedules: readonly 
 }
 
 /**
- * Takes the extra passes that are due, for the whole cluster, and writes down when each schedule's next one is. Returns the schedules' names.
- * Belongs into the transaction that enqueues their tasks.
+ * Takes the extra passes that are due, for the whole cluster, and writes down when each schedule's
+ * next one is. Returns the schedules' names. Belongs into the transaction that enqueues their
+ * tasks.
  */
 export async function takeExtraPasses(trx: Transaction<Database>, schedules: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`

@@ -11,7 +11,10 @@ export interface PausedSweep {
   readonly pausedAt: Date;
 }
 
-/** Pauses a sweep, or all, before their next pass; a dry run still runs. Pausing what is paused changes nothing. True: it was not paused before. */
+/**
+ * Pauses a sweep, or all, before their next pass; a dry run still runs. Pausing what is paused
+ * changes nothing. True: it was not paused before.
+ */
 export async function pauseSweep(db: Kysely<Database>, name: string, pausedBy: string): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('paused_sweeps')

@@ -18,8 +18,9 @@ export interface Tick {
 }
 
 /**
- * Takes a tick for the whole cluster: undefined if it, or a later one, was taken before. `previousTickAt` is null for the first tick ever.
- * Belongs into the transaction that enqueues the tick's work, so that there is never one without the other (E9).
+ * Takes a tick for the whole cluster: undefined if it, or a later one, was taken before.
+ * `previousTickAt` is null for the first tick ever. Belongs into the transaction that enqueues the
+ * tick's work, so that there is never one without the other.
  */
 export async function takeTick(
   trx: Transaction<Database>,

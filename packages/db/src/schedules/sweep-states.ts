@@ -2,7 +2,10 @@ import { type Kysely, sql } from 'kysely';
 import { EVERY_SWEEP } from './paused-sweeps.ts';
 import type { Database } from '../schema/tables.ts';
 
-/** A pass of this schedule has ended well, by the name of the schedule; nothing happens where no schedule is called so. */
+/**
+ * A pass of this schedule has ended well, by the name of the schedule; nothing happens where no
+ * schedule is called so.
+ */
 export async function noteSweepSuccess(db: Kysely<Database>, schedule: string): Promise<void> {
   await sql`update schedules set succeeded_at = now() where name = ${schedule}`.execute(db);
 }
@@ -14,14 +17,20 @@ export interface ScheduledSweep {
   readonly subjectId: string;
 }
 
-/** Of a schedule: when a pass last ended well, and what is known of those since. Seconds are counted until now. */
+/**
+ * Of a schedule: when a pass last ended well, and what is known of those since. Seconds are counted
+ * until now.
+ */
 export interface SweepState {
   readonly name: string;
   /** Before its first pass, since its first tick. */
   readonly secondsSinceSuccess: number;
   readonly secondsSinceTick: number;
   readonly pausedBy: string | null;
-  /** For how long its task runs or waits for an executor, and what its last try said; null without a task. */
+  /**
+   * For how long its task runs or waits for an executor, and what its last try said; null without a
+   * task.
+   */
   readonly runningSeconds: number | null;
   readonly dueSeconds: number | null;
   readonly retryMessage: string | null;

@@ -76,7 +76,10 @@ export interface BreakersTable {
   opened_at: Nullable<Date>;
   /** When a probe was first answered after silence; null while nothing answers. */
   answered_at: Nullable<Date>;
-  /** The entities of the failures that it counts, and the workers: one entry for each failure. Null: they are the subject's own. */
+  /**
+   * The entities of the failures that it counts, and the workers: one entry for each failure. Null:
+   * they are the subject's own.
+   */
   entities: Nullable<number[]>;
   workers: Nullable<string[]>;
 }

@@ -11,7 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** What both sides say of a column: `bigint`, `text?` (nullable), `integer=` (may be left out of an insert). */
+/**
+ * What both sides say of a column: `bigint`, `text?` (nullable), `integer=` (may be left out of an
+ * insert).
+ */
 type Columns = Record<string, string>;
 
 test('tables.ts says of every table what the database says: columns, types, what may be null and what may be left out', async () => {
@@ -39,7 +42,10 @@ function family(type: string): string {
   return 'string';
 }
 
-/** Types are gone at run time, so the files themselves are read: interfaces hold one column per line. */
+/**
+ * Types are gone at run time, so the files themselves are read: interfaces hold one column per
+ * line.
+ */
 function declaredTables(): Record<string, Columns> {
   const source = globSync('*tables.ts', { cwd: import.meta.dirname })
     .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'))

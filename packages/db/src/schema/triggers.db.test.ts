@@ -32,7 +32,10 @@ beforeEach(() => {
   heard = [];
 });
 
-/** What was notified so far: PostgreSQL delivers in the order of commits, so whatever came before the fence has arrived with it. */
+/**
+ * What was notified so far: PostgreSQL delivers in the order of commits, so whatever came before
+ * the fence has arrived with it.
+ */
 async function notified(): Promise<string[]> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const onFence = ({ channel }: pg.Notification) => void (channel === 'fence' && resolve());

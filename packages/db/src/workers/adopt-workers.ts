@@ -4,7 +4,10 @@ import type { Database, EntityType } from '../schema/tables.ts';
 import { isUnended } from '../jobs/job-states.ts';
 import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
 
-/** A pod of ours that has no row, as its labels, annotations and status tell of it. Null: they do not. */
+/**
+ * A pod of ours that has no row, as its labels, annotations and status tell of it. Null: they do
+ * not.
+ */
 export interface PodToAdopt {
   podName: string;
   podUid: string;
@@ -25,12 +28,14 @@ export interface PodToAdopt {
 }
 
 /**
- * Writes rows for pods that have none, as the matcher and provisioning would have left them; what the pods' status says is recorded
- * afterwards. A row that has come meanwhile stays as it is. Of the entity the database knows better than the pod; a pod of an entity that
- * neither tells of gets no row. A job that is known to run on it is bound to it; made for no job, it is a warm one. Returns the names of the
- * new rows.
+ * Writes rows for pods that have none, as the matcher and provisioning would have left them; what
+ * the pods' status says is recorded afterwards. A row that has come meanwhile stays as it is. Of
+ * the entity the database knows better than the pod; a pod of an entity that neither tells of gets
+ * no row. A job that is known to run on it is bound to it; made for no job, it is a warm one.
+ * Returns the names of the new rows.
  *
- * The matcher makes a row before anybody makes its pod, so a pod that is seen without one is never a reservation on its way.
+ * The matcher makes a row before anybody makes its pod, so a pod that is seen without one is never
+ * a reservation on its way.
  */
 export async function adoptWorkers(trx: Transaction<Database>, pods: readonly PodToAdopt[]): Promise<string[]> {
   const { rows } = await sql<{ podName: string }>`

@@ -8,17 +8,18 @@ export interface Binding {
 }
 
 /**
- * Something may have been counted of it: it has ended, is being stopped or does not start; or it was counted before this statement began, and
- * the pod has started since.
+ * Something may have been counted of it: it has ended, is being stopped or does not start; or it
+ * was counted before this statement began, and the pod has started since.
  */
 const IS_SUSPECT = sql<boolean>`
   (workers.completed_at is not null or workers.stopping_at is not null or workers.stuck_reason is not null
     or exists (select from breakers b where b.subject_type = 'pool' and b.workers @> array[workers.pod_name]))`;
 
 /**
- * Makes workers known as assigned to the job that GitHub says they run (B7). A runner runs one job in its life, so a worker that is bound
- * stays as it is; an end that nobody could explain is explained by it, and one that was counted against its pool is taken back. Workers are
- * locked in order of name, after any jobs.
+ * Makes workers known as assigned to the job that GitHub says they run. A runner runs one job in
+ * its life, so a worker that is bound stays as it is; an end that nobody could explain is explained
+ * by it, and one that was counted against its pool is taken back. Workers are locked in order of
+ * name, after any jobs.
  */
 export async function bindWorkers(trx: Transaction<Database>, bindings: readonly Binding[]): Promise<void> {
   if (bindings.length === 0) return;

@@ -11,7 +11,10 @@ export interface EndedPod {
   podUid: string | null;
   /** Nobody has seen its Secret go. */
   secretLeft: boolean;
-  /** As PostgreSQL writes it: a Date would cut the microseconds off, and a batch that begins behind it would repeat rows. */
+  /**
+   * As PostgreSQL writes it: a Date would cut the microseconds off, and a batch that begins behind
+   * it would repeat rows.
+   */
   completedAt: string;
 }
 
@@ -33,7 +36,7 @@ const ENDED_POD = sql`pod_name as "podName", namespace, cluster, pod_uid as "pod
 const graceBegan = ({ succeededGraceMs, failedGraceMs }: PodGraces) =>
   sql`now() - case status when 'failed' then ${milliseconds(failedGraceMs)} else ${milliseconds(succeededGraceMs)} end`;
 
-/** Pods whose grace is over (E7), the longest ended first. */
+/** Pods whose grace is over, the longest ended first. */
 export async function findEndedPods(db: Kysely<Database>, query: EndedPodsQuery): Promise<EndedPod[]> {
   const { succeededGraceMs, failedGraceMs, limit, after } = query;
   const { rows } = await sql<EndedPod>`
@@ -47,8 +50,8 @@ export async function findEndedPods(db: Kysely<Database>, query: EndedPodsQuery)
 }
 
 /**
- * Pods of which there are more than `kept` in their namespace, though their grace is not over: those that succeeded first, and of each kind
- * the longest ended (E7).
+ * Pods of which there are more than `kept` in their namespace, though their grace is not over:
+ * those that succeeded first, and of each kind the longest ended.
  */
 export async function findSurplusPods(
   db: Kysely<Database>,

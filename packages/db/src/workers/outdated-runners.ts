@@ -12,7 +12,10 @@ export interface EndWithoutJob {
 const HAS_ENDED_WITHOUT_JOB = sql<boolean>`completed_at is not null and pod_uid is not null and assigned_at is null and stopping_at is null
   and stop_reason is distinct from ${OUTDATED_RUNNER}`;
 
-/** The worker, if it has ended by itself without a job and nothing says yet that its runner was outdated. */
+/**
+ * The worker, if it has ended by itself without a job and nothing says yet that its runner was
+ * outdated.
+ */
 export async function findEndWithoutJob(db: Kysely<Database>, podName: string): Promise<EndWithoutJob | undefined> {
   return db
     .selectFrom('workers')
@@ -23,8 +26,8 @@ export async function findEndWithoutJob(db: Kysely<Database>, podName: string): 
 }
 
 /**
- * Notes that GitHub refused the version of the worker's runner: its end is explained, and stands against no waiting job. False: it has a
- * known job by now, or this was noted before.
+ * Notes that GitHub refused the version of the worker's runner: its end is explained, and stands
+ * against no waiting job. False: it has a known job by now, or this was noted before.
  */
 export async function markOutdatedRunner(db: Kysely<Database>, podName: string, message: string): Promise<boolean> {
   const { numUpdatedRows } = await db

@@ -9,13 +9,19 @@ import type { Database, EntityType } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 import { LIVE } from './worker-states.ts';
 
-/** A worker past a deadline that does no work, as far as we know. Times in milliseconds, by the database's clock. */
+/**
+ * A worker past a deadline that does no work, as far as we know. Times in milliseconds, by the
+ * database's clock.
+ */
 export interface OverdueWorker {
   podName: string;
   pool: string;
   /** It was assigned, and its job has long ended or was never told. */
   hadJob: boolean;
-  /** Its pod has not started in time. The others run, and GitHub has to be asked about their runners. */
+  /**
+   * Its pod has not started in time. The others run, and GitHub has to be asked about their
+   * runners.
+   */
   isPending: boolean;
   isRegistrationDue: boolean;
   isIdleDue: boolean;
@@ -28,7 +34,9 @@ export interface OverdueWorker {
   waitingForMs: number | null;
   entityId: number;
   entityType: EntityType;
-  /** Today's login, App and installation where they are known, else those of the worker's making (A12). */
+  /**
+   * Today's login, App and installation where they are known, else those of the worker's making.
+   */
   login: string;
   appId: number;
   installationId: number;
@@ -39,7 +47,10 @@ export interface OverdueWorker {
 export interface OverdueQuery {
   /** How long after one reading of a runner no other is due. */
   readonly readingsApartMs: number;
-  /** For how long the end of a worker at a deadline gives the pool's next ones more time: twice, then four times as long. */
+  /**
+   * For how long the end of a worker at a deadline gives the pool's next ones more time: twice,
+   * then four times as long.
+   */
   readonly leniencyMs: number;
   /** The Apps that are configured here. */
   readonly appIds: readonly number[];
@@ -55,15 +66,19 @@ const isPending = sql`(w.running_at is null and w.assigned_at is null)`;
 /** GitHub can be asked about worker `w` through `i`. */
 const mayAsk = sql`(i.app_id is not null and not ${isLeftAlone({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })})`;
 
-/** Since when assigned worker `w` has had nothing to do but to end: since its runner ended, or its job, or its assignment to one unknown. */
+/**
+ * Since when assigned worker `w` has had nothing to do but to end: since its runner ended, or its
+ * job, or its assignment to one unknown.
+ */
 const overSince = sql`least(w.runner_ended_at, coalesce(
   (select least(bound.completed_at, bound.updated_at) from jobs bound where bound.job_id = w.assigned_job_id), w.assigned_at))`;
 
 /**
- * Workers past a deadline of their pool (E5): unassigned ones, and those that have had their job and live on for as long as a runner may be
- * idle. The longest known of each scope first, so that no scope keeps the others from their turn. Where GitHub would have to be asked, those
- * are left out whose entity or repository it refused us lately (C9), or whose entity no App may be used on. Younger ones are not read at
- * all.
+ * Workers past a deadline of their pool: unassigned ones, and those that have had their job and
+ * live on for as long as a runner may be idle. The longest known of each scope first, so that no
+ * scope keeps the others from their turn. Where GitHub would have to be asked, those are left out
+ * whose entity or repository it refused us lately, or whose entity no App may be used on. Younger
+ * ones are not read at all.
  */
 export async function findOverdueWorkers(
   db: Kysely<Database>,
@@ -85,7 +100,8 @@ export async function findOverdueWorkers(
       w.scope_repo_id as "scopeRepoId"
     from (
       select w.*, d.registration as registration_deadline, d.idle as idle_deadline
-      -- By itself: in the order of their age the planner might rather walk through every worker ever made.
+      -- By itself: in the order of their age the planner might rather walk through every worker
+      -- ever made.
       from (
         select * from workers w where ${LIVE} and (assigned_at is null or not ${RUNS_BOUND_JOB}) and stopping_at is null
           and created_at < now() - ${shortest}::float8 * interval '1 second' offset 0

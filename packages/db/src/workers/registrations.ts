@@ -5,14 +5,20 @@ import type { Database, EntityType } from '../schema/tables.ts';
 import { prefixOfInstance } from './worker-name.ts';
 import { milliseconds } from '../milliseconds.ts';
 
-/** A failed worker whose registration may still be known to GitHub, with what is known of its entity and repository now. */
+/**
+ * A failed worker whose registration may still be known to GitHub, with what is known of its entity
+ * and repository now.
+ */
 export interface LeftRegistration {
   podName: string;
-  /** Null: GitHub's answer to the registration never came, so that nobody knows whether there is a runner. */
+  /**
+   * Null: GitHub's answer to the registration never came, so that nobody knows whether there is a
+   * runner.
+   */
   runnerId: number | null;
   entityId: number;
   entityType: EntityType;
-  /** Today's (A12). */
+  /** Today's. */
   login: string;
   appId: number;
   installationId: number;
@@ -20,7 +26,10 @@ export interface LeftRegistration {
   scopeRepoId: number;
   madeForJobId: number | null;
   deliveryGuid: string | null;
-  /** As PostgreSQL writes it: a Date would cut the microseconds off, and a batch that begins behind it would repeat rows. */
+  /**
+   * As PostgreSQL writes it: a Date would cut the microseconds off, and a batch that begins behind
+   * it would repeat rows.
+   */
   completedAt: string;
 }
 
@@ -35,9 +44,9 @@ export interface LeftRegistrationsQuery {
 }
 
 /**
- * Registrations of failed workers that may be left at GitHub (E6), the longest ended first; only those that bear our instance's name.
- * What GitHub refused us lately is left out, so that a gone installation costs one call an hour (C9), and so are entities on which no App may
- * be used.
+ * Registrations of failed workers that may be left at GitHub, the longest ended first; only those
+ * that bear our instance's name. What GitHub refused us lately is left out, so that a gone
+ * installation costs one call an hour, and so are entities on which no App may be used.
  */
 export async function findLeftRegistrations(db: Kysely<Database>, query: LeftRegistrationsQuery): Promise<LeftRegistration[]> {
   const { graceMs, appIds, limit, after } = query;

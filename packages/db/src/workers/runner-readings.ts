@@ -23,8 +23,9 @@ export interface ReadRunner {
 }
 
 /**
- * Writes down readings of living workers' runners. A busy one makes its worker assigned, job unknown (C3): GitHub calls an idle runner busy
- * never, a busy one idle for minutes. Returns what is known then of each that still lives.
+ * Writes down readings of living workers' runners. A busy one makes its worker assigned, job
+ * unknown: GitHub calls an idle runner busy never, a busy one idle for minutes. Returns what is
+ * known then of each that still lives.
  */
 export async function saveRunnerReadings(db: Kysely<Database>, readings: readonly RunnerReading[]): Promise<ReadRunner[]> {
   if (readings.length === 0) return [];

@@ -21,7 +21,10 @@ export interface RunnerToRead {
   isUnasked: boolean;
 }
 
-/** Of each pool in force the newest runner that has started, if there is anything to find out; without one whose pod is there the last that was read. */
+/**
+ * Of each pool in force the newest runner that has started, if there is anything to find out;
+ * without one whose pod is there the last that was read.
+ */
 export async function findRunnersToRead(db: Kysely<Database>): Promise<RunnerToRead[]> {
   const { rows } = await sql<RunnerToRead>`
     with pools as (
@@ -40,7 +43,10 @@ export async function findRunnersToRead(db: Kysely<Database>): Promise<RunnerToR
   return rows;
 }
 
-/** Writes down which version a runner of the pool has; what was known of the end of another is forgotten. */
+/**
+ * Writes down which version a runner of the pool has; what was known of the end of another is
+ * forgotten.
+ */
 export async function saveRunnerVersion(
   db: Kysely<Database>,
   { pool, podName, version }: { pool: string; podName: string; version: string },
@@ -53,7 +59,10 @@ export async function saveRunnerVersion(
         asked_at = case when v.version = excluded.version then v.asked_at end`.execute(db);
 }
 
-/** Writes down when GitHub ends the version of the pool's runners; null: no end is known. Returns the days that are left, less than 0 after the end. */
+/**
+ * Writes down when GitHub ends the version of the pool's runners; null: no end is known. Returns
+ * the days that are left, less than 0 after the end.
+ */
 export async function saveVersionEnd(
   db: Kysely<Database>,
   { pool, version, endsAt }: { pool: string; version: string; endsAt: Date | null },

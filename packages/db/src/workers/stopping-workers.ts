@@ -10,7 +10,10 @@ import { isUnended } from '../jobs/job-states.ts';
 
 //   in supply ──► stopping ──► deregistering ──► ended        stopping, deregistering ──► kept: something runs on it after all
 
-/** What ending a worker has to know of it, with its entity as it is known today (A12). Ages in milliseconds, by the database's clock. */
+/**
+ * What ending a worker has to know of it, with its entity as it is known today. Ages in
+ * milliseconds, by the database's clock.
+ */
 export interface WorkerToStop {
   podName: string;
   status: Status;
@@ -25,7 +28,10 @@ export interface WorkerToStop {
   /** GitHub's id of its runner; null: not known. */
   runnerId: number | null;
   podUid: string | null;
-  /** How long its pod has been gone or, if none was ever seen, it has been stopping; null while its pod is there. */
+  /**
+   * How long its pod has been gone or, if none was ever seen, it has been stopping; null while its
+   * pod is there.
+   */
   podlessForMs: number | null;
   registrationBegun: boolean;
   deregistration: 'none' | 'begun' | 'done';
@@ -33,7 +39,10 @@ export interface WorkerToStop {
   wasOnline: boolean;
   /** What its pod told before the stop, in a sentence; null: nothing was written down. */
   diagnosis: string | null;
-  /** GitHub is not to be asked now: it has refused us lately (C9), or no App that is configured may be used on the entity. */
+  /**
+   * GitHub is not to be asked now: it has refused us lately, or no App that is configured may be
+   * used on the entity.
+   */
   isRefused: boolean;
   /** The refusal, if it is one. */
   refusal: StandingRefusal | null;
@@ -77,8 +86,8 @@ export async function findWorkerToStop(
 const mayEnd = (podName: string) => sql`w.pod_name = ${podName} and ${isLive('w')} and w.stopping_at is not null and not ${IS_ASSIGNED}`;
 
 /**
- * The last word before its runner is removed from GitHub: from here on nobody takes the worker back into supply. False: it has ended, is
- * assigned, or is not to be stopped any more.
+ * The last word before its runner is removed from GitHub: from here on nobody takes the worker back
+ * into supply. False: it has ended, is assigned, or is not to be stopped any more.
  */
 export async function markDeregistering(db: Kysely<Database>, podName: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
@@ -94,7 +103,10 @@ export async function mayStop(db: Kysely<Database>, podName: string): Promise<bo
   return rows.length === 1;
 }
 
-/** The worker is not to be stopped any more. `isAssigned`: a job runs on it, whichever; it is no supply then. */
+/**
+ * The worker is not to be stopped any more. `isAssigned`: a job runs on it, whichever; it is no
+ * supply then.
+ */
 export async function keepWorker(db: Kysely<Database>, podName: string, { isAssigned }: { isAssigned: boolean }): Promise<void> {
   await sql`
     update workers set stopping_at = null, stop_reason = null, stop_held_by = null, stop_held_since = null, unexplained_until = null,
@@ -104,7 +116,10 @@ export async function keepWorker(db: Kysely<Database>, podName: string, { isAssi
     where pod_name = ${podName} and ${STOPPING}`.execute(db);
 }
 
-/** GitHub says that this job, which we call pending, runs on the worker: bound at once; the rest of the job's news is looked up. */
+/**
+ * GitHub says that this job, which we call pending, runs on the worker: bound at once; the rest of
+ * the job's news is looked up.
+ */
 export async function keepForJob(db: Kysely<Database>, { worker, jobId }: Binding): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await sql`
@@ -123,8 +138,9 @@ export async function noteStopHeldUp(db: Kysely<Database>, podName: string, why:
 }
 
 /**
- * Ends a worker whose pod is gone, or was never made, and whose runner GitHub does not know (A3). False: it has ended already, is not to be
- * stopped, or (`hadPod` false) its pod was seen after all. What diagnosis has said of it stays.
+ * Ends a worker whose pod is gone, or was never made, and whose runner GitHub does not know. False:
+ * it has ended already, is not to be stopped, or (`hadPod` false) its pod was seen after all. What
+ * diagnosis has said of it stays.
  */
 export async function endStoppedWorker(
   trx: Transaction<Database>,

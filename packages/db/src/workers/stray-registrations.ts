@@ -5,7 +5,7 @@ import type { Database, EntityType } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 import { LIVE } from './worker-states.ts';
 
-/** Where workers of ours have registered lately, by today's names (A12). */
+/** Where workers of ours have registered lately, by today's names. */
 export interface KnownScope {
   entityId: number;
   entityType: EntityType;
@@ -23,7 +23,10 @@ export interface KnownScopesQuery {
   appIds: readonly number[];
 }
 
-/** The scopes in which registrations of ours may be, but for entities on which no App may be used, and what GitHub refused us lately (C9). */
+/**
+ * The scopes in which registrations of ours may be, but for entities on which no App may be used,
+ * and what GitHub refused us lately.
+ */
 export async function findKnownScopes(db: Kysely<Database>, { madeWithinMs, appIds }: KnownScopesQuery): Promise<KnownScope[]> {
   const { rows } = await sql<KnownScope>`
     select w.entity_id as "entityId", w.entity_type as "entityType", w.scope_repo_id as "scopeRepoId",
@@ -39,8 +42,8 @@ export async function findKnownScopes(db: Kysely<Database>, { madeWithinMs, appI
 }
 
 /**
- * Those of the names that no worker bears to whom a registration may belong: alive, or failed and not yet known to be rid of it, which is
- * looked up by its name.
+ * Those of the names that no worker bears to whom a registration may belong: alive, or failed and
+ * not yet known to be rid of it, which is looked up by its name.
  */
 export async function findNamesWithoutWorker(db: Kysely<Database>, names: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
@@ -57,8 +60,9 @@ export interface SeenRegistration {
 }
 
 /**
- * Notes which registrations without a worker a complete list of the scope showed offline; those noted before and not shown now are
- * forgotten. Returns the ones that were so in two lists at least, the first of them longer ago than the grace, in milliseconds.
+ * Notes which registrations without a worker a complete list of the scope showed offline; those
+ * noted before and not shown now are forgotten. Returns the ones that were so in two lists at
+ * least, the first of them longer ago than the grace, in milliseconds.
  */
 export async function noteStrayRegistrations(
   db: Kysely<Database>,

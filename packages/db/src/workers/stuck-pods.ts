@@ -19,8 +19,9 @@ export interface StuckPod {
 const MOST_AT_ONCE = 100;
 
 /**
- * Writes down which pods are stuck although no change of theirs says so: those that have not started `afterMs` after their creation and
- * those still there `afterMs` after they were to be gone. Returns each only once.
+ * Writes down which pods are stuck although no change of theirs says so: those that have not
+ * started `afterMs` after their creation and those still there `afterMs` after they were to be
+ * gone. Returns each only once.
  */
 export async function markStuckPods(trx: Transaction<Database>, afterMs: number): Promise<StuckPod[]> {
   const ago = sql`now() - ${milliseconds(afterMs)}`;
@@ -29,7 +30,8 @@ export async function markStuckPods(trx: Transaction<Database>, afterMs: number)
     else status = 'pending' and stuck_reason is null and pod_created_at < ${ago} end`;
   const { rows } = await sql<StuckPod>`
     with found as materialized (
-      -- All of them before any order: in the order of names the planner would rather walk through every worker ever made.
+      -- All of them before any order: in the order of names the planner would rather walk through
+      -- every worker ever made.
       select pod_name from workers where ${isOverdue}
     ), overdue as (
       select pod_name, case when terminating_at < ${ago} then ${TERMINATING} else ${SLOW_START} end as reason from workers
@@ -56,8 +58,9 @@ export interface UnstartableWorker {
 const FAILS_TO_START = sql`any(${START_FAILURES}::text[])`;
 
 /**
- * Workers whose pods have failed to start for `afterMs`, and whose stop has not been asked for. In `windowMs` at most so many of a pool have
- * or get their stop: each makes room for another registration, which may come to the same. Of these any `mostAtOnce`: those that turn out to be
+ * Workers whose pods have failed to start for `afterMs`, and whose stop has not been asked for. In
+ * `windowMs` at most so many of a pool have or get their stop: each makes room for another
+ * registration, which may come to the same. Of these any `mostAtOnce`: those that turn out to be
  * pulling are found again each time, and must not keep the others from their turn.
  */
 export async function findUnstartableWorkers(

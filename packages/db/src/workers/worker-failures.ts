@@ -3,8 +3,9 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { type Failure, noting, type Noting } from '../breakers/note-failure.ts';
 import type { Database } from '../schema/tables.ts';
 
-// What a worker's end says of its pool may be its entity's doing: a workflow can end its own runner, an administrator can delete fresh
-// registrations. So it counts against the entity there as well, and holds back others only once it has happened to two entities.
+// What a worker's end says of its pool may be its entity's doing: a workflow can end its own
+// runner, an administrator can delete fresh registrations. So it counts against the entity there as
+// well, and holds back others only once it has happened to two entities.
 
 /** A failure of a worker that its entity may have caused. */
 export interface WorkerFailure extends Omit<Failure, 'subject'> {
@@ -12,9 +13,10 @@ export interface WorkerFailure extends Omit<Failure, 'subject'> {
 }
 
 /**
- * Counts a failure of a worker that has no job, against its pool and against its entity there. Where that entity is held back already, its
- * further failures say nothing new of the pool: if this was the pool's trial, the next entity may try. Whoever binds the worker to a job
- * waits for this statement, or this one for them: then nothing is counted.
+ * Counts a failure of a worker that has no job, against its pool and against its entity there.
+ * Where that entity is held back already, its further failures say nothing new of the pool: if this
+ * was the pool's trial, the next entity may try. Whoever binds the worker to a job waits for this
+ * statement, or this one for them: then nothing is counted.
  */
 export async function noteWorkerFailure({ db, breakerRules }: Noting, { podName, failureClass, message }: WorkerFailure): Promise<void> {
   await sql`
@@ -40,12 +42,16 @@ export async function noteWorkerFailure({ db, breakerRules }: Noting, { podName,
 /** The id of the entity's breaker in its pool, of a row of `workers`. */
 const ACCOUNT_IN_POOL = sql.raw<string>(`k8s_pool || '@' || entity_id`);
 
-/** One log may be a stranger's words, and one exit code another program's; two runners that say the same are none. */
+/**
+ * One log may be a stranger's words, and one exit code another program's; two runners that say the
+ * same are none.
+ */
 const OUTDATED_FAILURES = 2;
 
 /**
- * Counts a runner to which GitHub has said that it serves its version no more. That is so plain that the second opens a breaker. Only the
- * runner's log tells it, and a job can write there: the entity may have caused it.
+ * Counts a runner to which GitHub has said that it serves its version no more. That is so plain
+ * that the second opens a breaker. Only the runner's log tells it, and a job can write there: the
+ * entity may have caused it.
  */
 export async function noteOutdatedRunner({ db, breakerRules }: Noting, failure: Omit<WorkerFailure, 'failureClass'>): Promise<void> {
   const rules = { ...breakerRules, failures: OUTDATED_FAILURES };
@@ -53,16 +59,18 @@ export async function noteOutdatedRunner({ db, breakerRules }: Noting, failure: 
 }
 
 /**
- * Takes back what was counted of workers that turn out to have had a job, and wakes what that held. Done with the owner's rights
- * (`take_back_failures`), for ingress binds workers and may write no breaker.
+ * Takes back what was counted of workers that turn out to have had a job, and wakes what that held.
+ * Done with the owner's rights (`take_back_failures`), for ingress binds workers and may write no
+ * breaker.
  */
 export async function takeBackFailures(trx: Transaction<Database>, podNames: readonly string[]): Promise<void> {
   if (podNames.length > 0) await sql`select take_back_failures(${podNames}::text[])`.execute(trx);
 }
 
 /**
- * Closes the breakers of pools a worker of which was made since the last failure and has got a job, and of the entity that it was for: that
- * is a success, however late we hear of it, and although the job may run for hours yet.
+ * Closes the breakers of pools a worker of which was made since the last failure and has got a job,
+ * and of the entity that it was for: that is a success, however late we hear of it, and although
+ * the job may run for hours yet.
  */
 export async function closeServedPools(db: Kysely<Database>): Promise<void> {
   await sql`
@@ -79,7 +87,10 @@ export async function closeServedPools(db: Kysely<Database>): Promise<void> {
     where (b.subject_type, b.subject_id, b.failure_class) = (s.subject_type, s.subject_id, s.failure_class)`.execute(db);
 }
 
-/** Forgets entities in pools that have not failed there for a day: there may be any number of them, and most never come back. */
+/**
+ * Forgets entities in pools that have not failed there for a day: there may be any number of them,
+ * and most never come back.
+ */
 export async function forgetFailedAccounts(db: Kysely<Database>): Promise<void> {
   await sql`
     with forgotten as materialized (

@@ -15,7 +15,7 @@ export interface PodState {
   podUid: string;
   podCreatedAt: Date;
   node: string | null;
-  /** `succeeded` and `failed` only when all containers have terminated: these end the row (A3). */
+  /** `succeeded` and `failed` only when all containers have terminated: these end the row. */
   phase: 'pending' | 'running' | 'succeeded' | 'failed';
   runningAt: Date | null;
   endedAt: Date | null;
@@ -24,14 +24,20 @@ export interface PodState {
   isRunnerOver: boolean;
   /** No node takes it. */
   isUnschedulable: boolean;
-  /** When the cluster means it to be gone, once its deletion was asked for, and how long after that request this is. */
+  /**
+   * When the cluster means it to be gone, once its deletion was asked for, and how long after that
+   * request this is.
+   */
   terminatingAt: Date | null;
   terminatingSeconds: number | null;
   /** What keeps it from starting, as one of a closed set of words. */
   stuckReason: string | null;
   /** Why it failed, as another of these words. */
   failureReason: string | null;
-  /** Who ended it though it ended well, as another of them: an idle runner that is asked to end does so. */
+  /**
+   * Who ended it though it ended well, as another of them: an idle runner that is asked to end does
+   * so.
+   */
   endedBy: string | null;
   /** Any of them in a sentence. */
   message: string | null;
@@ -44,9 +50,15 @@ export interface PodTransition {
   entityId: number;
   was: Status;
   status: Status;
-  /** It ended well, no delivery has told of its job, and we were not stopping it: it may have been ended only after its job (C3). */
+  /**
+   * It ended well, no delivery has told of its job, and we were not stopping it: it may have been
+   * ended only after its job.
+   */
   unexplained: boolean;
-  /** We stopped it, and its runner ended well then: its end is ours, and says nothing of its pod or its pool. */
+  /**
+   * We stopped it, and its runner ended well then: its end is ours, and says nothing of its pod or
+   * its pool.
+   */
   wasStopped: boolean;
   /** Why, if it failed. */
   failureReason: string | null;
@@ -54,7 +66,10 @@ export interface PodTransition {
   newlyStuck: string | null;
   /** What kept it from starting until now. */
   wasStuck: string | null;
-  /** It failed, no job was ever known on it, and we were not stopping it: its template or image may be at fault. */
+  /**
+   * It failed, no job was ever known on it, and we were not stopping it: its template or image may
+   * be at fault.
+   */
   failedIdle: boolean;
   /** A job is known to have been given to it. */
   hadJob: boolean;
@@ -74,8 +89,9 @@ export interface RecordedPods {
 const HELD_BY_TIME = sql.raw(`stuck_reason = '${TERMINATING}' or (stuck_reason = '${SLOW_START}' and g.phase = 'pending')`);
 
 /**
- * An instant of the cluster, as long as it can be true: nodes' clocks may be days off, and deadlines are counted from it. Between the making
- * of the worker's row and now; pods tell whole seconds.
+ * An instant of the cluster, as long as it can be true: nodes' clocks may be days off, and
+ * deadlines are counted from it. Between the making of the worker's row and now; pods tell whole
+ * seconds.
  */
 const clamped = (instant: string) =>
   sql.raw(`case when g."${instant}" is not null then greatest(least(g."${instant}", now()), date_trunc('second', created_at)) end`);
@@ -83,14 +99,16 @@ const clamped = (instant: string) =>
 /** An end that cannot have been then is news of now. */
 const ENDED_AT = sql.raw(`case when g."endedAt" between date_trunc('second', created_at) and now() then g."endedAt" else now() end`);
 
-/** A deregistered runner that was idle ends by itself, and well. We have ended it all the same (E5). */
+/** A deregistered runner that was idle ends by itself, and well. We have ended it all the same. */
 const STOPPED = sql.raw('(deregistration_started_at is not null and stopping_at is not null and assigned_at is null)');
 
 /**
- * Brings worker rows to where their pods are: pending -> running -> completed | failed, never back, with the instants of the pods' own
- * status as far as they can be true (A3, C8). Rows that know all this already are left alone. A pod that is another than the row's (its uid differs) says nothing.
- * An unexplained end stands against one waiting job for `unexplainedGraceMs`. What follows from an end or a new reason to be stuck belongs
- * into the same transaction; other changes have no consequences.
+ * Brings worker rows to where their pods are: pending -> running -> completed | failed, never back,
+ * with the instants of the pods' own status as far as they can be true. Rows that know all this
+ * already are left alone. A pod that is another than the row's (its uid differs) says nothing. An
+ * unexplained end stands against one waiting job for `unexplainedGraceMs`. What follows from an end
+ * or a new reason to be stuck belongs into the same transaction; other changes have no
+ * consequences.
  */
 export async function recordPodStates(
   db: Kysely<Database>,
@@ -103,7 +121,8 @@ export async function recordPodStates(
         "runningAt" timestamptz, "endedAt" timestamptz, "exitCode" integer, "isRunnerOver" boolean, "isUnschedulable" boolean, "terminatingAt" timestamptz, "terminatingSeconds" float8,
         "stuckReason" text, "failureReason" text, "endedBy" text, message text)
     ),
-    -- Each is looked up by its name: a plain join would read all living workers for one change of one pod.
+    -- Each is looked up by its name: a plain join would read all living workers for one change of
+    -- one pod.
     locked as (
       select g.*, w.*
       from (select * from given order by "podName") g cross join lateral (
@@ -189,8 +208,9 @@ export async function findKnownPods(db: Kysely<Database>, namespace: string): Pr
 }
 
 /**
- * Writes down that the pods of these living workers are gone, and takes them out of supply, without ending them: only what GitHub says of
- * their runners can do that (A3). Returns those that were not known to be gone until now: each needs its `stop-worker` task.
+ * Writes down that the pods of these living workers are gone, and takes them out of supply, without
+ * ending them: only what GitHub says of their runners can do that. Returns those that were not
+ * known to be gone until now: each needs its `stop-worker` task.
  */
 export async function stopVanishedWorkers(trx: Transaction<Database>, podNames: readonly string[]): Promise<VanishedWorker[]> {
   const { rows } = await sql<VanishedWorker>`
@@ -207,7 +227,10 @@ export async function stopVanishedWorkers(trx: Transaction<Database>, podNames: 
   return rows;
 }
 
-/** Where pods of ours may be: the namespaces of the pools in force and those of workers that still live. */
+/**
+ * Where pods of ours may be: the namespaces of the pools in force and those of workers that still
+ * live.
+ */
 export async function findNamespaces(db: Kysely<Database>): Promise<string[]> {
   const { rows } = await sql<{ namespace: string }>`
     select p ->> 'namespace' as namespace

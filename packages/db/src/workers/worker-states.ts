@@ -10,13 +10,21 @@ export const LIVE = sql.raw<boolean>(LIVE_TEXT);
 /** `LIVE` of the worker with this alias, where other tables have a status too. */
 export const isLive = (worker: string) => sql.raw<boolean>(`${worker}.${LIVE_TEXT}`);
 
-/** The worker can take a job: it lives, no job is known to run on it, and its end was not asked for. */
+/**
+ * The worker can take a job: it lives, no job is known to run on it, and its end was not asked for.
+ */
 export const UNASSIGNED = sql<boolean>`${LIVE} and assigned_at is null and stopping_at is null`;
 
-/** The worker is a reservation: its registration at GitHub has not begun, so its row alone can be ended. */
+/**
+ * The worker is a reservation: its registration at GitHub has not begun, so its row alone can be
+ * ended.
+ */
 export const RESERVED = sql.raw<boolean>(`status = 'pending' and registration_started_at is null and pod_uid is null`);
 
-/** The runner ended well although no job of it is known: for a while it counts against a waiting job. */
+/**
+ * The runner ended well although no job of it is known: for a while it counts against a waiting
+ * job.
+ */
 export const UNEXPLAINED = sql.raw<boolean>(`unexplained_until is not null and unexplained_until > now() and assigned_at is null`);
 
 /** No node takes the worker's pod. */
@@ -28,6 +36,9 @@ export const STOPPING = sql<boolean>`${LIVE} and stopping_at is not null`;
 /** The worker is unassigned, and GitHub or the cluster knows it: its end takes a task. */
 export const RETIRABLE = sql<boolean>`${UNASSIGNED} and (registered_at is not null or pod_uid is not null)`;
 
-/** The worker was asked to end only because no job needed it, and its deregistration has not begun: it can serve again. */
+/**
+ * The worker was asked to end only because no job needed it, and its deregistration has not begun:
+ * it can serve again.
+ */
 export const RETURNABLE = sql<boolean>`${STOPPING} and assigned_at is null
   and deregistration_started_at is null and stop_reason in ('surplus', 'idle')`;

@@ -4,7 +4,10 @@ import { hasNoTask } from './workers.ts';
 import { milliseconds } from '../milliseconds.ts';
 import { LIVE, STOPPING, isLive } from './worker-states.ts';
 
-/** Workers whose stop was asked for and whom nobody is at: their task has ended in an error, was discarded, or a restore has taken it. */
+/**
+ * Workers whose stop was asked for and whom nobody is at: their task has ended in an error, was
+ * discarded, or a restore has taken it.
+ */
 export async function findForgottenStops(
   db: Kysely<Database>,
   { kind, olderThanMs, limit }: { kind: string; olderThanMs: number; limit: number },
@@ -33,7 +36,10 @@ export async function findHeldStops(db: Kysely<Database>, forMs: number): Promis
   return rows;
 }
 
-/** How many workers of a scope GitHub should list: registered, alive, and not known to have had the job after which they leave. */
+/**
+ * How many workers of a scope GitHub should list: registered, alive, and not known to have had the
+ * job after which they leave.
+ */
 export async function countListable(
   db: Kysely<Database>,
   { entityId, scopeRepoId }: { entityId: number; scopeRepoId: number },

@@ -10,7 +10,7 @@ import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
 //   pending ──► running ──► completed | failed      forward only: each statement names the states that it may leave
 
-/** What provisioning has to know of a worker, with its entity as it is known today (A12). */
+/** What provisioning has to know of a worker, with its entity as it is known today. */
 export interface WorkerToProvision {
   podName: string;
   instance: string;
@@ -29,7 +29,10 @@ export interface WorkerToProvision {
   registrationStartedAt: Date | null;
   entityId: number;
   entityType: EntityType;
-  /** Today's login, App and installation where there are any that may be used, else those of the worker's making. */
+  /**
+   * Today's login, App and installation where there are any that may be used, else those of the
+   * worker's making.
+   */
   login: string;
   /** To which entity that login is pinned; null: to none. */
   loginOwner: number | null;
@@ -43,15 +46,18 @@ export interface WorkerToProvision {
 }
 
 /**
- * Whether breaker `b` guards what making worker `w` takes. A pool's that counts what entities may have caused speaks of nobody until it opens:
- * each entity has its own there.
+ * Whether breaker `b` guards what making worker `w` takes. A pool's that counts what entities may
+ * have caused speaks of nobody until it opens: each entity has its own there.
  */
 export const GUARDS_WORKER = sql.raw(`((b.subject_type, b.subject_id) in
   (('github', ''), ('installation', w.entity_id::text), ('repository', w.scope_repo_id::text), ('pool', w.k8s_pool),
   ('pool', w.k8s_pool || '@' || w.entity_id), ('cluster', w.cluster))
   and (b.pauses > 0 or b.entities is null or b.subject_id like '%@%'))`);
 
-/** All that an attempt begins with, in one statement. Throws if the pool as it is stored is none this version can read. */
+/**
+ * All that an attempt begins with, in one statement. Throws if the pool as it is stored is none
+ * this version can read.
+ */
 export async function findWorkerToProvision(
   db: Kysely<Database>,
   podName: string,
@@ -87,9 +93,10 @@ function readPool(name: string, content: unknown): Pool | undefined {
 }
 
 /**
- * Allows one run, once, to ask GitHub for this worker's registration. False: the row has ended or is stopping, or a registration was begun
- * before; then nobody may ask again, for a JIT config is given out once only (C6). False also while a breaker is open that a run without
- * `hasPassed` has not asked (C11).
+ * Allows one run, once, to ask GitHub for this worker's registration. False: the row has ended or
+ * is stopping, or a registration was begun before; then nobody may ask again, for a JIT config is
+ * given out once only. False also while a breaker is open that a run without `hasPassed` has not
+ * asked.
  */
 export async function markRegistrationStarted(
   db: Kysely<Database>,
@@ -117,8 +124,8 @@ export async function clearRegistrationStarted(db: Kysely<Database>, podName: st
 }
 
 /**
- * Writes down what was registered. False: the row has ended meanwhile; then nothing more may be made for it. To be repeated with the same
- * runner when its answer was lost.
+ * Writes down what was registered. False: the row has ended meanwhile; then nothing more may be
+ * made for it. To be repeated with the same runner when its answer was lost.
  */
 export async function saveRegistration(
   db: Kysely<Database>,
@@ -138,8 +145,9 @@ export async function isPending(db: Kysely<Database>, podName: string): Promise<
 }
 
 /**
- * Writes down that the worker's pod exists; whoever follows pods may have done so before. Returns how long ago the job that it was made for
- * became known, in seconds; undefined if that job's row is gone.
+ * Writes down that the worker's pod exists; whoever follows pods may have done so before. Returns
+ * how long ago the job that it was made for became known, in seconds; undefined if that job's row
+ * is gone.
  */
 export async function savePod(db: Kysely<Database>, podName: string, podUid: string): Promise<number | undefined> {
   const { rows } = await sql<{ seconds: number }>`${prepared}
@@ -152,7 +160,8 @@ export async function savePod(db: Kysely<Database>, podName: string, podUid: str
 }
 
 /**
- * Ends a worker that never got a pod. False: it has ended already, or its pod was seen meanwhile, whose status then is what ends it (A3).
+ * Ends a worker that never got a pod. False: it has ended already, or its pod was seen meanwhile,
+ * whose status then is what ends it.
  */
 export async function failUnstartedWorker(
   trx: Transaction<Database>,
@@ -170,14 +179,17 @@ export async function failUnstartedWorker(
   return numUpdatedRows === 1n;
 }
 
-/** Worker `w` has no task of this kind. Asked by status, for that is how tasks are indexed; `offset 0` keeps it one look for each worker. */
+/**
+ * Worker `w` has no task of this kind. Asked by status, for that is how tasks are indexed; `offset
+ * 0` keeps it one look for each worker.
+ */
 export const hasNoTask = (kind: string) => sql`
   not exists (select from tasks where subject_id = w.pod_name and subject_type = 'worker' and kind = ${kind} and status = 'queued' offset 0)
   and not exists (select from tasks where subject_id = w.pod_name and subject_type = 'worker' and kind = ${kind} and status = 'running' offset 0)`;
 
 /**
- * Workers that wait for a pod and have no task: theirs has ended in an error, or was discarded. A worker that is to be stopped waits for no
- * pod.
+ * Workers that wait for a pod and have no task: theirs has ended in an error, or was discarded. A
+ * worker that is to be stopped waits for no pod.
  */
 export async function findForgottenWorkers(
   db: Kysely<Database>,
@@ -192,7 +204,10 @@ export async function findForgottenWorkers(
   return rows;
 }
 
-/** Whether worker `w` has a diagnosis for the reason that it is, or was, stopped for: what comes of the stop tells less. */
+/**
+ * Whether worker `w` has a diagnosis for the reason that it is, or was, stopped for: what comes of
+ * the stop tells less.
+ */
 export const IS_EXAMINED = sql.raw<boolean>(
   `coalesce(w.stopping_at is not null and w.failure_info ->> 'version' = '2' and w.failure_info ->> 'reason' = w.stop_reason, false)`,
 );
@@ -219,7 +234,10 @@ export async function findWorkerPlace(db: Kysely<Database>, podName: string): Pr
     .executeTakeFirst();
 }
 
-/** Stores the diagnosis of a worker that failed, is stuck, is to be stopped or ended unexplained. False: it is none of these now. */
+/**
+ * Stores the diagnosis of a worker that failed, is stuck, is to be stopped or ended unexplained.
+ * False: it is none of these now.
+ */
 export async function saveDiagnosis(db: Kysely<Database>, podName: string, diagnosis: FailureInfo): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('workers')
