@@ -85,8 +85,8 @@ export const faults: readonly MutantOfRow[] = [
   {
     mutant: 'an entity is held back because one of its repositories refuses us',
     file: 'apps/scheduler/src/provisioning/after-github-failure.ts',
-    find: 'const subject = isRepositorys ? repositoryBreaker(worker.scopeRepoId) : installationBreaker(worker.entityId);',
-    replace: 'const subject = isRepositorys && !isUsable ? repositoryBreaker(worker.scopeRepoId) : installationBreaker(worker.entityId);',
+    find: 'const subject = isOfRepository ? repositoryBreaker(worker.scopeRepoId) : installationBreaker(worker.entityId);',
+    replace: 'const subject = isOfRepository && !isUsable ? repositoryBreaker(worker.scopeRepoId) : installationBreaker(worker.entityId);',
     row: 'repository-refuses',
     jobs: 12,
   },

@@ -4,7 +4,7 @@ export const scheduler: readonly NamedMutant[] = [
   {
     mutant: 'the cluster is asked what is there without a look at the lease',
     file: 'apps/scheduler/src/provisioning/provision-worker.ts',
-    find: `  requireLease(task);
+    find: `  requireTimeLeft(task);
   const place = `,
     replace: `  const place = `,
     tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
@@ -12,7 +12,7 @@ export const scheduler: readonly NamedMutant[] = [
   {
     mutant: 'the cluster is asked for a dry run without a look at the lease',
     file: 'apps/scheduler/src/provisioning/start-pod.ts',
-    find: `  requireLease(task);
+    find: `  requireTimeLeft(task);
   const creations = [`,
     replace: `  const creations = [`,
     tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
@@ -20,32 +20,32 @@ export const scheduler: readonly NamedMutant[] = [
   {
     mutant: 'a refused installation is looked up without a look at the lease',
     file: 'apps/scheduler/src/provisioning/after-github-failure.ts',
-    find: `  requireLease(task);
-  const standing`,
-    replace: `  const standing`,
+    find: `  requireTimeLeft(task);
+  const state`,
+    replace: `  const state`,
     tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
   },
   {
     mutant: 'the Secret is put without a look at the lease',
-    file: 'apps/scheduler/src/provisioning/put-secret.ts',
-    find: `    requireLease(task);
+    file: 'apps/scheduler/src/provisioning/start-pod.ts',
+    find: `    requireTimeLeft(task);
     try {`,
     replace: `    try {`,
     tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
   },
   {
     mutant: 'the lease is looked at before the first try of a Secret, and not before the next ones',
-    file: 'apps/scheduler/src/provisioning/put-secret.ts',
-    find: `    requireLease(task);
+    file: 'apps/scheduler/src/provisioning/start-pod.ts',
+    find: `    requireTimeLeft(task);
     try {`,
-    replace: `    if (tries === 0) requireLease(task);
+    replace: `    if (tries === 0) requireTimeLeft(task);
     try {`,
     tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
   },
   {
     mutant: 'the pod is made without a look at the lease',
     file: 'apps/scheduler/src/provisioning/start-pod.ts',
-    find: `  requireLease(run.task);
+    find: `  requireTimeLeft(run.task);
   if (!isWanted) {`,
     replace: `  if (!isWanted) {`,
     tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
@@ -53,27 +53,25 @@ export const scheduler: readonly NamedMutant[] = [
   {
     mutant: 'a Secret of a row that has ended is deleted without a look at the lease',
     file: 'apps/scheduler/src/provisioning/start-pod.ts',
-    find: `  requireLease(run.task);
+    find: `  requireTimeLeft(run.task);
   if (!isWanted) {`,
-    replace: `  if (isWanted) requireLease(run.task);
+    replace: `  if (isWanted) requireTimeLeft(run.task);
   if (!isWanted) {`,
     tests: ['apps/scheduler/src/provisioning/provision-worker.db.test.ts'],
   },
   {
     mutant: 'the Secret gets its owner without a look at the lease',
     file: 'apps/scheduler/src/provisioning/start-pod.ts',
-    find: `  requireLease(task);
-  const place = { namespace: worker.namespace, name: worker.podName };
+    find: `  requireTimeLeft(task);
   const secret`,
-    replace: `  const place = { namespace: worker.namespace, name: worker.podName };
-  const secret`,
+    replace: `  const secret`,
     tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
   },
   {
     mutant: 'a runner is registered although the lease has run out over the mark',
     file: 'apps/scheduler/src/provisioning/register-runner.ts',
-    find: `if (!hasLease(task)) {`,
-    replace: `if (isWatched && !hasLease(task)) {`,
+    find: `if (!hasTimeLeft(task)) {`,
+    replace: `if (isWatched && !hasTimeLeft(task)) {`,
     tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
   },
   {
@@ -252,16 +250,16 @@ export const scheduler: readonly NamedMutant[] = [
   },
   {
     mutant: 'what the cluster says about coming back is not heeded',
-    file: 'apps/scheduler/src/provisioning/start-pod.ts',
-    find: `Math.max(failure.retryAfterMs ?? LOOK_AGAIN_MS, SOONEST_MS)`,
-    replace: `LOOK_AGAIN_MS + 0 * SOONEST_MS`,
+    file: 'apps/scheduler/src/provisioning/after-cluster-failure.ts',
+    find: `Math.max(failure.retryAfterMs ?? RETRY_MS, SOONEST_MS)`,
+    replace: `RETRY_MS + 0 * SOONEST_MS`,
     tests: ['apps/scheduler/src/provisioning/refused-pods.db.test.ts'],
   },
   {
     mutant: 'nothing is tried in the cluster before a registration while something fails',
     file: 'apps/scheduler/src/provisioning/provision-worker.ts',
-    find: `if (isWatched) await tryCluster(parts, worker, pool, task);`,
-    replace: `void tryCluster;`,
+    find: `if (isWatched) await dryRun(parts, worker, pool, task);`,
+    replace: `void dryRun;`,
     tests: ['apps/scheduler/src/provisioning/refused-pods.db.test.ts'],
   },
   {

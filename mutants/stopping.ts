@@ -11,7 +11,7 @@ export const stopping: readonly NamedMutant[] = [
   {
     mutant: 'a runner is deregistered without a look at the lease',
     file: 'apps/scheduler/src/stopping/stop-worker.ts',
-    find: `    requireLease(task);
+    find: `    requireTimeLeft(task);
     const result = await deleteRunner`,
     replace: `    const result = await deleteRunner`,
     tests: ['apps/scheduler/src/stopping/stop-worker-stalled.db.test.ts'],
@@ -19,7 +19,7 @@ export const stopping: readonly NamedMutant[] = [
   {
     mutant: 'a stopped pod is deleted without a look at the lease',
     file: 'apps/scheduler/src/stopping/stop-worker.ts',
-    find: `  requireLease(task);
+    find: `  requireTimeLeft(task);
   const result = await deletePod`,
     replace: `  const result = await deletePod`,
     tests: ['apps/scheduler/src/stopping/stop-worker-ends.db.test.ts'],

@@ -1,7 +1,8 @@
 import type { Kinds } from '@paddock/queue/kind';
 import { createDiagnosePod } from './following/diagnose-pod.ts';
 import { createLookUpAccess } from './matching/look-up-access.ts';
-import { createProvisionWorker, type Provisioning } from './provisioning/provision-worker.ts';
+import { createProvisionWorker } from './provisioning/provision-worker.ts';
+import type { Provisioning } from './provisioning/provisioning.ts';
 import { createRemoveSecret } from './following/remove-secret.ts';
 import { waitingForCluster } from './following/waiting-for-cluster.ts';
 import { createStopWorker, type Stopping } from './stopping/stop-worker.ts';

@@ -6,13 +6,13 @@ import { findRunnerGroupAccess, type RunnerGroupAccess } from '@paddock/github/r
 import type { Handler } from '@paddock/queue/kind';
 import { done, type Outcome } from '@paddock/queue/outcome';
 import { awaitGitHub } from '../await-github.ts';
-import type { Registering } from '../provisioning/registering.ts';
+import type { Provisioning } from '../provisioning/provisioning.ts';
 
 /**
  * Asks GitHub once what access the runner group of an unserved key gives, and writes the answer down for the person who has to correct it. A
  * refusal of GitHub is written down as well.
  */
-export function createLookUpAccess({ db, github, breakerRules }: Pick<Registering, 'db' | 'github' | 'breakerRules'>): Handler {
+export function createLookUpAccess({ db, github, breakerRules }: Pick<Provisioning, 'db' | 'github' | 'breakerRules'>): Handler {
   return async (task, signal) => {
     const demandKey = Number(task.subject.id);
     const key = await findUnservedKey(db, demandKey, github.appIds);

@@ -6,31 +6,28 @@ import {
   repositoryBreaker,
 } from '@paddock/db/breakers/breaker-subjects';
 import { noteFailure } from '@paddock/db/breakers/note-failure';
-import type { Database } from '@paddock/db/schema/tables';
+import { recordRefusal } from '@paddock/db/breakers/refusals';
 import { clearRegistrationStarted, type WorkerToProvision } from '@paddock/db/workers/workers';
 import { refusedSubject } from '@paddock/domain/entities/refused-subject';
-import type { GitHub } from '@paddock/github/connect';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
-import { done, type Outcome, snooze } from '@paddock/queue/outcome';
+import { type Outcome, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
-import type { Kysely } from 'kysely';
 import { awaitGitHub } from '../await-github.ts';
-import { noteRefusal } from '../note-refusal.ts';
+import { requireTimeLeft } from '../task-run.ts';
 import { failWorker } from './fail-worker.ts';
-import { requireLease } from '../require-lease.ts';
-import type { Registering } from './registering.ts';
-import { repairInstallation, type Standing } from './repair-installation.ts';
-import { aloneMs, LONGEST_ALONE_MS, waitForReturn } from './wait-for-return.ts';
+import type { Provisioning } from './provisioning.ts';
+import { type InstallationState, repairInstallation } from './repair-installation.ts';
+import { LONGEST_UNHELD_MS, unheldWaitMs, waitForReturn } from './wait-for-return.ts';
 
-const LOOK_AGAIN_MS = 1_000;
+const RETRY_MS = 1_000;
 
 /**
- * What a failed call of GitHub's means for a worker's task, with everything that follows from it written down: the row ends where nobody can
- * know whether its runner was registered; a breaker counts what speaks against GitHub, the entity or the repository. `marked`: the row says that
- * its registration has begun. Throws instead of asking GitHub more if too little of the lease is left.
+ * Decides what a failed call of GitHub means for a worker's task, and saves what follows. The row ends if the runner may be registered.
+ * A breaker counts the failure against GitHub, the entity or the repository. `marked`: the row says that its registration has begun.
+ * Throws if too little of the claim's time is left to call GitHub again.
  */
 export async function afterGitHubFailure(
-  parts: Registering,
+  parts: Provisioning,
   worker: WorkerToProvision,
   failure: GitHubFailure,
   { task, marked }: { task: Task; marked: boolean },
@@ -42,8 +39,7 @@ export async function afterGitHubFailure(
   const hold = counted && (await noteFailure(parts, counted));
   if (failure.kind === 'conflict' || (marked && mayHaveRegistered(failure))) {
     const message = `It is not known whether GitHub registered the runner: ${failure.message}`;
-    await failWorker(parts, worker, { reason: 'registration_interrupted', message });
-    return done({ ended: 'registration_interrupted' });
+    return failWorker(parts, worker, { reason: 'registration_interrupted', message });
   }
   if (marked) await clearRegistrationStarted(db, worker.podName);
   switch (failure.kind) {
@@ -55,7 +51,7 @@ export async function afterGitHubFailure(
       runnerGroups.forget(worker.login);
       return afterRefusal(parts, worker, failure, task);
     case 'outdated':
-      return snooze(LOOK_AGAIN_MS, `GitHub is asked with new credentials after: ${failure.message}`);
+      return snooze(RETRY_MS, `the call is repeated with new credentials after: ${failure.message}`);
     case 'invalid':
       runnerGroups.forget(worker.login);
       throw new Error(`GitHub refused to register the runner ${worker.podName}: ${failure.message}`);
@@ -64,38 +60,39 @@ export async function afterGitHubFailure(
     case 'timeout':
     case 'network':
     case 'unknown':
-      // What fails for minutes while no breaker opens fails for this worker alone: that costs attempts.
-      if (hold !== undefined || aloneMs(worker) <= LONGEST_ALONE_MS) return waitForReturn(worker, hold, failure);
-      throw new Error(`GitHub could not be asked to register the runner ${worker.podName}: ${failure.message}`);
+      // A failure that lasts for minutes while no breaker opens concerns this worker only: it costs attempts.
+      if (hold !== undefined || unheldWaitMs(worker) <= LONGEST_UNHELD_MS) return waitForReturn(worker, hold, failure);
+      throw new Error(`GitHub did not answer the registration of the runner ${worker.podName}: ${failure.message}`);
     default:
       return failure.kind satisfies never;
   }
 }
 
-/** Only the call for the JIT config registers anything, and only when it was not refused. */
+/** Only the call for the JIT config registers a runner, and not if GitHub refused it. */
 function mayHaveRegistered({ kind, operation, neverSent = false }: GitHubFailure): boolean {
   if (neverSent || (!operation.endsWith('/generate-jitconfig') && operation !== 'unknown')) return false;
   return kind === 'unusable' || kind === 'unavailable' || kind === 'timeout' || kind === 'network' || kind === 'unknown';
 }
 
-/** Whom a refusal speaks against is not in it: an entity that works well does not wait for one of its repositories. */
-async function afterRefusal(parts: Registering, worker: WorkerToProvision, failure: GitHubFailure, task: Task): Promise<Outcome> {
-  // Before the installation is looked up: if that shows another one, the refusal is over at once.
-  await noteRefusal(parts, worker, failure);
-  requireLease(task);
-  const standing = await standingOf(parts.db, parts.github, worker);
-  const isUsable = standing !== 'gone' && standing !== 'suspended';
-  const isRepositorys = isUsable && worker.scopeRepoId !== 0 && refusedSubject(failure) === 'repository';
-  const subject = isRepositorys ? repositoryBreaker(worker.scopeRepoId) : installationBreaker(worker.entityId);
+/** Looks up who is refused: the refusal of one repository must not hold back its entity. */
+async function afterRefusal(parts: Provisioning, worker: WorkerToProvision, failure: GitHubFailure, task: Task): Promise<Outcome> {
+  // Recorded first: if the look-up finds another installation, it ends the refusal at once.
+  const call = { ...worker, repoId: worker.scopeRepoId, jobId: worker.madeForJobId };
+  await recordRefusal(parts, 'scheduler', { call, refusal: failure });
+  requireTimeLeft(task);
+  const state = await installationState(parts, worker);
+  const isUsable = state !== 'gone' && state !== 'suspended';
+  const isOfRepository = isUsable && worker.scopeRepoId !== 0 && refusedSubject(failure) === 'repository';
+  const subject = isOfRepository ? repositoryBreaker(worker.scopeRepoId) : installationBreaker(worker.entityId);
   const hold = await noteFailure(parts, { subject, failureClass: failure.kind, message: failure.message });
   const held = hold && { heldBy: hold.heldBy };
-  return standing === 'renewed'
-    ? snooze(LOOK_AGAIN_MS, `the installation was found anew after: ${failure.message}`)
+  return state === 'renewed'
+    ? snooze(RETRY_MS, `the installation was updated after: ${failure.message}`)
     : snooze(2 * parts.breakerRules.firstPauseMs, failure.message, held);
 }
 
-/** Undefined: GitHub could not be asked. That changes nothing: the refusal before it says why. */
-async function standingOf(db: Kysely<Database>, github: GitHub, worker: WorkerToProvision): Promise<Standing | undefined> {
+/** Undefined: GitHub did not answer. The refusal before it remains the reason. */
+async function installationState({ db, github }: Provisioning, worker: WorkerToProvision): Promise<InstallationState | undefined> {
   try {
     return await repairInstallation(db, github, worker);
   } catch (error) {
@@ -104,15 +101,15 @@ async function standingOf(db: Kysely<Database>, github: GitHub, worker: WorkerTo
   }
 }
 
-/** What a failure of GitHub's speaks against; undefined: nothing but this call, or it has to be found out. */
+/** What a failure counts against; undefined: against this call only, or the caller has to find out. */
 function faultOf({ kind }: GitHubFailure, worker: WorkerToProvision): BreakerSubject | undefined {
   const { entityId, scopeRepoId } = worker;
   switch (kind) {
-    // What GitHub calls invalid may be how the entity or repository is set up: no other entity of the pool waits for that. Each finds out
-    // for itself where it is the pool's labels.
+    // The settings of the entity or the repository may cause it, so the pool's other entities go on.
+    // If the pool's labels cause it, each entity finds out for itself.
     case 'invalid':
       return scopeRepoId === 0 ? entityInPoolBreaker(worker) : repositoryBreaker(scopeRepoId);
-    // One is a name that is taken, which ours never are twice; when every registration conflicts, where they are made is at fault.
+    // A single conflict is a name that is taken; our names are unique. If every registration conflicts, the scope is at fault.
     case 'conflict':
     case 'unusable':
       return scopeRepoId === 0 ? installationBreaker(entityId) : repositoryBreaker(scopeRepoId);

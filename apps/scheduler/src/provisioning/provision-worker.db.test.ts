@@ -6,8 +6,7 @@ import { look, type Seen } from '../scenes/evidence.scene.ts';
 import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 import { taskFor } from '../scenes/provisioning-task.scene.ts';
 import { startStalledRuns } from '../scenes/stalled-run.scene.ts';
-import { putSecret } from './put-secret.ts';
-import { startPod } from './start-pod.ts';
+import { putSecret, startPod } from './start-pod.ts';
 
 // Without a kubelet: pods stay Pending, so that what is left behind can be looked at.
 let world: SchedulerWorld;

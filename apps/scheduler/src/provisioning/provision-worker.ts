@@ -9,40 +9,17 @@ import { secretExists } from '@paddock/kube/secrets';
 import type { Handler } from '@paddock/queue/kind';
 import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
-import { type FailReason, failWorker } from './fail-worker.ts';
-import { requireLease } from '../require-lease.ts';
+import { requireTimeLeft, type TaskRun } from '../task-run.ts';
+import { afterClusterFailure, noteClusterFailure, noteUnanswered } from './after-cluster-failure.ts';
+import { failWorker } from './fail-worker.ts';
+import type { Provisioning } from './provisioning.ts';
 import { registerRunner } from './register-runner.ts';
-import type { Registering } from './registering.ts';
-import { putSecret } from './put-secret.ts';
-import {
-  adoptSecret,
-  afterKubeFailure,
-  finishPod,
-  noteKubeFailure,
-  noteUnanswered,
-  type Starting,
-  startPod,
-  type Trial,
-  tryCluster,
-} from './start-pod.ts';
+import { adoptSecret, dryRun, finishPod, putSecret, startPod, type Trial } from './start-pod.ts';
 import { waitForReturn } from './wait-for-return.ts';
-import type { Run } from './while-away.ts';
-
-export type Provisioning = Registering & Starting;
 
 /**
- * Makes a reserved worker real, from the top at every run (C6):
- *
- *   wanted? ─► pod there? ──────────────────────────────► Secret's owner ─► done
- *                 │ no                                          ▲
- *                 ▼                                             │
- *              Secret there? ───────────────────────────► pod ──┘
- *                 │ no                                     ▲
- *                 ▼                                        │
- *              registration begun before? ─► no: JIT ─► Secret
- *                 │ yes
- *                 ▼
- *              the row ends; the matcher reserves another. No run ever deletes a registration: a stalled one's runner may be live.
+ * Makes a reserved worker real: a registration at GitHub, a Secret with its JIT config, a pod. Each run begins at step 1 and learns from
+ * the row and the cluster what earlier runs have done. No run deletes a registration: the runner of a stalled run may be live.
  */
 export function createProvisionWorker(parts: Provisioning): Handler {
   return async (task, signal) => {
@@ -53,9 +30,13 @@ export function createProvisionWorker(parts: Provisioning): Handler {
       return await provision(parts, worker, { task, signal }, trial);
     } catch (error) {
       signal.throwIfAborted();
-      const outcome = await afterKubeFailure(parts, worker, error, signal);
+      const outcome = await afterClusterFailure(parts, worker, error, signal);
       if (outcome !== undefined) return outcome;
-      if (task.attempt >= task.maxAttempts) await giveUp(parts, worker, error);
+      // The queue allows no further run: the worker ends, and the matcher reserves another.
+      if (task.attempt >= task.maxAttempts) {
+        const message = `The worker could not be started: ${error instanceof Error ? error.message : String(error)}`;
+        await failWorker(parts, worker, { reason: 'provisioning_failed', message });
+      }
       throw error;
     } finally {
       if (trial.id !== undefined) await giveBackTrial(parts.db, breakersOf(worker), trial.id);
@@ -63,53 +44,59 @@ export function createProvisionWorker(parts: Provisioning): Handler {
   };
 }
 
-async function provision(parts: Provisioning, worker: WorkerToProvision, run: Run, trial: Trial): Promise<Outcome> {
+async function provision(parts: Provisioning, worker: WorkerToProvision, run: TaskRun, trial: Trial): Promise<Outcome> {
   const { task, signal } = run;
+
+  // 1. Is the worker still wanted, and does it still need a pod?
   const { status, podUid, stoppingAt } = worker;
   if (status === 'completed' || status === 'failed') return done({ ended: status });
   if (podUid !== null) return adoptSecret(parts, worker, podUid, task);
   if (stoppingAt !== null) return done({ ended: 'stopping' });
 
-  const there = await lookAtCluster(parts, worker, task);
-  if ('away' in there) {
-    return waitForReturn(worker, await noteUnanswered(parts, worker, there.away), there.away);
-  }
+  // 2. What have earlier runs made? The answer also proves that the cluster can take a JIT config.
+  const there = await readCluster(parts, worker, task);
+  if ('away' in there) return waitForReturn(worker, await noteUnanswered(parts, worker, there.away), there.away);
   if (there.pod !== undefined) return finishPod(parts, worker, { uid: there.pod.uid, isNew: false }, run);
 
+  // 3. Does the pool still serve the worker's entity?
   const pool = worker.poolToday;
-  if (pool === undefined) return fail(parts, worker, 'pool_unknown', `The pool ${worker.pool} is not in the configuration any more.`);
-  if (!servesBearer(pool, { id: worker.entityId, login: worker.login }, worker.loginOwner ?? undefined)) {
-    return fail(parts, worker, 'pool_closed', `The pool ${worker.pool} does not serve ${worker.login} any more.`);
+  if (pool === undefined) {
+    return failWorker(parts, worker, { reason: 'pool_unknown', message: `The pool ${worker.pool} is no longer configured.` });
   }
-  // A Secret that is there is from a run that did not come to its end.
+  if (!servesBearer(pool, { id: worker.entityId, login: worker.login }, worker.loginOwner ?? undefined)) {
+    return failWorker(parts, worker, { reason: 'pool_closed', message: `The pool ${worker.pool} no longer serves ${worker.login}.` });
+  }
+
   let isWatched = true;
-  if (!there.secret) {
+  if (!there.hasSecret) {
     if (worker.registrationStartedAt !== null) {
-      return fail(parts, worker, 'registration_interrupted', 'A registration was begun, and its JIT config is lost.');
+      const message = 'A registration was begun, and its JIT config is lost.';
+      return failWorker(parts, worker, { reason: 'registration_interrupted', message });
     }
+
+    // 4. Do the breakers let it pass, and would the cluster take its Secret and pod?
     const passage = worker.isWatched ? await passBreakers(parts.db, breakersOf(worker)) : UNWATCHED;
     const { heldBy } = passage;
     if (heldBy !== undefined) return snooze(passage.waitMs, `held back after failures: ${passage.message}`, { heldBy });
     ({ isWatched } = passage);
     trial.id = passage.trial;
-    if (isWatched) await tryCluster(parts, worker, pool, task);
+    if (isWatched) await dryRun(parts, worker, pool, task);
+
+    // 5. Register the runner.
     const registered = await registerRunner(parts, worker, pool, { task, isWatched }, signal);
     if ('instead' in registered) return registered.instead;
-    const lost = await putSecret(parts, worker, registered.jitConfig, run);
-    if (lost !== undefined) return loseRegistration(parts, worker, lost, signal);
-  }
-  return startPod(parts, worker, pool, { run, isWatched, trial });
-}
 
-/** The JIT config went with the Secret that could not be put, and GitHub gives it out once: the row ends here, and the matcher makes the next. */
-async function loseRegistration(
-  parts: Provisioning,
-  worker: WorkerToProvision,
-  failure: KubeFailure,
-  signal: AbortSignal,
-): Promise<Outcome> {
-  await noteKubeFailure(parts, worker, failure, signal);
-  return fail(parts, worker, 'registration_interrupted', `The Secret with the JIT config could not be put: ${failure.message}`);
+    // 6. Put its JIT config into the Secret. GitHub gives a JIT config out once: if it is lost, so is the worker.
+    const lost = await putSecret(parts, worker, registered.jitConfig, run);
+    if (lost !== undefined) {
+      await noteClusterFailure(parts, worker, lost, signal);
+      const message = `The Secret with the JIT config could not be put: ${lost.message}`;
+      return failWorker(parts, worker, { reason: 'registration_interrupted', message });
+    }
+  }
+
+  // 7. Create the pod, write it down, and make it the Secret's owner.
+  return startPod(parts, worker, pool, { run, isWatched, trial });
 }
 
 const breakersOf = (worker: WorkerToProvision) => [
@@ -119,30 +106,18 @@ const breakersOf = (worker: WorkerToProvision) => [
   clusterBreaker(worker.cluster),
 ];
 
-/** Also proves that the cluster answers, before a JIT config is asked for that could then not be used. */
-async function lookAtCluster(
+async function readCluster(
   { cluster }: Provisioning,
   worker: WorkerToProvision,
   task: Task,
-): Promise<{ pod: ObservedPod | undefined; secret: boolean } | { away: KubeFailure }> {
-  requireLease(task);
+): Promise<{ pod: ObservedPod | undefined; hasSecret: boolean } | { away: KubeFailure }> {
+  requireTimeLeft(task);
   const place = { namespace: worker.namespace, name: worker.podName };
   try {
-    const [pod, secret] = await Promise.all([findPod(cluster, place), secretExists(cluster, place)]);
-    return { pod, secret };
+    const [pod, hasSecret] = await Promise.all([findPod(cluster, place), secretExists(cluster, place)]);
+    return { pod, hasSecret };
   } catch (error) {
     if (!(error instanceof KubeError && ['network', 'timeout', 'unavailable'].includes(error.failure.kind))) throw error;
     return { away: error.failure };
   }
-}
-
-async function fail(parts: Provisioning, worker: WorkerToProvision, reason: FailReason, message: string): Promise<Outcome> {
-  await failWorker(parts, worker, { reason, message });
-  return done({ ended: reason });
-}
-
-/** The last run that the queue allows has failed: the worker ends with it, and the matcher makes another. */
-async function giveUp(parts: Provisioning, worker: WorkerToProvision, error: unknown): Promise<void> {
-  const message = error instanceof Error ? error.message : String(error);
-  await fail(parts, worker, 'provisioning_failed', `The worker could not be started: ${message}`);
 }

@@ -1,6 +1,6 @@
-import { holdBack } from '@paddock/db/breakers/note-failure';
-import { noteSuccess } from '@paddock/db/breakers/breakers';
 import { registrationBreakers, repositoryBreaker } from '@paddock/db/breakers/breaker-subjects';
+import { noteSuccess } from '@paddock/db/breakers/breakers';
+import { holdBack } from '@paddock/db/breakers/note-failure';
 import { noteRegistrationBudget } from '@paddock/db/matching/registration-budgets';
 import { clearRegistrationStarted, markRegistrationStarted, saveRegistration, type WorkerToProvision } from '@paddock/db/workers/workers';
 import { servesRepository } from '@paddock/domain/pools/gate';
@@ -11,24 +11,28 @@ import { DEFAULT_RUNNER_GROUP_ID } from '@paddock/github/runner-groups';
 import { createJitConfig } from '@paddock/github/runners';
 import { done, type Outcome, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
-import { afterGitHubFailure } from './after-github-failure.ts';
-import { type FailReason, failWorker } from './fail-worker.ts';
-import { holdToGroup } from './hold-to-group.ts';
-import { hasLease, requireLease } from '../require-lease.ts';
-import type { Registering } from './registering.ts';
 import { scopeOf } from '../scope-of.ts';
-import { tryWhileAway } from './while-away.ts';
+import { hasTimeLeft, requireTimeLeft, retryWhileAway } from '../task-run.ts';
+import { afterGitHubFailure } from './after-github-failure.ts';
+import { checkRunnerGroup } from './check-runner-group.ts';
+import { failWorker } from './fail-worker.ts';
+import type { Provisioning } from './provisioning.ts';
 
-/** Either the JIT config, which is a secret and stays in this run's memory, or how the task ends without one. */
+const RETRY_MS = 1_000;
+const NOT_MARKED = 'the worker ended, another run has begun its registration, or a breaker has opened meanwhile';
+const GONE_REPOSITORY_MS = 15 * 60_000;
+/** With fewer registrations left than this, each run saves what is left, and the matcher heeds it. */
+const SCARCE = 1_000;
+
+/** Either the JIT config, a secret that stays in this run's memory, or how the task ends without one. */
 export type Registered = { readonly jitConfig: string } | { readonly instead: Outcome };
 
 /**
- * Registers the worker's runner at GitHub, once: the mark in its row lets one run ask, ever. An answer that leaves open whether GitHub has
- * registered the runner ends the row; a refusal takes the mark back (C6). `isWatched`: something failed lately that a registration would prove
- * to work again.
+ * Registers the worker's runner at GitHub, once: one run marks the row, and only that run calls. If GitHub's answer leaves open whether
+ * it has registered the runner, the row ends; after a refusal the mark is cleared. `isWatched`: breakers wait for a success.
  */
 export async function registerRunner(
-  parts: Registering,
+  parts: Provisioning,
   worker: WorkerToProvision,
   pool: Pool,
   { task, isWatched }: { task: Task; isWatched: boolean },
@@ -41,61 +45,51 @@ export async function registerRunner(
   let marked = false;
   let jit: { runnerId: number; jitConfig: string };
   try {
-    requireLease(task);
+    requireTimeLeft(task);
     const scope = await scopeOf(worker, client);
     if (scope === undefined) return { instead: await awaitRepository(db, worker) };
     if (scope.kind === 'repository' && !servesRepository(pool, `${scope.owner}/${scope.repo}`)) {
-      return { instead: await end(parts, worker, 'pool_closed', `The pool ${pool.name} does not serve ${scope.owner}/${scope.repo}.`) };
+      const message = `The pool ${pool.name} does not serve ${scope.owner}/${scope.repo}.`;
+      return { instead: await failWorker(parts, worker, { reason: 'pool_closed', message }) };
     }
     const group = scope.kind === 'repository' ? undefined : await runnerGroups.ensure(client, scope.owner, groupToMake(pool));
-    const excess = group && (await holdToGroup(parts, worker, { pool, group }));
-    if (excess !== undefined) return { instead: await end(parts, worker, 'runner_group_open', `${excess}.`) };
+    const excess = group && (await checkRunnerGroup(parts, worker, { pool, group }));
+    if (excess !== undefined) return { instead: await failWorker(parts, worker, { reason: 'runner_group_open', message: `${excess}.` }) };
     const runnerGroupId = group?.id ?? DEFAULT_RUNNER_GROUP_ID;
-    requireLease(task);
+    requireTimeLeft(task);
     marked = await markRegistrationStarted(db, worker.podName, { hasPassed: worker.isWatched });
-    if (!marked) return { instead: snooze(LOOK_AGAIN_MS, NOT_MARKED) };
-    // The process may have stood still over the mark: whoever has taken over does not count on a registration that comes only now.
-    if (!hasLease(task)) {
+    if (!marked) return { instead: snooze(RETRY_MS, NOT_MARKED) };
+    // The process may have stood still during the mark. The run that follows counts on no registration made after this.
+    if (!hasTimeLeft(task)) {
       await clearRegistrationStarted(db, worker.podName);
-      return { instead: snooze(LOOK_AGAIN_MS, 'too little of the lease was left to register a runner') };
+      return { instead: snooze(RETRY_MS, 'too little of the lease was left to register a runner') };
     }
     jit = await createJitConfig(client, scope, { name: worker.podName, labels: pool.labels, runnerGroupId });
   } catch (error) {
     // PostgreSQL went away between the mark and the call, so the call was not made.
     if (error instanceof UnaskedError && marked) {
-      await tryWhileAway(run, () => clearRegistrationStarted(db, worker.podName));
-      return { instead: snooze(LOOK_AGAIN_MS, error.message) };
+      await retryWhileAway(run, () => clearRegistrationStarted(db, worker.podName));
+      return { instead: snooze(RETRY_MS, error.message) };
     }
     const failure = classifyGitHubError(error);
     if (failure.operation === 'unknown' && !marked) throw error;
     return { instead: await afterGitHubFailure(parts, worker, failure, { task, marked }) };
   }
-  const saved = await tryWhileAway(run, () => saveRegistration(db, worker.podName, { runnerId: jit.runnerId, labels: pool.labels }));
-  await tryWhileAway(run, () => noteBudget(parts, worker));
+  const saved = await retryWhileAway(run, () => saveRegistration(db, worker.podName, { runnerId: jit.runnerId, labels: pool.labels }));
+  await retryWhileAway(run, () => saveBudget(parts, worker));
   if (!saved) return { instead: done({ ended: 'the worker ended while it was being registered' }) };
   events.registered(worker);
-  if (isWatched) await tryWhileAway(run, () => noteSuccess(db, registrationBreakers(worker)));
+  if (isWatched) await retryWhileAway(run, () => noteSuccess(db, registrationBreakers(worker)));
   return { jitConfig: jit.jitConfig };
 }
 
-async function end(parts: Registering, worker: WorkerToProvision, reason: FailReason, message: string): Promise<Outcome> {
-  await failWorker(parts, worker, { reason, message });
-  return done({ ended: reason });
-}
-
-async function awaitRepository(db: Registering['db'], { scopeRepoId }: WorkerToProvision): Promise<Outcome> {
+async function awaitRepository(db: Provisioning['db'], { scopeRepoId }: WorkerToProvision): Promise<Outcome> {
   const message = `GitHub knows no repository ${scopeRepoId}`;
   await holdBack(db, { subject: repositoryBreaker(scopeRepoId), failureClass: 'not_found', message }, GONE_REPOSITORY_MS);
   return snooze(GONE_REPOSITORY_MS, message);
 }
 
-const LOOK_AGAIN_MS = 1_000;
-const NOT_MARKED = 'the worker ended, another run has begun its registration, or a breaker has opened meanwhile';
-const GONE_REPOSITORY_MS = 15 * 60_000;
-/** With fewer registrations left than this, what is left is written down after each, for the matcher to heed. */
-const SCARCE = 1_000;
-
-async function noteBudget({ db, github }: Registering, { installationId }: WorkerToProvision): Promise<void> {
+async function saveBudget({ db, github }: Provisioning, { installationId }: WorkerToProvision): Promise<void> {
   const budget = github.budgetOf(installationId, 'actions_runner_registration');
   if (budget === undefined || budget.remaining >= SCARCE) return;
   await noteRegistrationBudget(db, { installationId, remaining: budget.remaining, resetAt: new Date(budget.resetAt) });

@@ -6,16 +6,16 @@ import type { GitHub } from '@paddock/github/connect';
 import { findInstallation, type GitHubInstallation } from '@paddock/github/installations';
 import type { Kysely } from 'kysely';
 
-/** `renewed`: something else is known now, and the call is worth repeating at once; `usable`: GitHub sees nothing wrong with it. */
-export type Standing = 'renewed' | 'usable' | 'suspended' | 'gone';
+/** `renewed`: the rows were updated, so the caller may repeat its call at once; `usable`: GitHub sees nothing wrong. */
+export type InstallationState = 'renewed' | 'usable' | 'suspended' | 'gone';
 
 /**
- * Asks GitHub, as the App, where it is installed now, after an installation was refused: its entity may have been renamed, or the App
- * installed anew, and the delivery that said so lost (A12). At most two calls. Throws what Octokit throws.
+ * Asks GitHub, as the App, where it is installed, after GitHub refused a call. The entity may have a new name, or the App may have been
+ * installed again, and the delivery that said so was lost. Makes at most two calls. Throws what Octokit throws.
  */
-export async function repairInstallation(db: Kysely<Database>, github: GitHub, worker: WorkerToProvision): Promise<Standing> {
+export async function repairInstallation(db: Kysely<Database>, github: GitHub, worker: WorkerToProvision): Promise<InstallationState> {
   const found = await lookUp(github, worker);
-  // A login that was given up may be another entity's by now.
+  // Another entity may have taken a login that is free.
   if (found === undefined || found.entityId !== worker.entityId) return 'gone';
   if (found.id === worker.installationId && found.login === worker.login) return found.suspendedAt === null ? 'usable' : 'suspended';
   const entity = { id: worker.entityId, login: found.login, type: worker.entityType };
@@ -26,7 +26,7 @@ export async function repairInstallation(db: Kysely<Database>, github: GitHub, w
     await storeInstallations(trx, [stated]);
     return others;
   });
-  // Its new name belongs to another entity: the matcher gives the worker back.
+  // Its new login belongs to another entity: the matcher stops the worker.
   return refused.has(entity.id) ? 'gone' : 'renewed';
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { WorkerToProvision } from '@paddock/db/workers/workers';
-import { aloneMs, LONGEST_ALONE_MS, waitForReturn } from './wait-for-return.ts';
+import { unheldWaitMs, LONGEST_UNHELD_MS, waitForReturn } from './wait-for-return.ts';
 
 const aged = (seconds: number) => ({ ageMs: seconds * 1_000 }) as WorkerToProvision;
 const AWAY = { message: 'no answer' };
@@ -24,7 +24,7 @@ describe('a worker that waits for what is away (C11, D4)', () => {
   });
 
   test('spends attempts when it has failed alone for four minutes', () => {
-    expect(aloneMs(aged(240))).toBe(LONGEST_ALONE_MS);
-    expect(aloneMs(aged(241))).toBeGreaterThan(LONGEST_ALONE_MS);
+    expect(unheldWaitMs(aged(240))).toBe(LONGEST_UNHELD_MS);
+    expect(unheldWaitMs(aged(241))).toBeGreaterThan(LONGEST_UNHELD_MS);
   });
 });

@@ -1,5 +1,6 @@
 import { type BreakerSubject, heldBy } from '@paddock/db/breakers/breaker-subjects';
 import type { Noting } from '@paddock/db/breakers/note-failure';
+import { recordRefusal } from '@paddock/db/breakers/refusals';
 import { noteStopHeldUp, type WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { StopRules } from '@paddock/domain/workers/stop-steps';
 import { refusedSubject } from '@paddock/domain/entities/refused-subject';
@@ -8,7 +9,6 @@ import { KubeError } from '@paddock/kube/errors';
 import { type Outcome, snooze } from '@paddock/queue/outcome';
 import type { SchedulerEvents } from '../events.ts';
 import { awaitGitHub } from '../await-github.ts';
-import { noteRefusal } from '../note-refusal.ts';
 import { RefusedEntityError, UnseenRepositoryError } from './stop-looks.ts';
 
 interface Failing extends Noting {
@@ -41,7 +41,8 @@ export async function afterStopFailure(parts: Failing, worker: WorkerToStop, err
   await noteStopHeldUp(db, worker.podName, failure.message);
   if (failure.kind === 'rate_limited') return awaitGitHub(failure, worker);
   if (refusedSubject(failure) === undefined) return snooze(failure.retryAfterMs ?? stopRules.retryMs, failure.message);
-  return untilAllowed(failure.message, await noteRefusal(parts, worker, failure));
+  const call = { ...worker, repoId: worker.scopeRepoId, jobId: worker.madeForJobId };
+  return untilAllowed(failure.message, await recordRefusal(parts, 'scheduler', { call, refusal: failure }));
 }
 
 const untilAllowed = (why: string, refused?: BreakerSubject, leftMs = Infinity): Outcome =>

@@ -25,7 +25,7 @@ import type { SchedulerEvents } from '../events.ts';
 import { isToldByPod } from '../following/diagnosis.ts';
 import { examinePod } from '../following/examine-pod.ts';
 import { keepDiagnosis } from '../following/keep-diagnosis.ts';
-import { requireLease } from '../require-lease.ts';
+import { requireTimeLeft } from '../task-run.ts';
 import { type Looking, lookAt, placeOf, type Seen } from './stop-looks.ts';
 
 export interface Stopping extends Looking, Noting {
@@ -130,7 +130,7 @@ async function deregister(parts: Stopping, worker: WorkerToStop, { seen, task, s
   if (!(await markDeregistering(db, worker.podName))) return snooze(LOOK_AGAIN_MS, CHANGED);
   if (scope !== undefined && runner !== undefined) {
     // A run that has stood still may act on what is long over: whoever has taken over looks anew.
-    requireLease(task);
+    requireTimeLeft(task);
     const result = await deleteRunner(client, scope, runner.id);
     if (result === 'busy') return keep(parts, worker, { isAssigned: true, why: 'GitHub refuses to remove its runner: it is busy' });
     events.runnerDeregistered(worker);
@@ -155,7 +155,7 @@ const POOLS_FAULT = new Set(['pending_timeout', 'not_registered']);
 async function deleteStoppedPod(parts: Stopping, worker: WorkerToStop, { pod }: Seen, task: Task): Promise<Outcome> {
   const { db, cluster, events } = parts;
   if (pod === undefined || !(await mayStop(db, worker.podName))) return snooze(LOOK_AGAIN_MS, CHANGED);
-  requireLease(task);
+  requireTimeLeft(task);
   const result = await deletePod(cluster, { ...placeOf(worker), uid: pod.uid, resourceVersion: pod.resourceVersion });
   if (result === 'changed') return snooze(LOOK_AGAIN_MS, 'the pod has changed since it was looked at');
   if (result === 'deleted') {

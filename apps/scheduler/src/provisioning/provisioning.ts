@@ -1,11 +1,13 @@
 import type { Noting } from '@paddock/db/breakers/note-failure';
 import type { GitHub } from '@paddock/github/connect';
 import type { RunnerGroups } from '@paddock/github/runner-groups';
+import type { Cluster } from '@paddock/kube/connect';
 import type { SchedulerEvents } from '../events.ts';
 
-/** What it takes to register a runner. */
-export interface Registering extends Noting {
+/** What every phase of a worker's making depends on. */
+export interface Provisioning extends Noting {
   readonly github: GitHub;
   readonly runnerGroups: RunnerGroups;
+  readonly cluster: Cluster;
   readonly events: SchedulerEvents;
 }

@@ -3,21 +3,21 @@ import type { WorkerToProvision } from '@paddock/db/workers/workers';
 import { groupExcess, isHeldToItsGroup } from '@paddock/domain/pools/group-excess';
 import type { Pool } from '@paddock/domain/pools/pool';
 import type { RunnerGroup } from '@paddock/github/runner-groups';
-import type { Registering } from './registering.ts';
+import type { Provisioning } from './provisioning.ts';
 
-/** Somebody has to change the group at GitHub, or the pool: both take longer. */
-const LOOK_AGAIN_MS = 15 * 60_000;
+/** An operator has to change the group or the pool: that takes longer. */
+const RECHECK_MS = 15 * 60_000;
 
-/** By what GitHub told of a group: the pools whose runners may be registered there, so that it is written down once. A refusal always is. */
+/** The pools that each reading of a group has admitted, so that one reading is saved once. Refusals are always saved. */
 const admitted = new WeakMap<RunnerGroup, Set<string>>();
 
 /**
- * Why no runner of the pool may be registered in the organisation's group, in a sentence; undefined if it may. GitHub gives a group's runners to
- * whom the group lets in, whatever the pool says: what that is beyond the pool is written down in any case, and stops the pools that are
- * held to it. The default group, where the pool names it, is not asked for: what it means was said where the file was loaded.
+ * Saves and logs which jobs the organisation's runner group lets in beyond those that the pool serves. Returns that as a sentence if
+ * it forbids registering the pool's runners there, and undefined if they may register. A pool that names the default group is not
+ * checked: loading the pools file has warned of that.
  */
-export async function holdToGroup(
-  { db, runnerGroups, events }: Registering,
+export async function checkRunnerGroup(
+  { db, runnerGroups, events }: Provisioning,
   { entityId, login }: WorkerToProvision,
   { pool, group }: { pool: Pool; group: RunnerGroup },
 ): Promise<string | undefined> {
@@ -29,14 +29,14 @@ export async function holdToGroup(
   const excess = groupExcess(pool, group.access);
   const isHeld = excess !== undefined && isHeldToItsGroup(pool);
   const { name, runnerGroup } = pool;
-  const pauseMs = isHeld ? LOOK_AGAIN_MS : undefined;
+  const pauseMs = isHeld ? RECHECK_MS : undefined;
   const isNews = await saveRunnerGroup(db, { entityId, pool: name, name: runnerGroup, access: group.access, excess, pauseMs });
   if (isNews && excess !== undefined) events.runnerGroupOpen({ pool: name, org: login, excess, isHeld });
   if (!isHeld) {
     pools.add(key);
     return undefined;
   }
-  // The next worker that tries asks GitHub anew.
+  // The next worker that tries reads the group from GitHub again.
   runnerGroups.forget(login);
   return excess;
 }

@@ -1,0 +1,40 @@
+import { saysAway } from '@paddock/db/connection/errors';
+import { ENOUGH } from '@paddock/queue/lease';
+import type { Task } from '@paddock/queue/task';
+import { pause } from '@paddock/runtime/pause';
+
+/** One run of a claimed task; `signal` interrupts it. */
+export interface TaskRun {
+  readonly task: Task;
+  readonly signal: AbortSignal;
+}
+
+/** Whether enough of the claim's time is left to begin a call of GitHub or the cluster. */
+export const hasTimeLeft = (task: Task): boolean => task.leaseLeft() > ENOUGH;
+
+/**
+ * Throws unless a third of the claim's time is left; the queue runs the task again. With less, another executor may soon run it too.
+ * A process that stood still until now has not been interrupted yet.
+ */
+export function requireTimeLeft(task: Task): void {
+  const left = task.leaseLeft();
+  if (left > ENOUGH) return;
+  throw new Error(`Only ${Math.round(left * 100)} % of the lease of task ${task.id} is left: no outside call is begun.`);
+}
+
+const RETRY_MS = 250;
+
+/**
+ * Repeats a statement while PostgreSQL is away and the claim has time left. So a restart of PostgreSQL does not lose what only this run
+ * has in memory, such as a JIT config. The statement must be idempotent. Rethrows all other errors.
+ */
+export async function retryWhileAway<T>({ task, signal }: TaskRun, statement: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await statement();
+    } catch (error) {
+      if (!saysAway(error) || signal.aborted || !hasTimeLeft(task)) throw error;
+      await pause(RETRY_MS, signal);
+    }
+  }
+}
