@@ -142,7 +142,10 @@ export const settings = {
 
 export type SchedulerConfig = SettingsOf<typeof settings> & { readonly github: GitHubSection };
 
-/** Reads the settings, the file they name and the Apps' private keys. Throws one ConfigError that names every problem. */
+/**
+ * Reads the settings, the file they name and the Apps' private keys. Throws one ConfigError that
+ * names every problem.
+ */
 export function readSchedulerConfig(environment: Environment): SchedulerConfig {
   return readConfig(settings, environment, ({ configPath, leaseMs, leaseRenewMs }, problems) => {
     if (leaseMs !== undefined && leaseRenewMs !== undefined && leaseRenewMs * 3 > leaseMs) {

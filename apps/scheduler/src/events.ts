@@ -8,7 +8,10 @@ import { provisioningEvents } from './provisioning/provisioning-events.ts';
 import type { SharedCounters } from './shared-counters.ts';
 import { stoppingEvents } from './stopping/stopping-events.ts';
 
-/** What happens in the scheduler: each function moves the metric and writes the log line of one event. */
+/**
+ * What happens in the scheduler: each function moves the metric and writes the log line of one
+ * event.
+ */
 export type SchedulerEvents = ReturnType<typeof createEvents>;
 
 export function createEvents(log: Logger, metrics: Metrics) {

@@ -35,7 +35,10 @@ import { createPoolsEvents } from './pools/pools-events.ts';
 import { createPoolsFile } from './pools/pools-file.ts';
 import { runProbing } from './probing/probe.ts';
 
-/** Below the longest wait for a lock, so that whoever waits for a scheduler that stands still gets it and does not fail. */
+/**
+ * Below the longest wait for a lock, so that whoever waits for a scheduler that stands still gets
+ * it and does not fail.
+ */
 const IDLE_TRANSACTION_MS = 8_000;
 
 await main(async () => {

@@ -9,7 +9,10 @@ const GAUGES = {
   },
 } satisfies DeclaredGauges;
 
-/** Gauges of what depends on the Apps that schedulers are configured with. They are read from the rows at each scrape. */
+/**
+ * Gauges of what depends on the Apps that schedulers are configured with. They are read from the
+ * rows at each scrape.
+ */
 export function declareSchedulerGauges(metrics: Metrics, db: Kysely<Database>, appIds: readonly number[]): void {
   metrics.readings(GAUGES, async () => [
     { gauge: 'paddock_warm_scopes_unknown', labels: {}, value: (await findUnknownWarmScopes(db, appIds)).length },

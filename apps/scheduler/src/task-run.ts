@@ -13,8 +13,9 @@ export interface TaskRun {
 export const hasTimeLeft = (task: Task): boolean => task.leaseLeft() > ENOUGH;
 
 /**
- * Throws unless a third of the claim's time is left; the queue runs the task again. With less, another executor may soon run it too.
- * A process that stood still until now has not been interrupted yet.
+ * Throws unless a third of the claim's time is left; the queue runs the task again. With less,
+ * another executor may soon run it too. A process that stood still until now has not been
+ * interrupted yet.
  */
 export function requireTimeLeft(task: Task): void {
   const left = task.leaseLeft();
@@ -25,8 +26,9 @@ export function requireTimeLeft(task: Task): void {
 const RETRY_MS = 250;
 
 /**
- * Repeats a statement while PostgreSQL is away and the claim has time left. So a restart of PostgreSQL does not lose what only this run
- * has in memory, such as a JIT config. The statement must be idempotent. Rethrows all other errors.
+ * Repeats a statement while PostgreSQL is away and the claim has time left. So a restart of
+ * PostgreSQL does not lose what only this run has in memory, such as a JIT config. The statement
+ * must be idempotent. Rethrows all other errors.
  */
 export async function retryWhileAway<T>({ task, signal }: TaskRun, statement: () => Promise<T>): Promise<T> {
   for (;;) {

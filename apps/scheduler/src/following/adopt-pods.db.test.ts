@@ -40,7 +40,9 @@ async function makeWorkers(count: number): Promise<string[]> {
   return (await world.workers()).map(({ pod_name }) => pod_name);
 }
 
-/** Workers whose pods run, or have ended as told, and whose rows the follower has brought to that. */
+/**
+ * Workers whose pods run, or have ended as told, and whose rows the follower has brought to that.
+ */
 async function startWorkers(...ends: (End | undefined)[]) {
   await Promise.all(ends.map(() => world.queueJob()));
   const names = await makeWorkers(ends.length);

@@ -88,7 +88,8 @@ described('a real API server behind a bad network (needs KUBEBUILDER_ASSETS with
 
   /** No pod is there twice for a job, or without a row. */
   async function expectOnePodEach(jobs: number): Promise<void> {
-    // A pod may run while the last call of its task was broken, and the task waits to make it again.
+    // A pod may run while the last call of its task was broken, and the task waits to make it
+    // again.
     await waitFor('all that makes workers to end', async () => {
       await world.makeDue();
       await world.runTasks();
@@ -103,7 +104,8 @@ described('a real API server behind a bad network (needs KUBEBUILDER_ASSETS with
   test('watches that break in the midst of an event, time and again: no change is lost (C8, A3)', async () => {
     const before = proxy.broken();
     const sizes = [300, 15_000, 40_000, 9_000, 25_000];
-    // A slow follower gets much from its lists and little from its watches, and a watch may end before so much has passed.
+    // A slow follower gets much from its lists and little from its watches, and a watch may end
+    // before so much has passed.
     const breakWatches = (times: number) =>
       waitFor(`${times} broken watches`, async () => {
         const broken = proxy.broken() - before;

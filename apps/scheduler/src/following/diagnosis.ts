@@ -12,7 +12,10 @@ import { hideSecrets } from './hide-secrets.ts';
 const TOLD_BY_POD = ['not_registered', 'offline', 'registration_gone'] as const satisfies readonly StopReason[];
 type ToldByPod = (typeof TOLD_BY_POD)[number];
 
-/** What is kept of a worker that failed, whose pod is stuck, or whose runner GitHub does not see: `workers.failure_info`, version 2 (C8). */
+/**
+ * What is kept of a worker that failed, whose pod is stuck, or whose runner GitHub does not see:
+ * `workers.failure_info`, version 2 (C8).
+ */
 export interface Diagnosis extends Record<string, unknown> {
   readonly version: 2;
   readonly reason: PodFailureReason | typeof SLOW_START | typeof TERMINATING | ToldByPod;
@@ -57,14 +60,18 @@ const MOST_CONDITIONS = 10;
 /** Of a sentence, in characters: no more is looked at. */
 const LONGEST_READ = 10_000;
 
-/** How much is kept of each log and of each sentence, in characters: the first that makes the whole fit. Logs give way first. */
+/**
+ * How much is kept of each log and of each sentence, in characters: the first that makes the whole
+ * fit. Logs give way first.
+ */
 const LIMITS = [65_536, 32_768, 16_384, 8_192, 4_096, 2_048, 1_024, 512, 0]
   .map((log) => ({ log, text: 1_000 }))
   .concat([500, 250, 100, 30].map((text) => ({ log: 0, text })));
 
 /**
- * Puts together what is known of a pod that failed, is stuck or has a runner that GitHub does not see, in at most 64 KB: logs are cut from
- * their beginning until it fits. What has the form of a credential is left out. `rowReason` is what the row says of a pod that lives. Pure.
+ * Puts together what is known of a pod that failed, is stuck or has a runner that GitHub does not
+ * see, in at most 64 KB: logs are cut from their beginning until it fits. What has the form of a
+ * credential is left out. `rowReason` is what the row says of a pod that lives. Pure.
  */
 export function diagnose(
   pod: ObservedPod,
@@ -114,7 +121,10 @@ function diagnoseWithin(
   };
 }
 
-/** Of a runner that was never seen, or failed before it could say more to Kubernetes, its own log knows most. */
+/**
+ * Of a runner that was never seen, or failed before it could say more to Kubernetes, its own log
+ * knows most.
+ */
 function causeOf(pod: ObservedPod, rowReason: string | null, log: string | null): Pick<Diagnosis, 'reason' | 'message'> {
   const trouble = log === null ? undefined : troubleInLog(log);
   const told = TOLD_BY_POD.find((reason) => reason === rowReason);
@@ -152,7 +162,10 @@ const endOf = (text: string, length: number): string => (length === 0 ? '' : sto
 
 const fit = (text: string): string => hideSecrets(storable(text));
 
-/** The same without the logs: it says what became of the pod, and nothing that the job wrote to them. */
+/**
+ * The same without the logs: it says what became of the pod, and nothing that the job wrote to
+ * them.
+ */
 export const withoutLogs = (diagnosis: Diagnosis): Diagnosis => ({
   ...diagnosis,
   containers: diagnosis.containers.map((container) =>

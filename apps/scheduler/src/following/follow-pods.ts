@@ -24,7 +24,10 @@ export interface Following extends Recording {
   readonly renewMs: number;
   /** How often to check for new namespaces. */
   readonly namespacesMs?: number;
-  /** How long after its creation a pod may take to start, and after its term to go, before it counts as stuck. */
+  /**
+   * How long after its creation a pod may take to start, and after its term to go, before it counts
+   * as stuck.
+   */
   readonly stuckAfterMs: number;
   /** How long one watch lasts, if not as `watchPods` says. */
   readonly watchSeconds?: number;
@@ -35,20 +38,32 @@ export interface Following extends Recording {
 /** One cheap statement. The first pod of a namespace is seen this late at most. */
 export const NAMESPACES_MS = 5_000;
 
-/** An API server that has just started, or a cache that is being filled, is whole by then; a lost pod's job waits for no longer. */
+/**
+ * An API server that has just started, or a cache that is being filled, is whole by then; a lost
+ * pod's job waits for no longer.
+ */
 const DOUBT_MS = 30_000;
 
-/** There is one follower: a call every two seconds burdens no API server, and a longer pause would outlast a short absence. */
+/**
+ * There is one follower: a call every two seconds burdens no API server, and a longer pause would
+ * outlast a short absence.
+ */
 const BACKOFF_MS = { first: 250, most: 2_000 };
 
-/** Follows the pods of this environment while we hold the lease on that. What two followers write at once does no harm (C8). */
+/**
+ * Follows the pods of this environment while we hold the lease on that. What two followers write at
+ * once does no harm (C8).
+ */
 export async function followPods(parts: Following, signal: AbortSignal): Promise<void> {
   const { db, holder, events, leaseMs, renewMs } = parts;
   const lease = { db, name: 'follow-pods', holder, leaseMs, renewMs, onError: events.followFailed };
   await holdLease(lease, (held) => followNamespaces(parts, held), signal);
 }
 
-/** One watch per namespace, each begun when the namespace is first needed. Ends with the first watch that fails. */
+/**
+ * One watch per namespace, each begun when the namespace is first needed. Ends with the first watch
+ * that fails.
+ */
 async function followNamespaces(parts: Following, signal: AbortSignal): Promise<void> {
   const instance = await findInstance(parts.db);
   const failure = new AbortController();
@@ -118,9 +133,10 @@ async function followNamespace(parts: Following, where: { namespace: string; ins
 }
 
 /**
- * Takes over what a complete list says and what it lacks. Pods that were `known` before the list was asked for, and that it lacks, are gone
- * by any clock (C8). Unless so many are missing that the list is `doubted`: these are returned, for the next list. The worker of a pod that
- * is gone is supply no longer, but its row goes on until GitHub has said what became of the runner (A3).
+ * Takes over what a complete list says and what it lacks. Pods that were `known` before the list
+ * was asked for, and that it lacks, are gone by any clock (C8). Unless so many are missing that the
+ * list is `doubted`: these are returned, for the next list. The worker of a pod that is gone is
+ * supply no longer, but its row goes on until GitHub has said what became of the runner (A3).
  */
 export async function takeList(
   parts: Following,
@@ -144,8 +160,9 @@ export async function takeList(
 }
 
 /**
- * Takes over changes: of each pod the newest says all that those before it said. Only a deleted one may be shown as it was before that, so
- * it counts where it has ended, or where nothing else is known.
+ * Takes over changes: of each pod the newest says all that those before it said. Only a deleted one
+ * may be shown as it was before that, so it counts where it has ended, or where nothing else is
+ * known.
  */
 export async function takeChanges(parts: Following, changes: readonly PodEvent[]): Promise<void> {
   const newest = new Map<string, ObservedPod>();

@@ -69,7 +69,10 @@ export function followingEvents(log: Logger, metrics: Metrics, { ended, clusterF
       const podNames = workers.slice(0, MOST_NAMES).map(({ podName }) => podName);
       log.warn('pods of workers are gone: they are no supply any more', { count: workers.length, podNames });
     },
-    /** Told with each complete list: how many pods are known, and of those that it lacks how many are doubted and how many are gone. */
+    /**
+     * Told with each complete list: how many pods are known, and of those that it lacks how many
+     * are doubted and how many are gone.
+     */
     absenceJudged(namespace: string, { known, before, doubted, gone }: { known: number; before: number; doubted: number; gone: number }) {
       if (doubted > 0) {
         listsDoubted.inc({ namespace });
@@ -92,7 +95,10 @@ export function followingEvents(log: Logger, metrics: Metrics, { ended, clusterF
         error,
       });
     },
-    /** Pods are followed by another replica from now on, or by none: what is said of them here would stay for ever. */
+    /**
+     * Pods are followed by another replica from now on, or by none: what is said of them here would
+     * stay for ever.
+     */
     followingEnded() {
       withoutRow.reset();
     },

@@ -92,7 +92,8 @@ test('what tells why a worker failed stays', () => {
 });
 
 describe('a text made to take long takes no longer than others', () => {
-  // If any pattern took time with the square of the length, one of these would take hours, and the test would not end.
+  // If any pattern took time with the square of the length, one of these would take hours, and the
+  // test would not end.
   const LENGTH = 300_000;
   const parts = [
     ['a', ' ', '=', '-', '\n', '"', "'", '\\', '/', '@', ':'],

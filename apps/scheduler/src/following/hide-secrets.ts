@@ -1,7 +1,10 @@
 /** How a name and its value are parted, in settings, headers, JSON, and JSON within JSON. */
 const IS = String.raw`["'\\]{0,4}[ \t]{0,8}(?:=>|[:=])[ \t]{0,8}\\{0,3}`;
 
-/** A value, in quotes to the closing one; without them to the next space or the next parameter of an address. */
+/**
+ * A value, in quotes to the closing one; without them to the next space or the next parameter of an
+ * address.
+ */
 const VALUE = String.raw`(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"'&]+)`;
 
 /** What names of secrets have in common. */
@@ -9,8 +12,9 @@ const NAME =
   '(?:passw(?:or)?d|passphrase|pwd|_pass|_auth|secret(?!s\\b)|credential|token|connection_?string|(?:api|access|account|shared|private)[_-]?key)';
 
 /**
- * What no log or message is kept with, wherever it stands. The first group is what may stay. Each pattern takes time in proportion to the
- * text: no two repetitions that follow each other can take the same character, unless they are short; and none begins with one.
+ * What no log or message is kept with, wherever it stands. The first group is what may stay. Each
+ * pattern takes time in proportion to the text: no two repetitions that follow each other can take
+ * the same character, unless they are short; and none begins with one.
  */
 const SECRETS: readonly RegExp[] = [
   /(-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----)[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|$)/g,
@@ -18,7 +22,8 @@ const SECRETS: readonly RegExp[] = [
   /(?<![\w+/=\s])()[\w+/=\s]+-----END [A-Z ]*PRIVATE KEY/g,
   // Those of GitHub, whose newer ones are JSON Web Tokens behind such a beginning.
   /\b(gh[a-z]_|github_pat_)[\w.-]{20,}/g,
-  // Those of GitLab, Docker, PyPI, Slack (and its webhooks), npm, and of Google for clients, keys and people.
+  // Those of GitLab, Docker, PyPI, Slack (and its webhooks), npm, and of Google for clients, keys
+  // and people.
   /\b(glpat-|dckr_pat_|pypi-|xox[a-z]-|xapp-|GOCSPX-|AIza|ya29\.|hooks\.slack\.com\/\w{1,20}\/)[\w./-]{16,}/g,
   /\b(npm_)[A-Za-z0-9]{30,}/g,
   // The names of AWS' keys; the keys themselves are known by what stands before them.
@@ -40,5 +45,8 @@ const SECRETS: readonly RegExp[] = [
   /(?<![\w+/-])()[\w+/-]{200,}={0,2}/g,
 ];
 
-/** Replaces what has the form of a credential. A log is a job's own output, and jobs are careless. Pure. */
+/**
+ * Replaces what has the form of a credential. A log is a job's own output, and jobs are careless.
+ * Pure.
+ */
 export const hideSecrets = (text: string): string => SECRETS.reduce((left, pattern) => left.replace(pattern, '$1[hidden]'), text);

@@ -4,7 +4,10 @@ import { saveDiagnosis } from '@paddock/db/workers/workers';
 import type { Kysely } from 'kysely';
 import { type Diagnosis, withoutLogs } from './diagnosis.ts';
 
-/** Stores a worker's diagnosis, without its logs where the pool keeps none. False: the worker's state calls for none now. */
+/**
+ * Stores a worker's diagnosis, without its logs where the pool keeps none. False: the worker's
+ * state calls for none now.
+ */
 export async function keepDiagnosis(
   db: Kysely<Database>,
   { podName, pool }: { readonly podName: string; readonly pool: string },

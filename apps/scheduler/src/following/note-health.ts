@@ -12,10 +12,16 @@ import { outdatedMessage } from './note-refused-version.ts';
 /** What the cluster or a person does to a pod says nothing of its pool. */
 const NOBODYS_FAULT = new Set(['evicted', 'node_lost', 'pod_deleted']);
 
-/** What keeps a pod from starting and is its pool's doing. A lack of nodes is no failure: the matcher has a gate for that (C4). */
+/**
+ * What keeps a pod from starting and is its pool's doing. A lack of nodes is no failure: the
+ * matcher has a gate for that (C4).
+ */
 const POOLS_FAULT = new Set(['image_pull', 'container_config', 'crash_loop']);
 
-/** What a trial shows within seconds, and what passes without a word of ours: the image is there again, the Secret, room on the node. */
+/**
+ * What a trial shows within seconds, and what passes without a word of ours: the image is there
+ * again, the Secret, room on the node.
+ */
 const SHOWN_AT_ONCE: readonly string[] = [...START_FAILURES, 'node_refused'];
 /** So long an image that is back waits for the next trial, at most. */
 const LONGEST_START_PAUSE_MS = 60_000;
@@ -26,12 +32,14 @@ function rulesFor({ db, breakerRules }: Noting, failureClass: string): Noting {
 }
 
 /**
- * Pods that do not start and runners that fail before they have had a job speak against their pool, those that end well speak for it (C11). One
- * whose job nobody has heard of says nothing: it may have had none. Whether the cluster takes more pods than those, a full quota for one, is another
+ * Pods that do not start and runners that fail before they have had a job speak against their pool,
+ * those that end well speak for it (C11). One whose job nobody has heard of says nothing: it may
+ * have had none. Whether the cluster takes more pods than those, a full quota for one, is another
  * matter.
  *
- * What a kubelet says before a pod's first container has begun no entity can bring about, so it is the pool's whosever worker it met. How a
- * runner ends its entity decides as well, and its containers' crashes: these count for others only once two entities have met them.
+ * What a kubelet says before a pod's first container has begun no entity can bring about, so it is
+ * the pool's whosever worker it met. How a runner ends its entity decides as well, and its
+ * containers' crashes: these count for others only once two entities have met them.
  */
 export async function noteHealth(
   parts: Noting,

@@ -13,9 +13,10 @@ export const outdatedMessage = (podName: string, version?: string): string =>
   `GitHub serves the version of the runner ${podName}${version === undefined ? '' : `, ${version},`} no more: the pool needs a newer image`;
 
 /**
- * Looks into the log of a runner that has ended without a job: one of a version that GitHub serves no more listens, is refused and ends, often
- * with exit code 0. Such an end is no unexplained one, and speaks against its pool. Returns the version that was refused, if one was. Throws
- * while the log of one that ended well cannot be had, for it tells no other way.
+ * Looks into the log of a runner that has ended without a job: one of a version that GitHub serves
+ * no more listens, is refused and ends, often with exit code 0. Such an end is no unexplained one,
+ * and speaks against its pool. Returns the version that was refused, if one was. Throws while the
+ * log of one that ended well cannot be had, for it tells no other way.
  */
 export async function noteRefusedVersion(parts: NotingVersions, podName: string, signal: AbortSignal): Promise<string | undefined> {
   const { db, cluster, breakerRules } = parts;
@@ -32,5 +33,8 @@ export async function noteRefusedVersion(parts: NotingVersions, podName: string,
   return version;
 }
 
-/** A node that stays silent costs an attempt, or the diagnoses of its pods would take all slots from the others for as long as it hangs. */
+/**
+ * A node that stays silent costs an attempt, or the diagnoses of its pods would take all slots from
+ * the others for as long as it hangs.
+ */
 const unreadable = (failure: KubeFailure): Error => (failure.kind === 'timeout' ? new Error(failure.message) : new KubeError(failure));

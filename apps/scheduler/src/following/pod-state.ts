@@ -4,8 +4,8 @@ import { podFailure } from '@paddock/kube/pod-failure';
 import { hideSecrets } from './hide-secrets.ts';
 
 /**
- * What a pod says of its worker. Succeeded and Failed count as an end only once no container runs any more: the phase of a pod on a lost
- * node may say Failed while its runner still works (A3, P2).
+ * What a pod says of its worker. Succeeded and Failed count as an end only once no container runs
+ * any more: the phase of a pod on a lost node may say Failed while its runner still works (A3, P2).
  */
 export function podState(pod: ObservedPod): PodState {
   const failure = podFailure(pod);

@@ -40,8 +40,9 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
   }
 
   /**
-   * What is there once for each job if all is well: its row runs, has a pod and a registration. What ended besides never had a pod: a JIT
-   * config was lost on its way to its Secret and nobody asks for a second one, or the reservation was not wanted any more.
+   * What is there once for each job if all is well: its row runs, has a pod and a registration.
+   * What ended besides never had a pod: a JIT config was lost on its way to its Secret and nobody
+   * asks for a second one, or the reservation was not wanted any more.
    */
   async function expectOneEach(jobs: number): Promise<void> {
     const running = (await workers('running')).map(({ pod_name }) => pod_name).toSorted();

@@ -20,10 +20,11 @@ export interface Recording extends Noting {
 }
 
 /**
- * Writes what pods say into their workers' rows, and in the same transaction what follows: the Secret of an ended worker goes; what failed or
- * does not start is diagnosed. Most changes have no consequences, and one statement holds the rows that provisioning writes to for a shorter
- * time. A pod of ours without a row is adopted; `withoutRow` are the names of those that could not be. A pod that says what its row cannot
- * hold is passed over alone (P6).
+ * Writes what pods say into their workers' rows, and in the same transaction what follows: the
+ * Secret of an ended worker goes; what failed or does not start is diagnosed. Most changes have no
+ * consequences, and one statement holds the rows that provisioning writes to for a shorter time. A
+ * pod of ours without a row is adopted; `withoutRow` are the names of those that could not be. A
+ * pod that says what its row cannot hold is passed over alone (P6).
  */
 export async function recordPods(parts: Recording, pods: readonly ObservedPod[]): Promise<{ withoutRow: readonly string[] }> {
   if (pods.length === 0) return { withoutRow: [] };
@@ -61,8 +62,9 @@ async function recordTogether(parts: Recording, pods: readonly ObservedPod[]): P
 }
 
 /**
- * Gives pods rows and records at once what they say, ends included (E6). An end that nobody saw says nothing of the pool's health today, but
- * is unexplained like any other: after a restore, jobs that look as if they waited have been run by such pods.
+ * Gives pods rows and records at once what they say, ends included (E6). An end that nobody saw
+ * says nothing of the pool's health today, but is unexplained like any other: after a restore, jobs
+ * that look as if they waited have been run by such pods.
  */
 async function adoptPods({ db, events, unexplainedGraceMs }: Recording, pods: readonly ObservedPod[]): Promise<{ withoutRow: string[] }> {
   const read = pods.map((pod) => ({ name: pod.name, worker: podToAdopt(pod), state: podState(pod) }));
@@ -91,13 +93,19 @@ async function recordWithFollowUps(
   return recorded;
 }
 
-/** A runner of a version that GitHub serves no more ends well, without a job: of an end that was seen, its log is asked for that. */
+/**
+ * A runner of a version that GitHub serves no more ends well, without a job: of an end that was
+ * seen, its log is asked for that.
+ */
 const followUpsOfSeen = (transition: PodTransition) => [
   ...followUps(transition),
   ...(transition.status === 'completed' && transition.unexplained ? [diagnoseTask(transition.podName)] : []),
 ];
 
-/** The jobs that an unexplained end may have run are asked about at once: until GitHub has answered, it stands against one of them (C3). */
+/**
+ * The jobs that an unexplained end may have run are asked about at once: until GitHub has answered,
+ * it stands against one of them (C3).
+ */
 function followUps({ podName, status, unexplained, wasStopped, newlyStuck }: PodTransition) {
   switch (status) {
     case 'pending':

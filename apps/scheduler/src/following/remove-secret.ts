@@ -6,7 +6,10 @@ import type { Handler } from '@paddock/queue/kind';
 import { done, poison } from '@paddock/queue/outcome';
 import type { Kysely } from 'kysely';
 
-/** Deletes an ended worker's Secret at once; its pod stays readable for hours (E7). A Secret that is gone already is as good. */
+/**
+ * Deletes an ended worker's Secret at once; its pod stays readable for hours (E7). A Secret that is
+ * gone already is as good.
+ */
 export function createRemoveSecret({ db, cluster }: { db: Kysely<Database>; cluster: Cluster }): Handler {
   return async (task) => {
     const worker = await findWorkerPlace(db, task.subject.id);

@@ -10,18 +10,25 @@ import { enqueue } from '@paddock/queue/enqueue';
 import type { Kysely } from 'kysely';
 import type { SchedulerEvents } from '../events.ts';
 
-/** By then a kubelet has pulled three times: it tries again after 10 s, then 20 s. A registry that hiccups has answered one of them. */
+/**
+ * By then a kubelet has pulled three times: it tries again after 10 s, then 20 s. A registry that
+ * hiccups has answered one of them.
+ */
 const FAILING_MS = 30_000;
 
-/** What a pool whose image only some nodes can pull may cost: each success of a trial lets all that wait be made again. */
+/**
+ * What a pool whose image only some nodes can pull may cost: each success of a trial lets all that
+ * wait be made again.
+ */
 const BOUND = { windowMs: 15 * 60_000, mostOfPool: 60 };
 
 /** The follower makes a call for each before it looks at its namespaces again. */
 const MOST_AT_ONCE = 20;
 
 /**
- * Asks for the stop of workers whose pods cannot start, for their image or their configuration: another takes the place, as the pool's breaker
- * allows (C11). One whose image is being pulled again is left alone. Returns how many are to be stopped.
+ * Asks for the stop of workers whose pods cannot start, for their image or their configuration:
+ * another takes the place, as the pool's breaker allows (C11). One whose image is being pulled
+ * again is left alone. Returns how many are to be stopped.
  */
 export async function stopUnstartable(
   { db, cluster, events }: { db: Kysely<Database>; cluster: Cluster; events: Pick<SchedulerEvents, 'unstartableStopped'> },
@@ -43,7 +50,10 @@ export async function stopUnstartable(
   return asked.size;
 }
 
-/** Whether its image is on its way after all; unknown while the API server is away, or once the signal has aborted. Events that cannot be read show no progress. */
+/**
+ * Whether its image is on its way after all; unknown while the API server is away, or once the
+ * signal has aborted. Events that cannot be read show no progress.
+ */
 async function lookAtPull(
   cluster: Cluster,
   { podName: name, namespace, podUid: uid, reason }: UnstartableWorker,

@@ -32,7 +32,10 @@ const OTHER = { name: 'other', labels: ['self-hosted', 'other'] };
 const breakImage = () => world.putPools(examplePools({ pools: [BROKEN, OTHER] }));
 const mendImage = () => world.putPools(examplePools({ pools: [{}, OTHER] }));
 
-/** Makes what is wanted, and takes over what the cluster says of it once all pods have started or failed to. */
+/**
+ * Makes what is wanted, and takes over what the cluster says of it once all pods have started or
+ * failed to.
+ */
 async function makeWorkers(): Promise<readonly ObservedPod[]> {
   await world.match();
   await world.runTasks();

@@ -12,7 +12,10 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 beforeEach(() => world.reset());
 
-/** A worker whose runner writes these lines, never comes to GitHub and ends well; its row as it is then. */
+/**
+ * A worker whose runner writes these lines, never comes to GitHub and ends well; its row as it is
+ * then.
+ */
 async function endedSilently(...silentLog: string[]) {
   world.kube.setRunnerFaults({ silentRate: 1, silentLog });
   await world.queueJob();

@@ -14,9 +14,10 @@ const LOOK_AGAIN_MS = 1_000;
 const LOOK_AT_ONE_MS = 15_000;
 
 /**
- * The same handler, for which a cluster that does not answer is no failure of the task: it waits, which costs no attempt. Where the API server
- * is away, the cluster's breaker counts that and holds the task. One pod's node or one namespace's webhook says nothing of other pools: for
- * these only the task waits.
+ * The same handler, for which a cluster that does not answer is no failure of the task: it waits,
+ * which costs no attempt. Where the API server is away, the cluster's breaker counts that and holds
+ * the task. One pod's node or one namespace's webhook says nothing of other pools: for these only
+ * the task waits.
  */
 export function waitingForCluster(parts: Noting & { readonly cluster: Cluster }, handler: Handler): Handler {
   // Only to spare a statement: each pod that is made closes the breaker, too.

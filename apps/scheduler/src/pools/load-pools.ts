@@ -9,7 +9,10 @@ import type { PoolsEvents } from './pools-events.ts';
 import type { PoolsFile } from './pools-file.ts';
 
 export interface PoolsLoader {
-  /** Looks at our file, stores its document if that is still to be done, and lets jobs follow a change of the document in force. */
+  /**
+   * Looks at our file, stores its document if that is still to be done, and lets jobs follow a
+   * change of the document in force.
+   */
   once(): Promise<void>;
   run(signal: AbortSignal): Promise<void>;
 }
@@ -25,23 +28,30 @@ export interface PoolsLoaderOptions {
 }
 
 /**
- * Ingress judges by the pools of before until its next look, and writes what it judged last a little later. By our second look after the
- * one that found the change, all of that is there to be reconsidered.
+ * Ingress judges by the pools of before until its next look, and writes what it judged last a
+ * little later. By our second look after the one that found the change, all of that is there to be
+ * reconsidered.
  */
 const LOOKS_UNTIL_ALL_FOLLOW = 2;
 
-/** How long to wait before trying again while nothing is loaded: ingress takes no delivery before. */
+/**
+ * How long to wait before trying again while nothing is loaded: ingress takes no delivery before.
+ */
 const RETRY_MS = 1_000;
 
 /**
- * Puts the pools of the configuration file in force. A replica stores its own file's document once after each change of that file, its
- * start included, and never because another one is in force: replicas whose files differ do not contend, the file that was loaded last
- * counts for all. Whoever loaded it, the jobs that wait or that no pool served are placed by it.
+ * Puts the pools of the configuration file in force. A replica stores its own file's document once
+ * after each change of that file, its start included, and never because another one is in force:
+ * replicas whose files differ do not contend, the file that was loaded last counts for all. Whoever
+ * loaded it, the jobs that wait or that no pool served are placed by it.
  */
 export function createPoolsLoader({ db, file, loadedBy, refreshMs, reconsiderHours, events }: PoolsLoaderOptions): PoolsLoader {
   let toStore: PoolsDocument | undefined;
   let version: number | undefined;
-  /** Looks since the one that found the version in force, and the look at which jobs were last reconsidered by it. */
+  /**
+   * Looks since the one that found the version in force, and the look at which jobs were last
+   * reconsidered by it.
+   */
   let looks = 0;
   let reconsideredAt: number | undefined;
 

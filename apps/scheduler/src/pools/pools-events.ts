@@ -1,7 +1,10 @@
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
 
-/** What happens to the pools of the configuration file: each function moves the metric and writes the log line of one event. */
+/**
+ * What happens to the pools of the configuration file: each function moves the metric and writes
+ * the log line of one event.
+ */
 export type PoolsEvents = ReturnType<typeof createPoolsEvents>;
 
 export function createPoolsEvents(log: Logger, metrics: Metrics) {

@@ -5,7 +5,10 @@ import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { parseYaml } from '@paddock/runtime/yaml-file';
 
 export interface PoolsFile {
-  /** The pools of the configuration file if it has changed since the last look and can be used, else undefined. Never rejects. */
+  /**
+   * The pools of the configuration file if it has changed since the last look and can be used, else
+   * undefined. Never rejects.
+   */
   look(): Promise<PoolsDocument | undefined>;
   /** Why the file as it is now is not used, for people, or undefined. */
   remark(): string | undefined;
@@ -23,8 +26,9 @@ export interface PoolsFileOptions {
 const SETTLED_AFTER_MS = 200;
 
 /**
- * The pools part of the configuration file. It is read whole at every look: Kubernetes replaces a mounted ConfigMap by turning a link to
- * another folder, which file watchers miss, and in which times say nothing. The file's other parts are read at the start only.
+ * The pools part of the configuration file. It is read whole at every look: Kubernetes replaces a
+ * mounted ConfigMap by turning a link to another folder, which file watchers miss, and in which
+ * times say nothing. The file's other parts are read at the start only.
  */
 export function createPoolsFile({ path, onRefused, onAccepted }: PoolsFileOptions): PoolsFile {
   let seen: string | undefined;

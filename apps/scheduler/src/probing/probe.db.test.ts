@@ -39,7 +39,9 @@ afterEach(async () => {
   await untilDisconnected(world.db, 'scheduler');
 });
 
-/** One that waits for hours where it may wait at all: what it does sooner, something has told it to. */
+/**
+ * One that waits for hours where it may wait at all: what it does sooner, something has told it to.
+ */
 async function startScheduler(): Promise<Program> {
   const scheduler = await startService({
     app: 'scheduler',
@@ -77,7 +79,10 @@ const isOpen = () => waitFor('the breaker to open', async () => (await breaker()
 const queueJobs = async () => {
   for (let n = 0; n < JOBS; n += 1) await world.queueJob();
 };
-/** Pods are followed 8 s after the scheduler before was killed, and five trials in turn take their time: a busy machine needs a wide net. */
+/**
+ * Pods are followed 8 s after the scheduler before was killed, and five trials in turn take their
+ * time: a busy machine needs a wide net.
+ */
 const NET_MS = 120_000;
 const allDone = () =>
   waitFor('all jobs to run', async () => (await world.workers()).filter(({ status }) => status === 'completed').length === JOBS, {

@@ -19,14 +19,17 @@ export interface Probing extends Noting {
 }
 
 const EVERY_MS = 1_000;
-/** A turn ends before the next is due. Its holder comes at the same instant of the next second, and another scheduler within two. */
+/**
+ * A turn ends before the next is due. Its holder comes at the same instant of the next second, and
+ * another scheduler within two.
+ */
 const TURN_MS = 900;
 /** The matcher rings when it sees an open breaker; this is only to be safe. */
 const SLEEP_MS = 3_600_000;
 
 /**
- * Probes GitHub and the cluster once a second while a breaker of theirs is open, in one process of the environment at a time. Otherwise it
- * sleeps, and neither asks PostgreSQL nor calls anybody.
+ * Probes GitHub and the cluster once a second while a breaker of theirs is open, in one process of
+ * the environment at a time. Otherwise it sleeps, and neither asks PostgreSQL nor calls anybody.
  */
 export async function runProbing(parts: Probing, wake: Wake, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
@@ -59,8 +62,8 @@ async function probe(parts: Probing, subject: Probed, signal: AbortSignal): Prom
 }
 
 /**
- * As an installation that waits for a worker; else as an App, to which GitHub answers something in any case. Undefined: GitHub has asked all of
- * them to make no calls.
+ * As an installation that waits for a worker; else as an App, to which GitHub answers something in
+ * any case. Undefined: GitHub has asked all of them to make no calls.
  */
 async function probeGitHub({ db, github }: Probing, signal: AbortSignal): Promise<boolean | undefined> {
   const place = await findProbePlace(db, github.appIds);

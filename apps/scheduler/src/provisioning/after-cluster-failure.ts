@@ -9,13 +9,17 @@ import type { Provisioning } from './provisioning.ts';
 import { waitForReturn } from './wait-for-return.ts';
 
 const RETRY_MS = 30_000;
-/** An overloaded API server asks for a second; hundreds of workers that retry each second would keep it overloaded. */
+/**
+ * An overloaded API server asks for a second; hundreds of workers that retry each second would keep
+ * it overloaded.
+ */
 const SOONEST_MS = 5_000;
 
 /**
- * Decides what a failure of the cluster means for the worker's task; undefined: an ordinary failure, which the queue retries. A worker
- * whose pod is refused (quota, Pod Security, policies, a bad template, a failing webhook) waits, with the cluster's words as the reason.
- * It keeps its registration, which serves once the cause is gone.
+ * Decides what a failure of the cluster means for the worker's task; undefined: an ordinary
+ * failure, which the queue retries. A worker whose pod is refused (quota, Pod Security, policies, a
+ * bad template, a failing webhook) waits, with the cluster's words as the reason. It keeps its
+ * registration, which serves once the cause is gone.
  */
 export async function afterClusterFailure(
   parts: Provisioning,
@@ -30,7 +34,10 @@ export async function afterClusterFailure(
   return failure.kind === 'unknown' ? undefined : snooze(Math.max(failure.retryAfterMs ?? RETRY_MS, SOONEST_MS), failure.message);
 }
 
-/** Counts the failure of a creation against what is at fault. Returns the hold of its breaker, if that is open. */
+/**
+ * Counts the failure of a creation against what is at fault. Returns the hold of its breaker, if
+ * that is open.
+ */
 export async function noteClusterFailure(
   parts: Provisioning,
   worker: WorkerToProvision,
@@ -50,8 +57,8 @@ export async function noteUnanswered(parts: Provisioning, worker: WorkerToProvis
 }
 
 /**
- * The pool is at fault for a missing namespace (404 of a creation) and for a webhook that fails, or is silent while the API server
- * answers. The cluster is at fault for what is not about this pod.
+ * The pool is at fault for a missing namespace (404 of a creation) and for a webhook that fails, or
+ * is silent while the API server answers. The cluster is at fault for what is not about this pod.
  */
 async function faultOf(
   { cluster }: Provisioning,

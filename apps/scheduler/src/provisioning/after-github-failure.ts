@@ -22,9 +22,10 @@ import { LONGEST_UNHELD_MS, unheldWaitMs, waitForReturn } from './wait-for-retur
 const RETRY_MS = 1_000;
 
 /**
- * Decides what a failed call of GitHub means for a worker's task, and saves what follows. The row ends if the runner may be registered.
- * A breaker counts the failure against GitHub, the entity or the repository. `marked`: the row says that its registration has begun.
- * Throws if too little of the claim's time is left to call GitHub again.
+ * Decides what a failed call of GitHub means for a worker's task, and saves what follows. The row
+ * ends if the runner may be registered. A breaker counts the failure against GitHub, the entity or
+ * the repository. `marked`: the row says that its registration has begun. Throws if too little of
+ * the claim's time is left to call GitHub again.
  */
 export async function afterGitHubFailure(
   parts: Provisioning,
@@ -60,7 +61,8 @@ export async function afterGitHubFailure(
     case 'timeout':
     case 'network':
     case 'unknown':
-      // A failure that lasts for minutes while no breaker opens concerns this worker only: it costs attempts.
+      // A failure that lasts for minutes while no breaker opens concerns this worker only: it costs
+      // attempts.
       if (hold !== undefined || unheldWaitMs(worker) <= LONGEST_UNHELD_MS) return waitForReturn(worker, hold, failure);
       throw new Error(`GitHub did not answer the registration of the runner ${worker.podName}: ${failure.message}`);
     default:
@@ -101,15 +103,18 @@ async function installationState({ db, github }: Provisioning, worker: WorkerToP
   }
 }
 
-/** What a failure counts against; undefined: against this call only, or the caller has to find out. */
+/**
+ * What a failure counts against; undefined: against this call only, or the caller has to find out.
+ */
 function faultOf({ kind }: GitHubFailure, worker: WorkerToProvision): BreakerSubject | undefined {
   const { entityId, scopeRepoId } = worker;
   switch (kind) {
-    // The settings of the entity or the repository may cause it, so the pool's other entities go on.
-    // If the pool's labels cause it, each entity finds out for itself.
+    // The settings of the entity or the repository may cause it, so the pool's other entities go
+    // on. If the pool's labels cause it, each entity finds out for itself.
     case 'invalid':
       return scopeRepoId === 0 ? entityInPoolBreaker(worker) : repositoryBreaker(scopeRepoId);
-    // A single conflict is a name that is taken; our names are unique. If every registration conflicts, the scope is at fault.
+    // A single conflict is a name that is taken; our names are unique. If every registration
+    // conflicts, the scope is at fault.
     case 'conflict':
     case 'unusable':
       return scopeRepoId === 0 ? installationBreaker(entityId) : repositoryBreaker(scopeRepoId);

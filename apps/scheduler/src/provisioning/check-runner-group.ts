@@ -8,13 +8,17 @@ import type { Provisioning } from './provisioning.ts';
 /** An operator has to change the group or the pool: that takes longer. */
 const RECHECK_MS = 15 * 60_000;
 
-/** The pools that each reading of a group has admitted, so that one reading is saved once. Refusals are always saved. */
+/**
+ * The pools that each reading of a group has admitted, so that one reading is saved once. Refusals
+ * are always saved.
+ */
 const admitted = new WeakMap<RunnerGroup, Set<string>>();
 
 /**
- * Saves and logs which jobs the organisation's runner group lets in beyond those that the pool serves. Returns that as a sentence if
- * it forbids registering the pool's runners there, and undefined if they may register. A pool that names the default group is not
- * checked: loading the pools file has warned of that.
+ * Saves and logs which jobs the organisation's runner group lets in beyond those that the pool
+ * serves. Returns that as a sentence if it forbids registering the pool's runners there, and
+ * undefined if they may register. A pool that names the default group is not checked: loading the
+ * pools file has warned of that.
  */
 export async function checkRunnerGroup(
   { db, runnerGroups, events }: Provisioning,

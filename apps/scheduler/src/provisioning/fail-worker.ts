@@ -8,8 +8,9 @@ import type { Provisioning } from './provisioning.ts';
 export type FailReason = 'registration_interrupted' | 'pool_unknown' | 'pool_closed' | 'runner_group_open' | 'provisioning_failed';
 
 /**
- * Ends a worker without a pod and enqueues the removal of its Secret. The reconciler deletes a registration that is left. The end wakes
- * the matcher, which reserves another worker if a job still waits. Changes nothing if the row has ended or has a pod by now.
+ * Ends a worker without a pod and enqueues the removal of its Secret. The reconciler deletes a
+ * registration that is left. The end wakes the matcher, which reserves another worker if a job
+ * still waits. Changes nothing if the row has ended or has a pod by now.
  */
 export async function failWorker(
   { db, events }: Pick<Provisioning, 'db' | 'events'>,

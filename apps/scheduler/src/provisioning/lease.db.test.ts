@@ -11,7 +11,8 @@ let world: SchedulerWorld;
 let seen: Seen;
 let runs: StalledRuns;
 beforeAll(async () => {
-  // Without a kubelet: a worker stays pending, so that its row lets a second run go on as far as its mark does.
+  // Without a kubelet: a worker stays pending, so that its row lets a second run go on as far as
+  // its mark does.
   world = await startSchedulerWorld({ kubelet: false });
   runs = await startStalledRuns(world);
 });

@@ -35,7 +35,10 @@ beforeEach(async () => {
 
 const requestTimeoutMs = 60_000;
 
-/** Starts the only worker's run, on a database that can be cut off and a lease that says what `leaseLeft` does. */
+/**
+ * Starts the only worker's run, on a database that can be cut off and a lease that says what
+ * `leaseLeft` does.
+ */
 async function startRun(leaseLeft: () => number, beforeCall: (resource: string) => Promise<void> = () => Promise.resolve()) {
   const { db, close } = connectDatabase({ url: tunnel.url, schema: TEST_SCHEMA, poolSize: 2, applicationName: 'paddock-test' });
   const waits = createWaits(db, () => undefined);

@@ -83,7 +83,8 @@ test.each(cases)('$name $how: the job gets one worker in the end, and nothing is
   await world.settle();
   await seen.expectOneWorker();
   expect(await seen.tasks()).toEqual([]);
-  // After a refusal a row asks again; where nobody knows whether there is a runner, that would be in vain (P4).
+  // After a refusal a row asks again; where nobody knows whether there is a runner, that would be
+  // in vain (P4).
   const wasRefused = 'status' in fault && fault.status < 500;
   expect((await registrationsAsked()) - before).toBeLessThanOrEqual((await world.workers()).length + (wasRefused ? 1 : 0));
 });

@@ -238,7 +238,8 @@ describe('provisioning', () => {
     for (let n = 0; n < 20; n += 1) await world.queueJob();
     await Promise.all([world.match(), world.match()]);
     await Promise.all([world.runTasks('one'), world.runTasks('two')]);
-    // On a busy machine a call may have got no answer in time: its worker, or the one in its place, is made now.
+    // On a busy machine a call may have got no answer in time: its worker, or the one in its place,
+    // is made now.
     await world.settle();
     const live = (await seen.alive()).map((worker) => worker.pod_name);
     expect(live).toHaveLength(20);

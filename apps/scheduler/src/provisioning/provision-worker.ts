@@ -18,8 +18,9 @@ import { adoptSecret, dryRun, finishPod, putSecret, startPod, type Trial } from 
 import { waitForReturn } from './wait-for-return.ts';
 
 /**
- * Makes a reserved worker real: a registration at GitHub, a Secret with its JIT config, a pod. Each run begins at step 1 and learns from
- * the row and the cluster what earlier runs have done. No run deletes a registration: the runner of a stalled run may be live.
+ * Makes a reserved worker real: a registration at GitHub, a Secret with its JIT config, a pod. Each
+ * run begins at step 1 and learns from the row and the cluster what earlier runs have done. No run
+ * deletes a registration: the runner of a stalled run may be live.
  */
 export function createProvisionWorker(parts: Provisioning): Handler {
   return async (task, signal) => {
@@ -86,7 +87,8 @@ async function provision(parts: Provisioning, worker: WorkerToProvision, run: Ta
     const registered = await registerRunner(parts, worker, pool, { task, isWatched }, signal);
     if ('instead' in registered) return registered.instead;
 
-    // 6. Put its JIT config into the Secret. GitHub gives a JIT config out once: if it is lost, so is the worker.
+    // 6. Put its JIT config into the Secret. GitHub gives a JIT config out once: if it is lost, so
+    // is the worker.
     const lost = await putSecret(parts, worker, registered.jitConfig, run);
     if (lost !== undefined) {
       await noteClusterFailure(parts, worker, lost, signal);

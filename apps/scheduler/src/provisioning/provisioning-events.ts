@@ -33,7 +33,10 @@ export function provisioningEvents(log: Logger, metrics: Metrics, { githubFailed
       if (seconds !== undefined) toPod.observe({ pool }, seconds);
       log.info('pod created', { podName, pool, jobId: madeForJobId, deliveryGuid, secondsSinceJob: seconds });
     },
-    /** All pods of a pool are made alike, so each warning is logged once; policies may put a pod's name into theirs. */
+    /**
+     * All pods of a pool are made alike, so each warning is logged once; policies may put a pod's
+     * name into theirs.
+     */
     podWarned({ podName, pool }: WorkerToProvision, warnings: readonly string[]) {
       const told = warnedOf.get(pool) ?? new Set();
       const unheard = warnings.filter((warning) => !told.has(warning)).slice(0, Math.max(0, MOST_NAMES - told.size));

@@ -16,7 +16,10 @@ const FLOW_CONTROL = '/apis/flowcontrol.apiserver.k8s.io/v1';
 const LEVEL = { name: 'paddock-alone' };
 const SLOW = { 'test.paddock/slow': 'yes' };
 
-/** By API priority and fairness the scheduler's entity may have one call under way; any other is answered 429, not queued. */
+/**
+ * By API priority and fairness the scheduler's entity may have one call under way; any other is
+ * answered 429, not queued.
+ */
 async function limitToOneCall({ admin }: RealWorld): Promise<void> {
   const limited = { nominalConcurrencyShares: 0, lendablePercent: 0, borrowingLimitPercent: 0, limitResponse: { type: 'Reject' } };
   await admin('POST', `${FLOW_CONTROL}/prioritylevelconfigurations`, { metadata: LEVEL, spec: { type: 'Limited', limited } });
@@ -60,7 +63,10 @@ described('a real API server that has no room for our calls (429; needs KUBEBUIL
   const refusal = (): Promise<KubeFailure | undefined> =>
     findPod(world.cluster, { namespace: 'runners', name: 'nobody' }).then(() => undefined, classifyKubeError);
 
-  /** Takes the one place with a call that a webhook does not let go, until the returned function is called. */
+  /**
+   * Takes the one place with a call that a webhook does not let go, until the returned function is
+   * called.
+   */
   async function takeThePlace(): Promise<() => Promise<void>> {
     const body = { metadata: { name: 'slow', labels: SLOW }, spec: { containers: [{ name: 'runner', image: 'i' }] } };
     const call = { method: 'POST', path: objectPath('runners', 'pods'), query: { dryRun: 'All' }, body } as const;

@@ -21,15 +21,21 @@ import type { Provisioning } from './provisioning.ts';
 const RETRY_MS = 1_000;
 const NOT_MARKED = 'the worker ended, another run has begun its registration, or a breaker has opened meanwhile';
 const GONE_REPOSITORY_MS = 15 * 60_000;
-/** With fewer registrations left than this, each run saves what is left, and the matcher heeds it. */
+/**
+ * With fewer registrations left than this, each run saves what is left, and the matcher heeds it.
+ */
 const SCARCE = 1_000;
 
-/** Either the JIT config, a secret that stays in this run's memory, or how the task ends without one. */
+/**
+ * Either the JIT config, a secret that stays in this run's memory, or how the task ends without
+ * one.
+ */
 export type Registered = { readonly jitConfig: string } | { readonly instead: Outcome };
 
 /**
- * Registers the worker's runner at GitHub, once: one run marks the row, and only that run calls. If GitHub's answer leaves open whether
- * it has registered the runner, the row ends; after a refusal the mark is cleared. `isWatched`: breakers wait for a success.
+ * Registers the worker's runner at GitHub, once: one run marks the row, and only that run calls. If
+ * GitHub's answer leaves open whether it has registered the runner, the row ends; after a refusal
+ * the mark is cleared. `isWatched`: breakers wait for a success.
  */
 export async function registerRunner(
   parts: Provisioning,
@@ -59,7 +65,8 @@ export async function registerRunner(
     requireTimeLeft(task);
     marked = await markRegistrationStarted(db, worker.podName, { hasPassed: worker.isWatched });
     if (!marked) return { instead: snooze(RETRY_MS, NOT_MARKED) };
-    // The process may have stood still during the mark. The run that follows counts on no registration made after this.
+    // The process may have stood still during the mark. The run that follows counts on no
+    // registration made after this.
     if (!hasTimeLeft(task)) {
       await clearRegistrationStarted(db, worker.podName);
       return { instead: snooze(RETRY_MS, 'too little of the lease was left to register a runner') };

@@ -6,12 +6,16 @@ import type { GitHub } from '@paddock/github/connect';
 import { findInstallation, type GitHubInstallation } from '@paddock/github/installations';
 import type { Kysely } from 'kysely';
 
-/** `renewed`: the rows were updated, so the caller may repeat its call at once; `usable`: GitHub sees nothing wrong. */
+/**
+ * `renewed`: the rows were updated, so the caller may repeat its call at once; `usable`: GitHub
+ * sees nothing wrong.
+ */
 export type InstallationState = 'renewed' | 'usable' | 'suspended' | 'gone';
 
 /**
- * Asks GitHub, as the App, where it is installed, after GitHub refused a call. The entity may have a new name, or the App may have been
- * installed again, and the delivery that said so was lost. Makes at most two calls. Throws what Octokit throws.
+ * Asks GitHub, as the App, where it is installed, after GitHub refused a call. The entity may have
+ * a new name, or the App may have been installed again, and the delivery that said so was lost.
+ * Makes at most two calls. Throws what Octokit throws.
  */
 export async function repairInstallation(db: Kysely<Database>, github: GitHub, worker: WorkerToProvision): Promise<InstallationState> {
   const found = await lookUp(github, worker);

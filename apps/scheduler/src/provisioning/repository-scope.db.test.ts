@@ -49,7 +49,8 @@ describe('where a runner registers', () => {
       { waiting: 6, wait_reason: 'at_entity_cap' },
     ]);
 
-    // The first worker to end makes room: for the repository that has none, although older jobs wait in the other.
+    // The first worker to end makes room: for the repository that has none, although older jobs
+    // wait in the other.
     const [first] = await world.workers();
     await world.db
       .updateTable('workers')

@@ -35,7 +35,10 @@ const deletions = async () => {
   return [calls['actions/delete-self-hosted-runner-from-org'] ?? 0, world.kube.report().calls['delete pods'] ?? 0];
 };
 
-/** Without the minting of a token: it makes nothing, and in one process, as both runs are here, all who want a token wait for one. */
+/**
+ * Without the minting of a token: it makes nothing, and in one process, as both runs are here, all
+ * who want a token wait for one.
+ */
 const CALLS = [
   { what: 'looking for the pod', side: 'cluster', method: 'GET', path: '/pods/[^/]+$' },
   { what: 'looking for the Secret', side: 'cluster', method: 'GET', path: '/secrets/[^/]+$' },

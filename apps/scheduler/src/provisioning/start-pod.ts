@@ -18,8 +18,9 @@ import type { Provisioning } from './provisioning.ts';
 const SECRET_PAUSES_MS = [250, 500, 1_000];
 
 /**
- * Asks the cluster whether it would take the worker's Secret and pod, and creates nothing. So no registration is spent on a pod that the
- * cluster would refuse. Throws KubeError. A cluster whose webhooks allow no dry run counts as willing.
+ * Asks the cluster whether it would take the worker's Secret and pod, and creates nothing. So no
+ * registration is spent on a pod that the cluster would refuse. Throws KubeError. A cluster whose
+ * webhooks allow no dry run counts as willing.
  */
 export async function dryRun({ cluster }: Provisioning, worker: WorkerToProvision, pool: Pool, task: Task): Promise<void> {
   requireTimeLeft(task);
@@ -35,9 +36,10 @@ export async function dryRun({ cluster }: Provisioning, worker: WorkerToProvisio
 const allowsNoDryRun = (error: unknown): boolean => error instanceof KubeError && error.failure.reason === 'BadRequest';
 
 /**
- * Puts the JIT config where only the worker's pod reads it. A Secret that exists is ours: only one run gets a JIT config. Waits here for
- * what passes within seconds, since GitHub gives no JIT config twice. Returns why the Secret could not be put; it may exist all the same
- * if only the answer was lost.
+ * Puts the JIT config where only the worker's pod reads it. A Secret that exists is ours: only one
+ * run gets a JIT config. Waits here for what passes within seconds, since GitHub gives no JIT
+ * config twice. Returns why the Secret could not be put; it may exist all the same if only the
+ * answer was lost.
  */
 export async function putSecret(
   { cluster }: Pick<Provisioning, 'cluster'>,
@@ -61,7 +63,10 @@ export async function putSecret(
   }
 }
 
-/** The trial that this run is for open breakers; undefined if it is none, or once its pod exists and decides the trial. */
+/**
+ * The trial that this run is for open breakers; undefined if it is none, or once its pod exists and
+ * decides the trial.
+ */
 export interface Trial {
   id: string | undefined;
 }
@@ -74,7 +79,8 @@ export async function startPod(
   { run, isWatched, trial }: { run: TaskRun; isWatched: boolean; trial: Trial },
 ): Promise<Outcome> {
   const { db, cluster } = parts;
-  // A run that stalled may wake up here after another has ended the row: its pod would be one too many.
+  // A run that stalled may wake up here after another has ended the row: its pod would be one too
+  // many.
   const isWanted = await retryWhileAway(run, () => isPending(db, worker.podName));
   requireTimeLeft(run.task);
   if (!isWanted) {
@@ -103,7 +109,10 @@ export async function finishPod(
   return adoptSecret(parts, worker, uid, run.task);
 }
 
-/** Makes the pod the Secret's owner, so that the cluster deletes the Secret with the pod. The pod starts meanwhile. */
+/**
+ * Makes the pod the Secret's owner, so that the cluster deletes the Secret with the pod. The pod
+ * starts meanwhile.
+ */
 export async function adoptSecret({ cluster }: Provisioning, worker: WorkerToProvision, podUid: string, task: Task): Promise<Outcome> {
   requireTimeLeft(task);
   const secret = await setSecretOwner(cluster, { ...nameOf(worker), podName: worker.podName, podUid });

@@ -6,12 +6,15 @@ const SHORTEST_MS = 1_000;
 /** As the queue's first back-off. */
 export const LONGEST_UNHELD_MS = 30_000;
 
-/** How long a worker waits while no breaker is open: an eighth of its age, so that a long failure is retried less and less often. */
+/**
+ * How long a worker waits while no breaker is open: an eighth of its age, so that a long failure is
+ * retried less and less often.
+ */
 export const unheldWaitMs = ({ ageMs }: WorkerToProvision): number => Math.max(SHORTEST_MS, ageMs / 8);
 
 /**
- * Snoozes the worker's task until GitHub or the cluster may be back; no attempt is spent. An open breaker sets the pause, and its end wakes
- * the task; without one the worker waits `unheldWaitMs`.
+ * Snoozes the worker's task until GitHub or the cluster may be back; no attempt is spent. An open
+ * breaker sets the pause, and its end wakes the task; without one the worker waits `unheldWaitMs`.
  */
 export function waitForReturn(
   worker: WorkerToProvision,

@@ -32,7 +32,10 @@ export async function look(world: SchedulerWorld) {
     alive,
     failures,
     tasks,
-    /** The end of everything: one live worker with its pod and its Secret for the one job, and every registration has its row. */
+    /**
+     * The end of everything: one live worker with its pod and its Secret for the one job, and every
+     * registration has its row.
+     */
     async expectOneWorker(): Promise<void> {
       const live = await alive();
       expect(live).toHaveLength(1);

@@ -8,7 +8,10 @@ export interface HeldCall {
   readonly method: string;
   /** Source of a regular expression. */
   readonly path: string;
-  /** Where it is stopped: on its way, before anything is done, or its answer on the way back, after all was done. */
+  /**
+   * Where it is stopped: on its way, before anything is done, or its answer on the way back, after
+   * all was done.
+   */
   readonly at: 'call' | 'answer';
 }
 
@@ -18,7 +21,10 @@ export interface Held {
   release(): void;
 }
 
-/** Passes HTTP calls on to `target`, and stops one of them for as long as a test likes: as if the caller stood still meanwhile. */
+/**
+ * Passes HTTP calls on to `target`, and stops one of them for as long as a test likes: as if the
+ * caller stood still meanwhile.
+ */
 export async function startHoldingProxy(target: string) {
   let next: { call: HeldCall; reached: () => void; released: Promise<void> } | undefined;
 

@@ -9,7 +9,10 @@ import type { Database } from '@paddock/db/schema/tables';
 /** Wide enough for a busy machine. */
 export const LIMITS = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000, idleTimeoutMs: 20_000 };
 
-/** As the scheduler's settings have it by default, but for the limit of registrations, which most tests are not about. */
+/**
+ * As the scheduler's settings have it by default, but for the limit of registrations, which most
+ * tests are not about.
+ */
 export const GATE = {
   appIds: [1001, 1002],
   unschedulableLimit: 2,
@@ -57,7 +60,10 @@ export async function emptyMatchingTables(db: Kysely<Database>): Promise<void> {
   for (const table of TABLES) await db.deleteFrom(table).execute();
 }
 
-/** Gives the tests of a file one database, without breakers and with the pools of the example before each of them. */
+/**
+ * Gives the tests of a file one database, without breakers and with the pools of the example before
+ * each of them.
+ */
 export function beforeEachMatching(give: (database: TestDatabase) => void): void {
   let database: TestDatabase;
   beforeAll(async () => {

@@ -30,8 +30,8 @@ interface RealWorldOptions {
 }
 
 /**
- * The scheduler's world on a real API server, with nodes that KWOK plays unless told otherwise; GitHub stays simulated. It has the rights of
- * deploy/kubernetes and no more.
+ * The scheduler's world on a real API server, with nodes that KWOK plays unless told otherwise;
+ * GitHub stays simulated. It has the rights of deploy/kubernetes and no more.
  */
 export async function startRealWorld(
   assets: string,

@@ -30,7 +30,10 @@ import { waitsOf } from './waits.scene.ts';
 
 export const APP_ID = 1001;
 export const NAMESPACE = 'runners';
-/** As the settings have it by default, but for the limit of registrations, which most tests are not about, and for the age of a surplus. */
+/**
+ * As the settings have it by default, but for the limit of registrations, which most tests are not
+ * about, and for the age of a surplus.
+ */
 export const GATE = {
   appIds: [APP_ID],
   unschedulableLimit: 2,
@@ -76,7 +79,10 @@ export const countsOf = ({ reserved, ended, retired, takenBack, lacking }: Match
 
 export type SchedulerWorld = Awaited<ReturnType<typeof startSchedulerWorld>>;
 
-/** Everything around the scheduler, for its tests: a database, a simulated GitHub and cluster, and the scheduler's parts on them. */
+/**
+ * Everything around the scheduler, for its tests: a database, a simulated GitHub and cluster, and
+ * the scheduler's parts on them.
+ */
 export async function startSchedulerWorld({
   kubelet = true,
   playRunners = true,
@@ -202,7 +208,10 @@ export async function startSchedulerWorld({
     /** Runs every task that is due, as one executor would. */
     runTasks: (holder = 'test', leaseMs = 300_000) => runDueTasks({ db: own, kinds, holder, leaseMs, random: () => 0.5 }),
     ...waits,
-    /** Matches and runs tasks, time and again as if all waits were over, until there is nothing left to do. */
+    /**
+     * Matches and runs tasks, time and again as if all waits were over, until there is nothing left
+     * to do.
+     */
     async settle(passes = 12): Promise<void> {
       for (let pass = 0; pass < passes; pass += 1) {
         await matchOnce(own, GATE);
@@ -211,7 +220,10 @@ export async function startSchedulerWorld({
         if ((await runDueTasks({ db: own, kinds, random: () => 0.5 })) === 0) return;
       }
     },
-    /** How much a metric grows by what is done, over all labels but those that its name goes on with. */
+    /**
+     * How much a metric grows by what is done, over all labels but those that its name goes on
+     * with.
+     */
     async growth(name: string, act: () => Promise<unknown>): Promise<number> {
       const before = metricSum(await metrics.registry.metrics(), name);
       await act();
@@ -228,7 +240,10 @@ export async function startSchedulerWorld({
         await ended;
       };
     },
-    /** Forgets jobs, workers and tasks, in the database, at GitHub and in the cluster's faults, and the pods, which would be adopted. */
+    /**
+     * Forgets jobs, workers and tasks, in the database, at GitHub and in the cluster's faults, and
+     * the pods, which would be adopted.
+     */
     async reset() {
       await gitHub.clearFaults();
       kube.clearFaults();

@@ -24,7 +24,10 @@ export async function startStalledRuns(world: SchedulerWorld) {
 
   let last: Promise<unknown> = Promise.resolve();
 
-  /** An executor whose calls go through the proxies, with nothing cached: each of its calls can be stopped. */
+  /**
+   * An executor whose calls go through the proxies, with nothing cached: each of its calls can be
+   * stopped.
+   */
   async function run(): Promise<unknown> {
     const { url: apiUrl } = proxies.github;
     const github = connectGitHub({
@@ -45,7 +48,10 @@ export async function startStalledRuns(world: SchedulerWorld) {
   }
 
   return {
-    /** Runs what is due up to the call. The function that it answers lets the run go on, and waits for its end. */
+    /**
+     * Runs what is due up to the call. The function that it answers lets the run go on, and waits
+     * for its end.
+     */
     async stallAt({ side, ...call }: StalledCall): Promise<() => Promise<void>> {
       const held = proxies[side].hold(call);
       const stalled = run();
@@ -57,7 +63,9 @@ export async function startStalledRuns(world: SchedulerWorld) {
         await stalled;
       };
     },
-    /** As if the lease of the stalled run were over: whoever comes next starts again from the top. */
+    /**
+     * As if the lease of the stalled run were over: whoever comes next starts again from the top.
+     */
     async takeOver(): Promise<void> {
       await world.db
         .updateTable('tasks')

@@ -31,7 +31,10 @@ export async function setStopScene(world: SchedulerWorld) {
     await takeList(following, NAMESPACE, pods, known);
   };
 
-  /** GitHub says that a runner is busy before the runner has read of it: until its log shows the job nothing could prove it. */
+  /**
+   * GitHub says that a runner is busy before the runner has read of it: until its log shows the job
+   * nothing could prove it.
+   */
   const waitForWork = async (podName: string) => {
     const place = { namespace: NAMESPACE, name: podName };
     await waitFor('the runner to work', async () => (await runner(podName))?.state === 'busy');
@@ -64,7 +67,10 @@ export async function setStopScene(world: SchedulerWorld) {
       await follow();
       return podName;
     },
-    /** Connects the worker's runner from outside of its pod, as if its node were cut off from the cluster and not from GitHub. */
+    /**
+     * Connects the worker's runner from outside of its pod, as if its node were cut off from the
+     * cluster and not from GitHub.
+     */
     async connectRunner(podName: string): Promise<() => Promise<unknown>> {
       const stop = new AbortController();
       const secret = await callJson(cluster, { method: 'GET', path: objectPath(NAMESPACE, 'secrets', podName) });
@@ -106,7 +112,10 @@ export async function setStopScene(world: SchedulerWorld) {
         await enqueue(trx, [stopTask(podName)]);
       });
     },
-    /** As if so much time had gone by since whatever the row says, and since GitHub refused an entity. */
+    /**
+     * As if so much time had gone by since whatever the row says, and since GitHub refused an
+     * entity.
+     */
     async letTimePass(minutes = 1): Promise<void> {
       const earlier = (column: string) => sql<Date>`${sql.ref(column)} - ${minutes} * interval '1 minute'`;
       const columns = [
@@ -130,7 +139,10 @@ export async function setStopScene(world: SchedulerWorld) {
       world.passTime(minutes * 60_000);
       await world.makeDue();
     },
-    /** Runs what is due, time and again as if all waits were over, until the worker has ended or nothing is left to do. */
+    /**
+     * Runs what is due, time and again as if all waits were over, until the worker has ended or
+     * nothing is left to do.
+     */
     async letEnd(podName: string, { attempts = 12, minutes = 1 } = {}): Promise<void> {
       for (let attempt = 0; attempt < attempts; attempt += 1) {
         await world.runTasks();

@@ -24,7 +24,10 @@ export const waitsOf = (db: Kysely<Database>) => ({
       .set({ paused_until: new Date(0) })
       .where(sql<boolean>`pauses > 0 or failure_class = 'rate_limited'`)
       .execute(),
-  /** As if all pauses of breakers had just begun: on a busy machine one is over sooner than what a test does in it. */
+  /**
+   * As if all pauses of breakers had just begun: on a busy machine one is over sooner than what a
+   * test does in it.
+   */
   holdPauses: () =>
     db
       .updateTable('breakers')

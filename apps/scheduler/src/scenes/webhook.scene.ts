@@ -9,13 +9,19 @@ const CONFIGURATIONS = '/apis/admissionregistration.k8s.io/v1/validatingwebhookc
 export const NEW_PODS = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] };
 
 export interface Webhook {
-  /** Has the cluster ask for each new pod, or for those with such labels only; it waits so many seconds for the answer. */
+  /**
+   * Has the cluster ask for each new pod, or for those with such labels only; it waits so many
+   * seconds for the answer.
+   */
   install(options: { readonly timeoutSeconds: number; readonly labels?: Readonly<Record<string, string>> }): Promise<void>;
   remove(): Promise<void>;
   stop(): void;
 }
 
-/** A server that a real cluster asks whether a pod may be made, and that does with each question what it is told. */
+/**
+ * A server that a real cluster asks whether a pod may be made, and that does with each question
+ * what it is told.
+ */
 export async function startWebhook({ admin, real }: RealWorld, name: string, answer: (response: ServerResponse) => void): Promise<Webhook> {
   const { certFile, keyFile } = real.certificate;
   const cert = await readFile(certFile);

@@ -16,12 +16,16 @@ interface Failing extends Noting {
   readonly stopRules: Pick<StopRules, 'retryMs'>;
 }
 
-/** How often to look again at what GitHub refuses, unless the refusal ends sooner: nothing that passes within minutes. */
+/**
+ * How often to look again at what GitHub refuses, unless the refusal ends sooner: nothing that
+ * passes within minutes.
+ */
 const REFUSED_MS = 15 * 60_000;
 
 /**
- * What a failed call means for a worker that is to be stopped: it stays, and the row says why. GitHub and the cluster may be away for as
- * long as they like; what is neither's failure is thrown on.
+ * What a failed call means for a worker that is to be stopped: it stays, and the row says why.
+ * GitHub and the cluster may be away for as long as they like; what is neither's failure is thrown
+ * on.
  */
 export async function afterStopFailure(parts: Failing, worker: WorkerToStop, error: unknown): Promise<Outcome> {
   const { db, events, stopRules } = parts;
@@ -48,6 +52,9 @@ export async function afterStopFailure(parts: Failing, worker: WorkerToStop, err
 const untilAllowed = (why: string, refused?: BreakerSubject, leftMs = Infinity): Outcome =>
   snooze(Math.min(leftMs, REFUSED_MS), why, refused === undefined ? {} : { heldBy: heldBy(refused) });
 
-/** GitHub does not say what it knows of a runner: it refuses, hides the repository, or was not asked after a refusal. */
+/**
+ * GitHub does not say what it knows of a runner: it refuses, hides the repository, or was not asked
+ * after a refusal.
+ */
 export const isRefused = (error: unknown): boolean =>
   error instanceof UnseenRepositoryError || error instanceof RefusedEntityError || refusedSubject(classifyGitHubError(error)) !== undefined;

@@ -1,8 +1,8 @@
 import type { GitHubJob } from '@paddock/github/jobs';
 
 /**
- * How old another stop's look at a run may be. One stop takes as long to look through the runs of a busy entity, and what it saw first is
- * as old then.
+ * How old another stop's look at a run may be. One stop takes as long to look through the runs of a
+ * busy entity, and what it saw first is as old then.
  */
 const FRESH_MS = 10_000;
 
@@ -11,11 +11,15 @@ interface Look {
   readonly jobs: Promise<readonly GitHubJob[]>;
 }
 
-/** What GitHub said a moment ago of runs with waiting jobs, for all stops of this process. Nothing depends on it but the number of calls. */
+/**
+ * What GitHub said a moment ago of runs with waiting jobs, for all stops of this process. Nothing
+ * depends on it but the number of calls.
+ */
 export interface RunLooks {
   /**
-   * The jobs of a run as GitHub told them after `sinceMs` milliseconds ago and not long ago: what another stop has read or is reading, else
-   * what `ask` answers. Throws what `ask` throws; another stop's failure makes it ask anew.
+   * The jobs of a run as GitHub told them after `sinceMs` milliseconds ago and not long ago: what
+   * another stop has read or is reading, else what `ask` answers. Throws what `ask` throws; another
+   * stop's failure makes it ask anew.
    */
   jobsOf(runId: number, sinceMs: number, ask: () => Promise<readonly GitHubJob[]>): Promise<readonly GitHubJob[]>;
 }

@@ -30,7 +30,10 @@ export interface Looking {
   readonly stopRules: Pick<StopRules, 'lastLookMs'>;
 }
 
-/** The repository where a runner registered is not shown to us: deleted, or not among those of the installation. */
+/**
+ * The repository where a runner registered is not shown to us: deleted, or not among those of the
+ * installation.
+ */
 export class UnseenRepositoryError extends Error {
   constructor({ podName, scopeRepoId }: WorkerToStop) {
     super(`GitHub does not show us repository ${scopeRepoId}, where the runner ${podName} is registered: give the App access to it.`);
@@ -38,7 +41,10 @@ export class UnseenRepositoryError extends Error {
   }
 }
 
-/** GitHub has refused us there a short while ago, and is not asked again for every worker (C9); or there is no App to ask through. */
+/**
+ * GitHub has refused us there a short while ago, and is not asked again for every worker (C9); or
+ * there is no App to ask through.
+ */
 export class RefusedEntityError extends Error {
   constructor({ login }: WorkerToStop) {
     super(`GitHub is not asked about the entity ${login} now: it has refused us there, or no App that is configured may be used on it.`);
@@ -57,7 +63,10 @@ export interface Seen {
 
 export type Look = Extract<StopStep, { look: unknown }>['look'];
 
-/** Looks at one thing, now, and answers what is known then. Throws what the clients of GitHub and the cluster throw. */
+/**
+ * Looks at one thing, now, and answers what is known then. Throws what the clients of GitHub and
+ * the cluster throw.
+ */
 export async function lookAt(
   what: Look,
   parts: Looking,
@@ -97,7 +106,10 @@ function stoppingPod({ phase, containersTerminated, deletionTimestamp, runner, r
   return phase === 'Pending' && runner.state !== 'running' && runningAt === undefined ? 'unstarted' : 'working';
 }
 
-/** One call: the runner by its name. It is written down before it counts, for two readings some time apart are asked for. */
+/**
+ * One call: the runner by its name. It is written down before it counts, for two readings some time
+ * apart are asked for.
+ */
 async function lookAtRunner({ db }: Looking, worker: WorkerToStop, evidence: StopEvidence, seen: Seen): Promise<StopEvidence> {
   const { podName } = worker;
   const scope = await scopeOf(worker, seen.client);
@@ -121,17 +133,26 @@ function stoppingRunner(runner: GitHubRunner | undefined): StoppingRunner {
   return runner.online ? 'online' : 'offline';
 }
 
-/** What a node answers whose container has not started is 400; every other failure is of the way there. */
+/**
+ * What a node answers whose container has not started is 400; every other failure is of the way
+ * there.
+ */
 function stoppingLog(read: Awaited<ReturnType<typeof readJobInLog>>): StoppingLog {
   if (typeof read === 'object') return read.unreadable.status === 400 ? 'none' : 'unreadable';
   return read === 'cut' ? 'unreadable' : read;
 }
 
-/** For how long the last look has been due; one before the deregistration needs no other than a fresh one. In milliseconds. */
+/**
+ * For how long the last look has been due; one before the deregistration needs no other than a
+ * fresh one. In milliseconds.
+ */
 const sinceDeregistration = ({ worker: { deregisteredForMs } }: StopEvidence, { lastLookMs }: Looking['stopRules']): number =>
   deregisteredForMs === null ? Infinity : deregisteredForMs - lastLookMs;
 
-/** One call per run, for all stops at a time. A run that GitHub does not show us says nothing of our runner; the log has to. */
+/**
+ * One call per run, for all stops at a time. A run that GitHub does not show us says nothing of our
+ * runner; the log has to.
+ */
 async function lookAtJobs(
   { db, maxRuns = MOST_RUNS, runLooks }: Looking,
   { podName, runnerId }: WorkerToStop,

@@ -17,7 +17,10 @@ beforeEach(() => world.reset());
 
 const ENDED = { status: 'failed', stop_reason: 'pod_gone', stop_held_by: null };
 
-/** A worker whose pod has gone and whose entity has taken the App away, so that GitHub tells nothing of its runner. */
+/**
+ * A worker whose pod has gone and whose entity has taken the App away, so that GitHub tells nothing
+ * of its runner.
+ */
 async function abandonedWorker(): Promise<string> {
   const podName = await scene.makeWorker(() => world.queueJob());
   await waitFor('the pod to run', async () => (await scene.pod(podName))?.phase === 'Running');

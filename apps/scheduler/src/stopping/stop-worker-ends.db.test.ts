@@ -8,7 +8,10 @@ import { startHoldingProxy } from '../scenes/holding-proxy.scene.ts';
 import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 import { setStopScene, type StopScene } from '../scenes/stop.scene.ts';
 
-/** Runners are not played: pods run until they are ended, their logs stay empty, and GitHub never calls a runner online. */
+/**
+ * Runners are not played: pods run until they are ended, their logs stay empty, and GitHub never
+ * calls a runner online.
+ */
 let world: SchedulerWorld;
 let scene: StopScene;
 let atCluster: Awaited<ReturnType<typeof startHoldingProxy>>;
@@ -27,7 +30,10 @@ afterEach(() => scene.cancelAll());
 const startsWith = (start: string) =>
   world.putPools(examplePools({ pools: [{ template: { metadata: { annotations: { 'test.paddock/start': start } } } }] }));
 
-/** Deregisters what is to be stopped, and then goes on as an executor whose calls of the cluster go through the proxy, up to the deletion. */
+/**
+ * Deregisters what is to be stopped, and then goes on as an executor whose calls of the cluster go
+ * through the proxy, up to the deletion.
+ */
 async function endSlowly(): Promise<void> {
   const kubeconfigFile = world.kube.writeKubeconfig();
   const cluster = connectCluster({ kubeconfigFile, server: atCluster.url, requestTimeoutMs: FAR_BEYOND_ANY_TEST_MS });

@@ -24,7 +24,10 @@ async function bind(podName: string, jobId: number, status: 'running' | 'complet
   await world.db.updateTable('jobs').set(known).where('job_id', '=', jobId).execute();
 }
 
-/** A worker whose runner has ended its job beside a container that a webhook has added, and that goes on. */
+/**
+ * A worker whose runner has ended its job beside a container that a webhook has added, and that
+ * goes on.
+ */
 async function workerBesideOthers(): Promise<{ podName: string; jobId: number }> {
   await world.putPools(examplePools({ pools: [{ template: { metadata: { annotations: { 'test.paddock/inject': 'proxy' } } } }] }));
   let jobId = 0;

@@ -21,13 +21,16 @@ const connected = async () => (await world.gitHub.truth()).runners.filter(({ sta
 const idle = async () => (await connected()).filter(({ state }) => state === 'idle');
 const pick = <T>(of: readonly T[], nth: number): T | undefined => of[nth % Math.max(of.length, 1)];
 
-/** GitHub calls a runner busy before it has read of its job. For that there is half a minute before the last look, which no test waits. */
+/**
+ * GitHub calls a runner busy before it has read of its job. For that there is half a minute before
+ * the last look, which no test waits.
+ */
 const isSettled = ({ name, state }: { name: string; state: string }) =>
   state === 'idle' || world.kube.runnerLog(NAMESPACE, name).some((line) => line.includes('Running job: '));
 
 /**
- * No worker is on its way any more, and none is just beginning to work: whoever is asked to stop is connected, gets a job only where one is
- * queued, and shows the one that it has.
+ * No worker is on its way any more, and none is just beginning to work: whoever is asked to stop is
+ * connected, gets a job only where one is queued, and shows the one that it has.
  */
 const arrived = () =>
   waitFor('all runners to be connected, and those with a job to show it', async () => {
@@ -42,8 +45,8 @@ const arrived = () =>
   });
 
 /**
- * No delivery ever comes: all that is known of a job is that it was queued, or, if its row is lost as well, nothing. It may wait for a
- * worker that is believed to be idle.
+ * No delivery ever comes: all that is known of a job is that it was queued, or, if its row is lost
+ * as well, nothing. It may wait for a worker that is believed to be idle.
  */
 async function queueJob(isKnown: boolean): Promise<void> {
   const jobId = await world.queueJob({ durationMs: 600_000 });
@@ -139,7 +142,10 @@ async function expectNobodyKilled(): Promise<void> {
   }
 }
 
-/** Time goes by until every idle runner was stopped, however often that has to be asked for, and no stop is left. */
+/**
+ * Time goes by until every idle runner was stopped, however often that has to be asked for, and no
+ * stop is left.
+ */
 async function letStopsEnd(): Promise<void> {
   world.kube.clearFaults();
   await world.gitHub.clearFaults();

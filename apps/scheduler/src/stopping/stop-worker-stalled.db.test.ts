@@ -27,7 +27,10 @@ const CALLS = [
 ] as const;
 const STEPS = bothEnds(CALLS);
 
-/** An idle worker whose proofs are all but complete, and a run of its stop that stands still at the call. */
+/**
+ * An idle worker whose proofs are all but complete, and a run of its stop that stands still at the
+ * call.
+ */
 async function stall(call: StalledCall) {
   const podName = await scene.idleWorker();
   await scene.askToStop(podName);
@@ -55,7 +58,8 @@ describe('a run that stands still while its successor does everything, and then 
     expect(await world.db.selectFrom('tasks').selectAll().execute()).toEqual([]);
   });
 
-  // GitHub itself refuses a deregistration that arrives late; one that was answered leaves nothing to give a job to.
+  // GitHub itself refuses a deregistration that arrives late; one that was answered leaves nothing
+  // to give a job to.
   const before = STEPS.filter(({ method, at }) => method !== 'DELETE' || at === 'call');
   test.each(before)('at the $at of $what, and the runner gets a job meanwhile: it works on', async (step) => {
     const { podName, goOn } = await stall(step);

@@ -34,9 +34,10 @@ export interface Stopping extends Looking, Noting {
 }
 
 /**
- * Ends a worker that is to be stopped, or keeps it, from the top at every attempt (E5): `nextStopStep` says what to look at next and, when
- * enough is seen, what to do. Between attempts nothing is remembered but the row, and whatever waits is a snooze. A worker is kept as soon
- * as anything shows that a job runs on it.
+ * Ends a worker that is to be stopped, or keeps it, from the top at every attempt (E5):
+ * `nextStopStep` says what to look at next and, when enough is seen, what to do. Between attempts
+ * nothing is remembered but the row, and whatever waits is a snooze. A worker is kept as soon as
+ * anything shows that a job runs on it.
  */
 export function createStopWorker(parts: Stopping): Handler {
   return async (task, signal) => {
@@ -139,7 +140,10 @@ async function deregister(parts: Stopping, worker: WorkerToStop, { seen, task, s
   return snooze(stopRules.lastLookMs, 'the last look at its log comes later');
 }
 
-/** What only the pod can tell is written down while it is there: the runner may end by its deregistration, and the pod goes soon. */
+/**
+ * What only the pod can tell is written down while it is there: the runner may end by its
+ * deregistration, and the pod goes soon.
+ */
 async function keepTrace({ db, cluster, events }: Stopping, worker: WorkerToStop, { pod }: Seen, signal: AbortSignal): Promise<void> {
   if (pod === undefined || worker.diagnosis !== null || !isToldByPod(worker.stopReason)) return;
   const diagnosis = await examinePod(cluster, pod, worker.stopReason, signal);
