@@ -2,8 +2,8 @@ import { accountInPool } from '@paddock/domain/matching/matching-rules';
 import type { BreakerType } from '@paddock/domain/matching/stored-rules';
 
 /**
- * What is at fault, so that what is not goes on: a pool's template, an App, an entity's
- * installation, a repository, GitHub itself, the cluster.
+ * What a breaker guards: a pool's template, an App, an entity's installation, a repository, GitHub
+ * or the cluster. All else goes on.
  */
 export interface BreakerSubject {
   readonly type: BreakerType;
@@ -28,7 +28,7 @@ export const clusterBreaker = (name: string): BreakerSubject => ({ type: 'cluste
 /** Of the one cluster there is, as the column `workers.cluster` names it. */
 export const ownCluster = { type: 'cluster', id: 'default' } as const;
 
-/** What a task that waits for a breaker of this subject is held by. */
+/** The value of `held_by` in a task that waits for a breaker of this subject. */
 export const heldBy = ({ type, id }: BreakerSubject): string => `${type}:${id}`;
 
 interface RegistrationPlace {
@@ -37,7 +37,9 @@ interface RegistrationPlace {
   readonly scopeRepoId: number;
 }
 
-/** What a registration at GitHub can fail for; where it succeeds, all of it works. */
+/**
+ * The subjects that can make a registration at GitHub fail. A success proves that all of them work.
+ */
 export const registrationBreakers = ({ appId, entityId, scopeRepoId }: RegistrationPlace): BreakerSubject[] => [
   appBreaker(appId),
   installationBreaker(entityId),

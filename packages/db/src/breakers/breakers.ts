@@ -10,11 +10,10 @@ import { RATE_LIMITED } from './failure-classes.ts';
 //
 //   GitHub's and the cluster's are probed while they are open (probes.ts): the first answer after a silence ends the pause.
 //
-// A worker's failure that its entity may have caused counts twice: at the pool, whose breaker opens
-// on failures of two entities at least, and at the entity in that pool. So an entity whose workers
-// fail pauses itself there, and what succeeds for others neither frees nor holds it. While it is
-// held back there, its failures count against itself only: they open no breaker of the pool, and
-// prolong none.
+// An entity may have caused a worker's failure. Such a failure counts at the pool, whose breaker
+// opens once two entities have failed, and at the entity in that pool. So an entity whose workers
+// fail pauses only itself there; others' successes neither free nor hold it. While it is paused,
+// its failures open no breaker of the pool and prolong none.
 
 export interface Passage {
   /**
@@ -26,20 +25,20 @@ export interface Passage {
   readonly heldBy?: string;
   /** What the failures said. */
   readonly message: string;
-  /** Something failed there lately: a success is to be noted. */
+  /** Something failed there lately, so the caller notes a success. */
   readonly isWatched: boolean;
-  /** This is the trial of open breakers; what it is known by, to be given back. */
+  /** This is the trial of open breakers; pass it to `giveBackTrial`. */
   readonly trial?: string;
 }
 
-/** What `passBreakers` answers where nothing has failed. */
+/** The answer of `passBreakers` where nothing has failed. */
 export const UNWATCHED: Passage = { waitMs: 0, message: '', isWatched: false };
 
-/** How long a trial may take before somebody else may try: it may have died. */
+/** After this time another worker may try: the process of the trial may have died. */
 const TRIAL_S = 120;
 /**
- * While another worker is the trial: its success ends the wait, and the next look does where it has
- * come to nothing.
+ * How long to wait while another worker is the trial. Its success ends the wait; after its failure
+ * the next call sees the new pause.
  */
 const TRIED_MS = 5_000;
 
@@ -52,8 +51,8 @@ interface Row extends BreakerSubject {
 }
 
 /**
- * Asks whether something that these breakers guard may be begun now. Of all who ask when a pause is
- * over, one may: the trial.
+ * Asks whether work that these breakers guard may begin now. After a pause, one of all callers may
+ * go on: the trial.
  */
 export async function passBreakers(db: Kysely<Database>, subjects: readonly BreakerSubject[]): Promise<Passage> {
   const { rows } = await sql<Row>`${prepared}
@@ -85,8 +84,8 @@ export async function passBreakers(db: Kysely<Database>, subjects: readonly Brea
 }
 
 /**
- * A trial has come to nothing, or only to a failure of one kind: whatever else it was to try is
- * left to the next who asks, who would wait until it is taken for dead.
+ * Gives back a trial that ended without a result, or tried only a part. The next caller may try at
+ * once.
  */
 export async function giveBackTrial(db: Kysely<Database>, subjects: readonly BreakerSubject[], trial: string): Promise<void> {
   await sql`
@@ -100,8 +99,8 @@ export async function giveBackTrial(db: Kysely<Database>, subjects: readonly Bre
 }
 
 /**
- * Closes breakers after what they guard has worked, for all classes of failures or some, and wakes
- * the matcher.
+ * Closes breakers because the work that they guard has succeeded, for all classes of failures or
+ * some. Wakes the matcher.
  */
 export async function noteSuccess(
   db: Kysely<Database>,

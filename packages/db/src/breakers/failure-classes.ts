@@ -2,20 +2,19 @@
 export const AWAY = 'away';
 
 /**
- * What GitHub refuses us, as `refusals.ts` writes it: no breaker opens by it, and a success of any
- * kind ends it.
+ * Refusals by GitHub, written by `refusals.ts`. They open no breaker, and any success ends them.
  */
 export const REFUSED = 'refused';
 
 /**
- * What GitHub has asked to wait for, as `waits.ts` writes it: every call asks for itself, so it
- * opens no breaker, needs no trial, and no success ends it.
+ * Waits that GitHub asked for, written by `waits.ts`. Every call checks them itself. They open no
+ * breaker, need no trial, and no success ends them.
  */
 export const RATE_LIMITED = 'rate_limited';
 
 /**
- * The pool's failures of which a created pod is the contrary: the cluster refuses its pods. They
- * are made of the pool's template and of our own names, so no entity can cause this, and it is the
- * pool's whosever worker met it.
+ * Failures of a pool that a created pod disproves: the cluster refuses its pods. Their text comes
+ * from the pool's template and from our own names. So no entity can cause them, and they always
+ * count against the pool.
  */
 export const POD_REFUSED = 'pod_refused';

@@ -12,7 +12,7 @@ export interface Failure {
 }
 
 export interface BreakerRules {
-  /** So many failures of one class without a success between them open a breaker. */
+  /** This many failures of one class without a success between them open a breaker. */
   readonly failures: number;
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
@@ -20,7 +20,7 @@ export interface BreakerRules {
   readonly refusedPauseMs: number;
 }
 
-/** What an open breaker keeps back. */
+/** How long an open breaker makes a task wait. */
 export interface Hold {
   /** How long, in milliseconds, unless it lets go sooner. */
   readonly waitMs: number;
@@ -28,18 +28,19 @@ export interface Hold {
   readonly heldBy: string;
 }
 
-/** What it takes to count failures. */
+/** What functions that count failures need. */
 export interface Noting {
   readonly db: Kysely<Database>;
   readonly breakerRules: BreakerRules;
 }
 
 /**
- * Counts a failure. The last of those that the rules allow opens the breaker for the first pause; a
- * trial that fails opens it again, for twice as long each time and the longest pause at most. Where
- * a probe is answered and the trial failed nevertheless, for an eighth of the time since it opened:
- * then people wait an eighth longer than the outage at most. Failures of what was begun before a
- * pause do not prolong it. Returns the hold of the open breaker; undefined: it is not open.
+ * Counts a failure. The last that the rules allow opens the breaker for the first pause. Each
+ * failed trial doubles the pause, up to the longest. If a probe was answered and the trial failed
+ * nevertheless, the pause is an eighth of the time since the breaker opened, so people wait at most
+ * an eighth longer than the outage. Failures of work that began before a pause do not prolong it.
+ *
+ * Returns the hold of the open breaker; undefined: it is not open.
  */
 export async function noteFailure({ db, breakerRules }: Noting, { subject, failureClass, message }: Failure): Promise<Hold | undefined> {
   const charged = sql`select ${subject.type}::text as type, ${subject.id}::text as id, null::bigint as entity_id, null::text as worker`;
@@ -67,21 +68,21 @@ const counted = (column: string) =>
 
 /**
  * Counts one failure against each subject in `charged`: its type and id, and the entity and the
- * worker that may have caused it, or null where it is surely the subject's own.
+ * worker that may have caused it. Both are null where it is certainly the subject's own.
  */
 export function noting(
   { failures, firstPauseMs, longestPauseMs }: BreakerRules,
   failureClass: string,
   message: string,
 ): RawBuilder<unknown> {
-  // Only what happens to several entities within a while speaks of the pool: not one failure of
-  // each in a month.
+  // Only failures of several entities within an hour count against the pool, not one of each in a
+  // month.
   const isStale = sql`(b.pauses = 0 and b.entities is not null and b.subject_id not like '%@%' and b.failed_at < now() - interval '1 hour')`;
   const before = sql`case when ${isStale} then 0 else b.failures end`;
   // The entity's own row counts what one entity fails; the pool's row waits for a second entity.
   const isShared = sql`(b.subject_id like '%@%' or coalesce(not excluded.entities @> b.entities, true))`;
   const opens = sql`(b.pauses > 0 or ${before} + 1 >= ${failures}::integer and ${isShared})`;
-  // It had answered, and no trial came for a while: this failure begins another outage.
+  // A probe was answered, and no trial came for a minute: this failure begins another outage.
   const openedAt = sql`case when b.answered_at is not null and b.paused_until < now() - interval '1 minute' then now() else coalesce(b.opened_at, now()) end`;
   const pauseMs = sql`case when b.answered_at is null then ${firstPauseMs}::float8 * 2 ^ least(b.pauses, 30)
     else greatest(${SHORTEST_PAUSE_MS}::float8, extract(epoch from now() - ${openedAt}) * 1000 / 8) end`;
@@ -110,8 +111,8 @@ export function noting(
 const SHORTEST_PAUSE_MS = 1_000;
 
 /**
- * Opens a breaker for as long as somebody asked to be left alone; afterwards one trial shows
- * whether the others may go on.
+ * Opens a breaker for the time that GitHub or the cluster asked for. Afterwards one trial shows
+ * whether others may go on.
  */
 export async function holdBack(db: Kysely<Database>, { subject, failureClass, message }: Failure, pauseMs: number): Promise<void> {
   const until = sql`now() + ${milliseconds(pauseMs)}`;

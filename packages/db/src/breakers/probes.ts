@@ -8,16 +8,14 @@ import { milliseconds } from '../milliseconds.ts';
 
 // GitHub and the cluster come back by themselves. They are probed while their breaker is open, so
 // that jobs wait no longer than that:
+//
 //   open ──probe unanswered──► silent: the pause goes on ──probe answered──► the pause ends: one trial, at once ──success──► closed
 //     ▲                                                                                            │
 //     └────────────────────── failure: probed anew, for it may be away again ◄─────────────────────┘
 //
-// Once a probe was answered the trial decides. There are no probes until one has failed.
+// Once a probe was answered, the trial decides. No probe runs until a trial has failed.
 
-/**
- * What is probed: a cheap call says whether it answers. What else breakers guard takes people, or a
- * real attempt.
- */
+/** The subjects that a cheap call can probe. All others need a person or a real attempt. */
 export type Probed = BreakerSubject & { readonly type: 'github' | 'cluster' };
 
 /** Whether breaker `b` is open, and nothing has answered since the last failure. */
@@ -25,7 +23,7 @@ export const IS_PROBED = sql.raw<boolean>(
   `(b.pauses > 0 and b.subject_type in ('github', 'cluster') and (b.answered_at is null or b.answered_at <= b.failed_at))`,
 );
 
-/** What is to be probed now. */
+/** The subjects to probe now. */
 export async function findProbed(db: Kysely<Database>): Promise<Probed[]> {
   const { rows } = await sql<Probed>`${prepared}
     select distinct b.subject_type as type, b.subject_id as id from breakers b where ${IS_PROBED} order by type, id`.execute(db);
@@ -33,9 +31,9 @@ export async function findProbed(db: Kysely<Database>): Promise<Probed[]> {
 }
 
 /**
- * A probe was answered, or any other call. The first answer after a silence ends the pause, so that
- * the trial is due now; a trial that began in the silence does not delay it. Returns whether this
- * was the first one.
+ * Notes that a probe or another call was answered. The first answer after a silence ends the pause,
+ * so that the trial is due at once, even if a trial began in the silence. Returns whether this was
+ * the first answer.
  */
 export async function noteAnswer(db: Kysely<Database>, subject: Probed): Promise<boolean> {
   const { rows } = await sql<{ wasSilent: boolean }>`
@@ -53,12 +51,12 @@ export async function noteAnswer(db: Kysely<Database>, subject: Probed): Promise
   return rows.some(({ wasSilent }) => wasSilent);
 }
 
-/** Longer than from one probe to the next, with what a busy process may add. */
+/** Longer than the time between two probes, with a margin for a busy process. */
 const SILENCE_MS = 5_000;
 
 /**
- * A probe was not answered: no trial is spent on what is away, as long as it is probed. But after
- * the longest pause one is, for the probe alone may be what fails.
+ * Notes that a probe was not answered: the pause goes on while probes fail. After the longest pause
+ * a trial runs nevertheless, because the probe alone may fail.
  */
 export async function noteSilence(db: Kysely<Database>, subject: Probed, longestPauseMs: number): Promise<void> {
   await sql`

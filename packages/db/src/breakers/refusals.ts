@@ -1,7 +1,7 @@
 import { type RefusedSubject, refusedSubject } from '@paddock/domain/entities/refused-subject';
-// What GitHub refuses us stands in `breakers`, under a class of its own. No service asks there
-// until `paused_until`, unless a success or a change of the entity's installations ends the pause.
-// It opens no breaker: failed registrations decide whether workers are made.
+// GitHub's refusals are rows of `breakers` with their own class. No service calls there until
+// `paused_until`, unless a success or a change of the entity's installations ends the pause. A
+// refusal opens no breaker: failed registrations decide whether workers are made.
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
@@ -19,7 +19,7 @@ export interface Asked {
   readonly repoId?: number;
 }
 
-/** Through which installation GitHub was asked, and what for. */
+/** The installation through which GitHub was called, and the job that the call was for. */
 export interface RefusedCall extends Asked {
   readonly installationId: number;
   readonly entityType: EntityType;
@@ -40,15 +40,15 @@ export interface Refusal {
 }
 
 /**
- * A wrong key is mended by people, and GitHub has refused right ones for minutes: one call of an
- * App in this time costs nothing.
+ * People mend a wrong key, and GitHub has refused right ones for minutes. One call per App in this
+ * time costs nothing.
  */
 const APP_PAUSE_MS = 60_000;
 
 /**
- * Writes down a refusal: the event that later says why an installation stopped working, and the
- * time until which no service asks there again. A refusal of a repository whose id is not known
- * makes no pause. Returns what the refusal speaks of, if it makes one.
+ * Stores a refusal: an event that explains why an installation stopped working, and the time until
+ * which no service calls there. A refusal of a repository without a known id makes no pause.
+ * Returns the subject of the pause, if there is one.
  */
 export async function recordRefusal(
   { db, breakerRules: { refusedPauseMs } }: Noting,
@@ -98,8 +98,8 @@ async function appendEvent(
 }
 
 /**
- * A new refusal does not prolong a pause: else one service that tries again would keep all others
- * away for ever. Forgets old pauses.
+ * A new refusal does not prolong a pause: else one service that retries would keep all others away
+ * for ever. Deletes old pauses.
  */
 async function pause(db: Kysely<Database>, { type, id }: BreakerSubject, { message, pauseMs }: { message: string; pauseMs: number }) {
   await sql`
@@ -117,13 +117,13 @@ async function pause(db: Kysely<Database>, { type, id }: BreakerSubject, { messa
       where b.paused_until <= now()`.execute(db);
 }
 
-/** Ends the refusals of all that a call depends on, because GitHub has answered it. */
+/** Ends the refusals of all subjects of a call, because GitHub has answered it. */
 export async function endRefusals(db: Kysely<Database>, { appId, entityId, repoId = 0 }: Asked): Promise<void> {
   const subjects = JSON.stringify([appBreaker(appId), installationBreaker(entityId), repositoryBreaker(repoId)]);
   const refused = sql`
     select b.subject_type, b.subject_id from jsonb_to_recordset(${subjects}::jsonb) as s(type text, id text)
     join breakers b on b.subject_type = s.type and b.subject_id = s.id and b.failure_class = ${REFUSED}`;
-  // Even a deletion of nothing would wake the matcher, after every call.
+  // Even a deletion of no row would wake the matcher after every call.
   const { rows } = await sql`${prepared} ${refused}`.execute(db);
   if (rows.length === 0) return;
   await sql`
@@ -147,10 +147,10 @@ function subjectOf(speaksOf: RefusedSubject | undefined, { appId, entityId, repo
   }
 }
 
-/** What GitHub is asked about, each named by the column with its id. */
+/** The column with the id of each subject of a call. */
 type Columns = Readonly<Record<keyof Asked, string>>;
 
-/** What a task waits for that depends on what GitHub refuses. */
+/** The pause that a task waits for because GitHub refused a call. */
 export interface StandingRefusal {
   readonly subject: BreakerSubject;
   /** Milliseconds until GitHub may be asked again. */
@@ -158,8 +158,8 @@ export interface StandingRefusal {
 }
 
 /**
- * For a SELECT: the longest refusal for which GitHub is not asked now about what depends on these,
- * as a `StandingRefusal`; null if there is none.
+ * For a SELECT: the longest refusal in force for the ids in these columns, as a `StandingRefusal`;
+ * null: none.
  */
 export const standingRefusal = (columns: Columns): RawBuilder<StandingRefusal | null> =>
   sql`(select json_build_object('subject', json_build_object('type', b.subject_type, 'id', b.subject_id),
@@ -167,22 +167,20 @@ export const standingRefusal = (columns: Columns): RawBuilder<StandingRefusal | 
       ${stands(columns, refuses(columns))} order by b.paused_until desc limit 1)`;
 
 /**
- * For a WHERE: no sweep asks now about what depends on these, for GitHub refuses us there or has
+ * For a WHERE: sweeps make no call about the ids in these columns, because GitHub refused us or
  * asked us to wait.
  */
 export const isLeftAlone = (columns: Columns): RawBuilder<boolean> =>
   sql`exists (select ${stands(columns, `(${refuses(columns)} or ${WAITS})`)})`;
 
-/** Only until an installation of the entity changes. */
+/** A refusal ends when an installation of the entity changes. */
 const refuses = ({ entityId }: Columns) =>
   `(b.failure_class = '${REFUSED}' and b.failed_at > coalesce((select max(updated_at) from installations changed where changed.entity_id = ${entityId}), '-infinity'))`;
 
-/** An App's wait keeps from an entity only what needs a new token. */
+/** An App's wait stops only calls that need a new token, so it does not count for an entity. */
 const WAITS = `(b.failure_class = '${RATE_LIMITED}' and b.subject_type = 'installation')`;
 
-/**
- * One search, whatever it is for: a plan with two of them reads all rows that might be asked about.
- */
+/** One search for both conditions: a plan with two searches reads all rows of `breakers`. */
 const stands = ({ appId, entityId, repoId }: Columns, what: string): RawBuilder<unknown> =>
   sql.raw(`
     from breakers b

@@ -6,14 +6,11 @@ import { RATE_LIMITED } from './failure-classes.ts';
 import type { Database } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
-// What GitHub has asked to wait for stands in `breakers`, under a class of its own: of an App or an
-// entity where it binds all calls, of `ID/RESOURCE` where one hourly budget is used up. Every call
-// asks first. Only time ends a wait, or people: no success, no later answer.
+// Waits that GitHub asked for are rows of `breakers` with their own class: of an App or an entity
+// if all calls have to wait, of `ID/RESOURCE` if one hourly budget is used up. Every call checks
+// them first. Only time or a person ends a wait, never a success.
 
-/**
- * Whom GitHub knows a call by: an App that speaks for itself, or one that is installed on an
- * entity.
- */
+/** The identity of a call: an App that speaks for itself, or an entity's installation. */
 type Caller = { readonly appId: number } | { readonly entityId: number };
 
 interface Wait {
@@ -29,7 +26,9 @@ export interface BegunWait extends Wait {
   readonly subject: BreakerSubject;
 }
 
-/** What a client of GitHub asks before each call, and tells of each answer. */
+/**
+ * A client of GitHub calls `left` before each call and `note` after an answer that asks for a wait.
+ */
 export interface Waits {
   left(caller: Caller, resource: string): Promise<Pick<Wait, 'ms' | 'message'> | undefined>;
   note(caller: Caller, wait: Wait): Promise<void>;
@@ -40,7 +39,7 @@ interface Told extends BegunWait {
   readonly until: number;
 }
 
-/** `onBegun` is told of each wait once, in the process that GitHub has named it to. */
+/** `onBegun` is called once for each new wait, in the process that GitHub named it to. */
 export function createWaits(db: Kysely<Database>, onBegun: (wait: BegunWait) => void): Waits {
   const unwritten = new Map<string, Told>();
 
@@ -63,9 +62,9 @@ export function createWaits(db: Kysely<Database>, onBegun: (wait: BegunWait) => 
       const key = `${subject.type} ${subject.id}`;
       const told = { ...wait, subject, until: performance.now() + wait.ms };
       if (told.until <= (unwritten.get(key)?.until ?? 0)) return;
-      // Before anything is awaited: the next call of this process sees it.
+      // Before the first await, so that the next call of this process sees it.
       unwritten.set(key, told);
-      // What cannot be written now is written before the next call, or that is not made.
+      // If the write fails, `left` writes it before the next call, or fails that call.
       await write(key, told).catch(() => undefined);
     },
   };
@@ -76,11 +75,11 @@ const subjectOf = (caller: Caller, resource?: string): BreakerSubject => {
   return resource === undefined ? subject : { ...subject, id: `${subject.id}/${resource}` };
 };
 
-/** What a call that has to wait waits for, by its method and path. */
+/** The subject that a waiting call waits for, by the call's method and path. */
 export const waitBreaker = ({ operation }: { readonly operation: string }, of: { appId: number; entityId: number }): BreakerSubject =>
   isAppCall(operation) ? appBreaker(of.appId) : installationBreaker(of.entityId);
 
-/** The longest wait of these subjects, if one is in force. Those that are over are removed. */
+/** The longest wait in force of these subjects; removes waits that are over. */
 async function findWait(db: Kysely<Database>, [all, budget]: readonly BreakerSubject[]): Promise<Pick<Wait, 'ms' | 'message'> | undefined> {
   const ofBoth = sql`subject_type = ${all?.type} and subject_id in (${all?.id}, ${budget?.id}) and failure_class = ${RATE_LIMITED}`;
   const { rows } = await sql<{ ms: number; message: string }>`${prepared}

@@ -10,11 +10,11 @@ import { separateParameters } from './tls.ts';
 
 export interface DatabaseOptions {
   /**
-   * The DSN, `postgresql://user:password@host/database`; its sslmode means what PostgreSQL
-   * documents.
+   * The DSN, `postgresql://user:password@host/database`; its sslmode has the meaning that
+   * PostgreSQL documents.
    */
   url: string;
-  /** The environment's schema; everything is looked up there and nowhere else. */
+  /** The environment's schema, the only one in the search path. */
   schema: string;
   poolSize: number;
   /** Shown in pg_stat_activity. */
@@ -24,15 +24,15 @@ export interface DatabaseOptions {
   /** Longest wait for a lock, in milliseconds; 0 for no limit. */
   lockTimeoutMs?: number;
   /**
-   * Longest rest of a transaction between two statements, in milliseconds: then what a process that
-   * stands still has locked is free.
+   * Longest rest of a transaction between two statements, in milliseconds: frees the locks of a
+   * process that hangs.
    */
   idleTransactionMs?: number;
   /** Longest wait for a free or new connection, in milliseconds. */
   connectTimeoutMs?: number;
-  /** Told of connections that break or cannot be had; the pool replaces them by itself. */
+  /** Receives connections that break or cannot be opened; the pool replaces them by itself. */
   outage?: Outage;
-  /** Told when connections are closed because PostgreSQL has gone silent on them. */
+  /** Called when connections are closed because PostgreSQL has gone silent on them. */
   onCut?: (error: SilentConnection) => void;
 }
 
@@ -57,7 +57,7 @@ function parseInt8(text: string): number {
   return value;
 }
 
-/** How a connection of an environment is opened, and whom it tells when it breaks. */
+/** How to open a connection of an environment, and what to call when it breaks. */
 export interface ConnectionConfig extends pg.ClientConfig {
   /**
    * Longest time for a new connection and its first statement, and for a free one of a pool, in
@@ -71,12 +71,11 @@ export interface ConnectionConfig extends pg.ClientConfig {
 }
 
 /**
- * The system tries a connection that is silent for so long, ten times a second apart, and then
- * breaks it off.
+ * The system probes a connection after this silence, ten times, a second apart. Then it closes it.
  */
 const KEEP_ALIVE_AFTER_MS = 5_000;
 
-/** What every connection of an environment is opened with, pooled or not. */
+/** The configuration of every connection of an environment, pooled or not. */
 export function clientConfig(options: Omit<DatabaseOptions, 'poolSize'>): ConnectionConfig {
   assertSchemaName(options.schema);
   const { dsn, ssl, options: further } = separateParameters(options.url);
@@ -94,9 +93,9 @@ export function clientConfig(options: Omit<DatabaseOptions, 'poolSize'>): Connec
       // Our statements are short: compiling one costs more than running it, and the planner's guess
       // of the cost can be far off.
       jit: 'off',
-      // Plans of prepared statements are kept, and the first ones are made while tables are empty
-      // and reading all of them looks cheapest. Every statement of ours has an index to go by;
-      // where there is none this changes nothing.
+      // Connections keep the plans of prepared statements. The first are made while tables are
+      // empty, when a sequential scan looks cheapest. Every statement has an index; without one,
+      // this changes nothing.
       enable_seqscan: 'off',
     })}`.trimStart(),
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,

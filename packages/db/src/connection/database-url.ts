@@ -25,7 +25,7 @@ export function guardedDatabaseUrl(settings: DatabaseSettings, log: Logger): str
   const host = searchParams.get('host') ?? hostname;
   if (!searchParams.has('sslmode') && !isThisMachine(host)) {
     log.warn(
-      'the connection to PostgreSQL may be unencrypted, and nobody checks who answers: write sslmode=verify-full into DATABASE_URL, or set PGSSLMODE',
+      'the connection to PostgreSQL may be unencrypted, and the identity of the server is not checked: write sslmode=verify-full into DATABASE_URL, or set PGSSLMODE',
       { host },
     );
   }

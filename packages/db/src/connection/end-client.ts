@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 
-/** How long the other end may take to close a connection that we have closed. */
+/** How long the server may take to close a connection that we have closed. */
 export const FAREWELL_MS = 1_000;
 
-/**
- * Closes a connection; one whose other end does not answer to that is broken off. Never rejects.
- */
+/** Closes a connection; destroys its socket if the server does not answer. Never rejects. */
 export async function endClient(client: pg.Client): Promise<void> {
   // A connection that breaks while it is closed is closed.
   const ended = client.end().catch(() => undefined);

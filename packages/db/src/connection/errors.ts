@@ -23,8 +23,8 @@ export const isUniqueViolation = (error: unknown): boolean => sqlStateOf(error) 
 export const isBadData = (error: unknown): boolean => ['22', '23'].includes(sqlStateOf(error)?.slice(0, 2) ?? '');
 
 /**
- * PostgreSQL is away, full, read-only, shutting down or too slow, as against an error in the
- * statement. Whatever is not a SQLSTATE comes from the connection (refused, reset, timed out).
+ * PostgreSQL is away, full, read-only, shutting down or too slow; the statement itself is right. An
+ * error without SQLSTATE comes from the connection (refused, reset, timed out).
  */
 export function isUnavailable(error: unknown): boolean {
   const state = sqlStateOf(error);
@@ -34,9 +34,9 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * The connection to PostgreSQL is gone or cannot be had: no SQLSTATE at all, a connection
- * exception, or the server's own shutdown or start. False where PostgreSQL has refused a statement.
- * Only for errors that come from node-postgres, whose own mistakes are TypeErrors and RangeErrors.
+ * The connection to PostgreSQL is gone or cannot be opened: no SQLSTATE, a connection exception, or
+ * the server's shutdown or start. False where PostgreSQL refused a statement. Only for errors of
+ * node-postgres: its own mistakes are TypeErrors and RangeErrors.
  */
 export function saysAway(error: unknown): boolean {
   const state = sqlStateOf(error);

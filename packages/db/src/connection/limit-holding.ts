@@ -2,14 +2,14 @@ import type pg from 'pg';
 
 /**
  * Closes every connection that is in use for longer than `ms` at a time; a transaction is one use.
- * For work that somebody waits for: the watch for silent hosts takes longer.
+ * For work that a caller waits for: the watch for silent hosts takes longer.
  */
 export function limitHolding(pool: pg.Pool, ms: number, onCut: () => void): void {
   const timers = new Map<pg.PoolClient, NodeJS.Timeout>();
   const cut = (client: pg.PoolClient) => {
     onCut();
-    // With a query under way, end() does not wait for the server but closes the socket; that it
-    // fails on one that is dead was just told.
+    // With a query under way, end() closes the socket at once. Its failure on a dead socket was
+    // reported above.
     client.end().catch(() => undefined);
   };
   pool.on('acquire', (client) => timers.set(client, setTimeout(cut, ms, client)));

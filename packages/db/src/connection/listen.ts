@@ -9,8 +9,8 @@ export interface ListenOptions {
   config: ConnectionConfig;
   channels: readonly string[];
   /**
-   * Called for each notification, and with no payload after every (re)connect, for what was missed
-   * meanwhile.
+   * Called for each notification, and without arguments after every (re)connect, because
+   * notifications may have been missed.
    */
   onWake: (channel: string | undefined, payload: string | undefined) => void;
   onError: (error: unknown) => void;
@@ -21,17 +21,14 @@ export interface ListenOptions {
   heartbeatMs?: number;
 }
 
-/**
- * Listeners are woken after each reconnect, so all is looked at again this soon after another
- * server has taken over.
- */
+/** After a failover, listeners reconnect and look at everything again within this time. */
 const HEARTBEAT_MS = 2_000;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
 
 /**
- * Listens until the signal aborts, reconnecting for ever, and at once when an outage is over. A
- * notification is a hint: callers must look by themselves at times, too.
+ * Listens until the signal aborts. Reconnects for ever, and at once when an outage is over. A
+ * notification is a hint: callers must poll as well.
  */
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
   let backoffMs = FIRST_BACKOFF_MS;
@@ -54,8 +51,8 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
 
 async function listenOnce({ config, channels, onWake, heartbeatMs = HEARTBEAT_MS }: ListenOptions, signal: AbortSignal): Promise<void> {
   const client = new PreferringClient({ ...config, query_timeout: heartbeatMs });
-  // A signal and no promise: each race against a promise that stays open for weeks would leave
-  // something behind in it.
+  // A signal, not a promise: each race against a promise that stays open for weeks would leak a
+  // handler.
   const broken = new AbortController();
   const over = AbortSignal.any([signal, broken.signal]);
   client.on('error', (error) => broken.abort(error));

@@ -11,14 +11,14 @@ export interface OpenPool {
 }
 
 /**
- * A connection in reserve is kept this long. node-postgres' own 10 s are shorter than the pauses
- * between deliveries at night, and a new connection has to sign in and have all its statements
- * parsed and planned before it answers.
+ * How long an idle connection is kept. node-postgres' default of 10 s is shorter than the pauses
+ * between deliveries at night. A new connection has to sign in, and to parse and plan all its
+ * statements.
  */
 const KEEP_IDLE_MS = 300_000;
 
 /**
- * A pool whose sessions are what our statements are written for, and which gives up connections on
+ * Opens a pool whose sessions have the settings that our statements need. It closes connections on
  * which PostgreSQL has gone silent.
  */
 export function openPool(config: ConnectionConfig, max: number): OpenPool {
@@ -45,12 +45,12 @@ export function openPool(config: ConnectionConfig, max: number): OpenPool {
     tellFailures(client, failed);
   });
   const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
-  // Kysely, the only one who asks this pool for connections, asks for a promise.
+  // Kysely is the only caller of `connect`, and wants a promise.
   pool.connect = (async () => {
     try {
       return await connect();
     } catch (error) {
-      // A pool whose connections are all in use says nothing about PostgreSQL.
+      // A full pool says nothing about PostgreSQL.
       if (pool.totalCount < max) failed(error);
       throw error;
     }
@@ -60,7 +60,7 @@ export function openPool(config: ConnectionConfig, max: number): OpenPool {
   return { pool, watch };
 }
 
-/** A statement fails in words of its own when its connection breaks. */
+/** A statement fails with its own error when its connection breaks. */
 function tellFailures(client: pg.ClientBase, failed: (error: unknown) => void): void {
   const query = client.query.bind(client) as (...given: unknown[]) => unknown;
   const telling = (...given: unknown[]) => {

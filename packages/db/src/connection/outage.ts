@@ -5,19 +5,15 @@ import { saysAway } from './errors.ts';
 import { PreferringClient } from './prefer-tls.ts';
 import { endClient } from './end-client.ts';
 
-/** What connections tell when they break, cannot be opened, or are cut. */
+/** Receives failures of connections: broken, not opened, or cut. */
 export interface Outage {
-  /** `config` is how PostgreSQL is tried until it answers again. */
+  /** `config` is how to try PostgreSQL until it answers again. */
   failed(error: unknown, config: pg.ClientConfig): void;
   /**
-   * Has this done with each failure: what one connection has found out, the others of the process
-   * need not find out again.
+   * Calls `act` at each failure: other connections of the process need not find out by themselves.
    */
   onFailure(act: () => void): void;
-  /**
-   * Has this done as soon as PostgreSQL answers after a failure: what waits for a poll or a pause
-   * looks at once.
-   */
+  /** Calls `act` as soon as PostgreSQL answers after a failure, so that pollers look at once. */
   onAnswer(act: () => void): void;
   /** Ends the watch over an outage that lasts. */
   close(): Promise<void>;
@@ -26,8 +22,8 @@ export interface Outage {
 const TRY_EVERY_MS = 500;
 const TRY_LIMIT_MS = 2_000;
 /**
- * An outage is over once so much time has passed without a further failure; some connections break
- * later than others.
+ * An outage is over after this time without another failure: some connections break later than
+ * others.
  */
 const CALM_MS = 1_000;
 const DEEPEST_CAUSE = 3;
@@ -39,16 +35,16 @@ interface Failing {
 }
 
 /**
- * Tells an outage of PostgreSQL in two lines: one when it begins, one when PostgreSQL answers
- * again, with how long that took and what it cost. The logger that comes back writes lines whose
- * error only says the same at level `debug`, and counts them for the second line.
+ * Reports an outage of PostgreSQL in two lines: one when it begins, one when PostgreSQL answers
+ * again, with its length and what it cost. The returned logger writes lines whose error says the
+ * same at level `debug`, and counts them for the second line.
  */
 export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
   const told = new WeakSet<object>();
   const onFailure: (() => void)[] = [];
   const onAnswer: (() => void)[] = [];
   const closed = new AbortController();
-  // The sleep rejects only when the watch ends, and the loop looks at that itself.
+  // The sleep rejects only when the watch ends, and the loop checks that itself.
   const rest = (ms: number) => sleep(ms, undefined, { ref: false, signal: closed.signal }).catch(() => undefined);
   let failing: Failing | undefined;
   let watching: Promise<void> | undefined;
@@ -69,7 +65,7 @@ export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
   async function watch(error: unknown, config: pg.ClientConfig): Promise<void> {
     const began = performance.now();
     failing = { failedAt: began, cost: {} };
-    log.error('PostgreSQL cannot be reached: lines that say no more than this follow as a sum, when it answers again', {
+    log.error('PostgreSQL cannot be reached; errors with this cause are only counted until it answers again', {
       reason: reasonOf(error),
     });
     const answeredAt = await untilCalm(failing, config);
@@ -118,7 +114,7 @@ export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
   return { outage, log: quiet };
 }
 
-/** A refusal by several addresses of one host has no message of its own. */
+/** A refusal by several addresses of one host has no message. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ');
   return error instanceof Error ? error.message : String(error);
@@ -132,8 +128,8 @@ async function answers(config: pg.ClientConfig): Promise<boolean> {
     await client.query('select 1');
     return true;
   } catch (error) {
-    // Refused for a reason of its own, such as a password: that is no outage. The caller that
-    // connects reports it.
+    // PostgreSQL refused us, for example for a wrong password: no outage. The caller that connects
+    // reports it.
     return !saysAway(error);
   } finally {
     await endClient(client);

@@ -10,34 +10,34 @@ export interface OwnConnectionOptions {
   /** The first statement of each session. */
   readonly begin?: { readonly text: string; readonly values: readonly unknown[] };
   /**
-   * How long an answer may take before another connection is tried beside the one that stands, in
+   * How long an answer may take before another connection is tried beside the open one, in
    * milliseconds.
    */
   readonly patienceMs: number;
-  /** How long that other one may take altogether. */
+  /** How long that other connection may take altogether, in milliseconds. */
   readonly limitMs: number;
 }
 
 /**
- * One connection beside the pool, for what must not wait behind other statements. It opens when it
- * is first used, and again after a break.
+ * One connection beside the pool, for statements that must not wait behind others. It opens at its
+ * first use, and again after a break.
  */
 export interface OwnConnection {
   /**
-   * Runs one statement that may also run twice. One that waits for its answer too long is tried
-   * over another connection; the first to answer goes on. Rejects when the other one cannot help
-   * either. The one that stands is kept even then: it may only be slow, and PostgreSQL keeps its
-   * session, with its locks, while we do.
+   * Runs one statement that may also run twice. If its answer takes too long, another connection
+   * tries it too, and the first to answer goes on. Rejects when the other one fails as well. The
+   * open one is kept even then: it may only be slow, and PostgreSQL keeps its session and locks
+   * while we do.
    */
   query<R extends pg.QueryResultRow>(text: string, values: readonly unknown[]): Promise<R[]>;
   /**
-   * Tries another connection with the next statement at once, because PostgreSQL seems to have gone
-   * from the other end of this one.
+   * Tries another connection at the next statement, because PostgreSQL seems to be gone from this
+   * one.
    */
   doubt(): void;
   /**
-   * For how long the connection has answered in time, in milliseconds; undefined: as far as we know
-   * none is open.
+   * How long the connection has answered in time, in milliseconds; undefined: none is known to be
+   * open.
    */
   standsForMs(): number | undefined;
   close(): Promise<void>;
@@ -65,7 +65,8 @@ export function ownConnection({ config, begin, patienceMs, limitMs }: OwnConnect
   function prepare(): Session {
     const client = new PreferringClient({ ...config, connectionTimeoutMillis: Math.min(config.connectionTimeoutMillis, limitMs) });
     const session: Session = { client, isOpen: true, idle: Promise.resolve() };
-    // One that breaks in use fails its statement; one that breaks while idle has nothing to tell.
+    // A connection that breaks in use fails its statement; one that breaks while idle has nothing
+    // to report.
     for (const event of ['error', 'end'] as const) {
       client.on(event, () => {
         session.isOpen = false;
@@ -86,7 +87,7 @@ export function ownConnection({ config, begin, patienceMs, limitMs }: OwnConnect
     return { rows: await Promise.race([answer, late]), from: fresh };
   }
 
-  /** Behind what the connection may not have answered yet. */
+  /** Queues behind statements that the connection may not have answered yet. */
   function askAgain<R extends pg.QueryResultRow>(held: Session, text: string, values: readonly unknown[]): Promise<Answer<R>> {
     const answer = held.idle.then(() => held.client.query<R>(text, [...values])).then(({ rows }) => ({ rows, from: held }));
     held.idle = answer.catch(() => undefined);

@@ -7,15 +7,14 @@ const ADVICE =
   'Paddock needs sessions of its own (LISTEN, search_path, prepared statements): connect to PostgreSQL itself, or through a proxy in session mode that passes start-up options on';
 
 /**
- * Says that a proxy between us and PostgreSQL takes the session away that every connection of ours
- * relies on, or undefined if none does. Two connections that are open at once have two backends,
- * unless a proxy hands transactions or statements to whichever is free. Throws whatever else keeps
- * us from connecting.
+ * Returns why a proxy between us and PostgreSQL takes away the sessions that our connections need;
+ * undefined: none does. Two open connections have two backends, unless a proxy shares them between
+ * transactions or statements. Throws all other errors of connecting.
  */
 export async function whyPooled(config: ConnectionConfig, schema: string): Promise<string | undefined> {
   const limit = config.connectionTimeoutMillis;
   const clients = [1, 2].map(() => new PreferringClient({ ...config, query_timeout: limit }));
-  // What breaks a connection fails its statement, which is how it is learnt of.
+  // A broken connection fails its statement, which reports it.
   for (const client of clients) client.on('error', () => undefined);
   try {
     const sessions = [];
@@ -31,11 +30,11 @@ export async function whyPooled(config: ConnectionConfig, schema: string): Promi
     return undefined;
   } catch (error) {
     // Protocol violation, in answer to the start-up message: PgBouncer in any mode, unless it is
-    // told to ignore our options.
+    // configured to ignore our options.
     if (sqlStateOf(error) === '08P01') return `a proxy before PostgreSQL refuses the start-up options of our connections. ${ADVICE}`;
     throw error;
   } finally {
-    // Not waited for: a host that has gone silent never confirms it.
+    // Not awaited: a silent host never confirms it.
     for (const client of clients) void endClient(client);
   }
 }

@@ -5,17 +5,16 @@ import type pg from 'pg';
 const MARK = '/* prepared */';
 
 /**
- * The first thing in the text of a statement that runs often and costs more to plan than to
- * execute: each connection parses it once and keeps its plan. Only for texts that never vary, since
- * a connection keeps what it has prepared until it closes, and for statements whose plan is right
- * whatever the parameters and however many rows the tables had when it was made.
+ * Put it first in a statement that runs often and costs more to plan than to execute. Each
+ * connection parses the statement once and keeps its plan. The text must never vary, because
+ * connections keep all that they prepared. The plan must be right for all parameters and any number
+ * of rows.
  */
 export const prepared = sql.raw(MARK);
 
 /**
- * The same for a text that is put together once, so that nothing of it is done again with every
- * run. It has no comments: the server handles the whole text with every run, so its line breaks and
- * indentation go.
+ * Marks a text that is composed once, so that no run composes it again. Line breaks and indentation
+ * go, because the server handles the whole text with every run; it may have no comments.
  */
 export const preparedText = (text: string): string => `${MARK} ${text.trim().replaceAll(/\s+/g, ' ')}`;
 

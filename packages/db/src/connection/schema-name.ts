@@ -2,7 +2,7 @@
 const PLAIN_IDENTIFIER = /^[a-z_][a-z0-9_]{0,50}$/;
 
 /**
- * Refuses what could not be used unquoted as a schema name, as part of a channel name, and in
+ * Throws for a name that cannot be used unquoted as a schema, in a channel's name and in
  * search_path.
  */
 export function assertSchemaName(schema: string): void {

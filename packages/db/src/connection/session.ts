@@ -1,9 +1,9 @@
 import type pg from 'pg';
 
 /**
- * What each session sets for itself, over the settings of role and database. Statements are written
- * for read committed, and node-postgres reads dates, intervals and numbers in these forms only. No
- * proper role lacks the right to set any of them.
+ * What each session sets, over the settings of role and database. Our statements are written for
+ * read committed, and node-postgres reads only these forms of dates, intervals and numbers. Every
+ * proper role may set them.
  */
 const PINNED = {
   default_transaction_isolation: 'read committed',
@@ -21,14 +21,14 @@ export const startupOptions = (settings: Readonly<Record<string, string>>): stri
     .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\\s]/g, String.raw`\$&`)}`)
     .join(' ');
 
-/** SQL over a row of pg_stat_activity: names one session, apart from those of any other server. */
+/** SQL over a row of pg_stat_activity: an id of the session, different on every server. */
 export const SESSION_ID = `concat(pid, ' ', backend_start)`;
 
 /**
- * What start-up options cannot say. A commit that waits for nothing makes each of our answers a
- * lie, and one that waits for a standby is more than we ask for, hence only `off` is replaced.
- * Limits of newer versions end what is rightly long or idle: other settings of ours limit both.
- * Triggers that do not fire wake no one, and only a superuser may make them fire.
+ * What start-up options cannot say. A commit that does not wait for the disk would make our answers
+ * a lie, so `off` is replaced; one that waits for a standby stays. Newer versions' limits would end
+ * sessions that are rightly long or idle; other settings of ours limit both. Only a superuser may
+ * set triggers not to fire.
  */
 const BEGIN_SESSION = `
   select (select ${SESSION_ID} from pg_stat_activity where pid = pg_backend_pid()) as id,
@@ -49,8 +49,8 @@ interface Row {
 }
 
 /**
- * The first statement of a session: answers its id. Rejects, with what to do, if the session is not
- * what our statements are written for.
+ * Runs the first statement of a session and returns its id. Rejects, and says what to do, if the
+ * session lacks the settings that our statements need.
  */
 export async function beginSession(client: pg.ClientBase, limitMs: number): Promise<string> {
   // The types do not know that a statement may have a limit of its own.

@@ -21,21 +21,18 @@ async function ask<T extends pg.QueryResultRow>(config: pg.ClientConfig, stateme
 }
 
 /**
- * What a session does is hidden from other roles, and told by none if PostgreSQL does not keep it:
- * then it counts as working.
+ * PostgreSQL hides other roles' activity, and may not record it at all: a session without a state
+ * counts as working.
  */
 const WORKING = `select ${SESSION_ID} as id from pg_stat_activity where ${SESSION_ID} = any ($1::text[]) and (state is null or state not like 'idle%')`;
 
-/**
- * Those of the sessions that are at work, or undefined if PostgreSQL could not be asked. Never
- * rejects.
- */
+/** The sessions that are at work; undefined: PostgreSQL could not be asked. Never rejects. */
 export async function findWorking(config: pg.ClientConfig, sessions: readonly string[]): Promise<ReadonlySet<string> | undefined> {
   try {
     return new Set((await ask<{ id: string }>(config, WORKING, sessions)).map(({ id }) => id));
   } catch (error) {
-    // PostgreSQL itself has refused, for it has no connection left, say: it is there, and what it
-    // works on is not known.
+    // PostgreSQL itself refused, for example because it has no connection left: it is there, and
+    // all may be working.
     return sqlStateOf(error) === undefined ? undefined : new Set(sessions);
   }
 }
@@ -43,9 +40,9 @@ export async function findWorking(config: pg.ClientConfig, sessions: readonly st
 const END_SESSIONS = `select pg_terminate_backend(pid) from pg_stat_activity where ${SESSION_ID} = any ($1::text[]) and state like 'idle%'`;
 
 /**
- * Ends what is left of sessions whose connections were cut. If the way to the server is broken, but
- * not the server, such a session would keep its locks until the limit of an idle transaction. Never
- * rejects: that limit ends what this cannot.
+ * Ends the sessions of connections that were cut. If the network is broken but not the server, such
+ * a session would keep its locks until the limit of an idle transaction. Never rejects: that limit
+ * ends the rest.
  */
 export const endSessions = (config: pg.ClientConfig, sessions: readonly string[]): Promise<unknown> =>
   ask(config, END_SESSIONS, sessions).catch(() => undefined);

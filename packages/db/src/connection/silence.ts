@@ -4,14 +4,12 @@ import { FAREWELL_MS } from './end-client.ts';
 import { endSessions, findWorking } from './sessions-at-work.ts';
 
 /**
- * A statement that has not been answered for so long is asked after; nearly all of ours are
- * answered within milliseconds.
+ * After this time without an answer the watch asks about a statement; nearly all are answered
+ * within milliseconds.
  */
 const SUSPECT_AFTER_MS = 2_000;
 const TICK_MS = 500;
-/**
- * How much longer than the longest statement nothing may answer until there is nothing to wait for.
- */
+/** PostgreSQL may be silent for the longest statement and this time more. */
 const BEYOND_LONGEST_MS = 5_000;
 
 /** A connection was closed by us because PostgreSQL had gone silent on it. */
@@ -33,17 +31,14 @@ export interface SilenceOptions {
   readonly config: ConnectionConfig;
   /** The session's id. */
   readonly sessionOf: (client: pg.PoolClient) => string;
-  /** Told once of each time that connections were cut. */
+  /** Called once each time that connections were cut. */
   readonly onCut: (error: SilentConnection) => void;
 }
 
 export interface SilenceWatch {
-  /**
-   * Closes what is idle, because PostgreSQL seems to have gone from the other end. Returns how many
-   * connections that were.
-   */
+  /** Closes idle connections, because PostgreSQL seems to be gone. Returns how many. */
   dropIdle(): number;
-  /** Closes the pool by `end`: what is idle and does not answer to that is broken off. */
+  /** Closes the pool by `end`; destroys idle connections that do not answer. */
   close(end: () => Promise<void>): Promise<void>;
 }
 
@@ -53,17 +48,16 @@ interface Use {
 }
 
 /**
- * Cuts connections of a pool on which PostgreSQL has gone silent: a host that is gone sends no
- * farewell, and the system waits for a quarter of an hour. A limit of time would also end what is
- * rightly long, so PostgreSQL is asked, over a new connection, whether the session is still at
- * work. If it is not, the statement fails, and what is idle goes as well: the pool would hand it
- * out as the next connection.
+ * Cuts connections of a pool on which PostgreSQL has gone silent: a dead host sends nothing, and
+ * the system waits for a quarter of an hour. A time limit would also end statements that are
+ * rightly long. So the watch asks PostgreSQL over a new connection whether the session is at work.
+ * If not, the statement fails, and idle connections close too: the pool would hand them out next.
  */
 export function cutSilent({ pool, config, sessionOf, onCut }: SilenceOptions): SilenceWatch {
   const open = new Set<pg.PoolClient>();
   const used = new Map<pg.PoolClient, Use>();
-  // Where a statement may last for ever, as in a migration, only the system's keep-alive gives a
-  // connection up that nothing tells about.
+  // Where a statement may last for ever, as in a migration, only the system's keep-alive can end
+  // the wait.
   const longestMs = config.longestStatementMs === 0 ? Number.POSITIVE_INFINITY : config.longestStatementMs + BEYOND_LONGEST_MS;
   let isLooking = false;
   let answeredAt = Number.NEGATIVE_INFINITY;
@@ -77,7 +71,7 @@ export function cutSilent({ pool, config, sessionOf, onCut }: SilenceOptions): S
     const idle = findIdle();
     for (const client of idle) {
       open.delete(client);
-      // The pool forgets it at once, where it would learn of the end of the socket only later.
+      // So the pool forgets it at once, not only at the end of the socket.
       client.emit('error', new DroppedConnection('closed while idle'));
       client.connection.stream.destroy();
     }
@@ -97,7 +91,7 @@ export function cutSilent({ pool, config, sessionOf, onCut }: SilenceOptions): S
     );
     const now = performance.now();
     if (working !== undefined) answeredAt = now;
-    // What has been answered meanwhile was only slow.
+    // A statement that was answered meanwhile was only slow.
     const still = asked.filter(({ client, statement }) => used.has(client) && statementOf(client) === statement);
     const silent = still.filter(({ session, since }) =>
       working === undefined ? now - Math.max(since, answeredAt) > longestMs : !working.has(session),
@@ -142,8 +136,8 @@ export function cutSilent({ pool, config, sessionOf, onCut }: SilenceOptions): S
 }
 
 /**
- * The statement that the connection waits for, by identity. node-postgres tells it under a name
- * that its types leave out.
+ * The statement that the connection waits for, by identity. node-postgres has it under a name that
+ * its types omit.
  */
 function statementOf(client: pg.PoolClient): unknown {
   const { _getActiveQuery: active } = client as unknown as { _getActiveQuery(): unknown };

@@ -8,19 +8,18 @@ const SSL_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey'];
 const OPTIONS = 'options';
 
 export interface SeparatedDsn {
-  /** What node-postgres is to read. */
+  /** The DSN for node-postgres. */
   readonly dsn: string;
   readonly ssl: TlsOptions;
-  /** Start-up options of its own, empty if it has none. */
+  /** The DSN's own start-up options; empty: none. */
   readonly options: string;
 }
 
 /**
  * Takes the `ssl…` parameters out of a DSN and gives them the meaning that PostgreSQL documents;
- * node-postgres 8 reads `require` as `verify-full`, so it is never asked to interpret them. Its
- * start-up options are taken out as well: ours go behind them. Source:
- * https://www.postgresql.org/docs/current/libpq-ssl.html. Throws ConfigError for a mode that is
- * none, and for a file that cannot be read.
+ * node-postgres 8 reads `require` as `verify-full`. Start-up options are taken out too: ours follow
+ * them. Source: https://www.postgresql.org/docs/current/libpq-ssl.html. Throws ConfigError for an
+ * unknown mode and for a file that cannot be read.
  */
 export function separateParameters(dsn: string): SeparatedDsn {
   const url = new URL(dsn);

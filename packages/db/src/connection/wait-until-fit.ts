@@ -8,22 +8,22 @@ import type { Database } from '../schema/tables.ts';
 export interface FitnessOptions {
   readonly db: Kysely<Database>;
   readonly schema: string;
-  /** What connections are opened with, to try the way to PostgreSQL. */
+  /** How to open connections that test the way to PostgreSQL. */
   readonly config: ConnectionConfig;
   /** Longest time for PostgreSQL to answer, in milliseconds. */
   readonly timeoutMs?: number;
 }
 
-/** Says why the service cannot work now, as a sentence, or undefined if it can. Never throws. */
+/** Returns why the service cannot work now, as a sentence; undefined: it can. Never throws. */
 export type WhyNotReady = () => Promise<string | undefined>;
 
-/** A kubelet's patience with a probe, and less than anybody waits at a terminal. */
+/** Shorter than a kubelet's limit for a probe and than a person waits at a terminal. */
 const TIMEOUT_MS = 3_000;
 
 /**
- * Looks whether PostgreSQL is there, takes writes, and has a schema that is new enough; and once,
- * when it is first there, that no proxy on the way takes our sessions apart. However many ask,
- * PostgreSQL is asked one question at a time.
+ * Checks whether PostgreSQL answers, takes writes and has a schema that is new enough. Once, at its
+ * first answer, checks that no proxy takes our sessions apart. Callers at the same time share one
+ * question.
  */
 export function createFitness({ db, schema, config, timeoutMs = TIMEOUT_MS }: FitnessOptions): WhyNotReady {
   let hasSessions = false;
@@ -65,13 +65,12 @@ async function isReadOnly(db: Kysely<Database>): Promise<boolean> {
 export interface WaitOptions {
   readonly whyNotReady: WhyNotReady;
   readonly pollMs: number;
-  /** Told of each new reason once. */
+  /** Called once for each new reason. */
   readonly onUnfit: (reason: string) => void;
 }
 
 /**
- * Resolves once the service can work, or the signal aborts: a service starts while PostgreSQL is
- * away and becomes ready by itself.
+ * Resolves when the service can work or the signal aborts: a service may start before PostgreSQL.
  */
 export async function waitUntilFit({ whyNotReady, pollMs, onUnfit }: WaitOptions, signal: AbortSignal): Promise<void> {
   let told: string | undefined;

@@ -2,8 +2,8 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 
 /**
- * A part of an App's delivery log that was listed; `cursor` says where the listing goes on below
- * it, if it broke off there.
+ * A part of an App's delivery log that was listed; `cursor` says where the listing continues below
+ * it, if it stopped there.
  */
 export interface ListedSpan {
   newestAt: Date;
@@ -11,7 +11,7 @@ export interface ListedSpan {
   cursor: string | null;
 }
 
-/** What was listed of the App's log so far, newest first. */
+/** The listed parts of the App's log, newest first. */
 export async function listedSpans(db: Kysely<Database>, appId: number): Promise<ListedSpan[]> {
   return db
     .selectFrom('delivery_listings')
@@ -21,7 +21,7 @@ export async function listedSpans(db: Kysely<Database>, appId: number): Promise<
     .execute();
 }
 
-/** The database's clock, and when the App's log was last listed by it; null if it never was. */
+/** The database's clock, and when the App's log was last listed; null: never. */
 export async function listingTimes(db: Kysely<Database>, appId: number): Promise<{ now: Date; listedAt: Date | null }> {
   const { rows } = await sql<{ now: Date; listedAt: Date | null }>`
     select now() as now, max(listed_at) as "listedAt" from delivery_listings where app_id = ${appId}`.execute(db);
@@ -30,10 +30,7 @@ export async function listingTimes(db: Kysely<Database>, appId: number): Promise
   return row;
 }
 
-/**
- * Writes down what is listed now. Two writers at once leave one of both sets, each of which is
- * true.
- */
+/** Replaces the listed parts. Two writers at once leave one of both sets, and both are true. */
 export async function replaceListedSpans(trx: Transaction<Database>, appId: number, spans: readonly ListedSpan[]): Promise<void> {
   await trx.deleteFrom('delivery_listings').where('app_id', '=', appId).execute();
   if (spans.length === 0) return;

@@ -11,6 +11,6 @@ export interface DeliveryToRecord {
   readonly payloadRepaired: boolean;
   /** Distinguishes it from every other delivery without its headers (`bodyDigest`). */
   readonly bodyDigest: string;
-  /** What is stored instead of the body of a job that no pool serves. */
+  /** The body to store if no pool serves the job. */
   readonly reduced?: () => string;
 }

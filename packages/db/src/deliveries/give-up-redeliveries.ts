@@ -3,7 +3,7 @@ import type { Database } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
 /**
- * Repositories are looked at by discovery next, before all that are merely due: `lost` has rows of
+ * Discovery looks at these repositories next, before all that are merely due. `lost` has rows of
  * unresolved deliveries.
  */
 const handingOver = (lost: string) =>
@@ -16,8 +16,8 @@ const handingOver = (lost: string) =>
     returning repo_id`);
 
 /**
- * While more than `most` deliveries are unresolved, their repositories go to discovery: it is
- * faster than the requests. Returns how many.
+ * While more than `most` deliveries are unresolved, hands their repositories to discovery, which is
+ * faster than requests. Returns how many.
  */
 export async function handOverUnresolved(db: Kysely<Database>, appId: number, most: number): Promise<number> {
   const { rows } = await sql`
@@ -29,7 +29,7 @@ export async function handOverUnresolved(db: Kysely<Database>, appId: number, mo
 }
 
 /**
- * Gives up what GitHub can no longer repeat, with an event row that says so, and hands its
+ * Gives up deliveries that GitHub can no longer repeat. Appends an event for each and hands their
  * repositories to discovery, in one statement. Returns how many.
  */
 export async function giveUpRedeliveries(db: Kysely<Database>, appId: number, olderThanMs: number): Promise<number> {
@@ -48,8 +48,8 @@ export async function giveUpRedeliveries(db: Kysely<Database>, appId: number, ol
 }
 
 /**
- * Those that were given up already: the log may go on showing them, and GitHub repeats them no
- * more.
+ * Deliveries that were given up before: the log may still show them, but GitHub does not repeat
+ * them.
  */
 export async function findGivenUp(db: Kysely<Database>, guids: readonly string[]): Promise<Set<string>> {
   if (guids.length === 0) return new Set();

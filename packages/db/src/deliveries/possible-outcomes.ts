@@ -3,16 +3,16 @@ import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { REFUSED_ACCOUNT } from '@paddock/domain/pools/place-job';
 import type { JobStatement } from '@paddock/domain/deliveries/workflow-job-event';
 
-/** A delivery as far as its outcome depends on it. */
+/** The parts of a delivery that decide its outcome. */
 type Placed = Pick<JobStatement, 'jobId' | 'status'> & Pick<JobResult, 'place'>;
 
 const BEFORE = [undefined, 'pending', 'running', 'completed', 'failed'] as const;
 
 /**
- * For each delivery its outcome by what storing its job may come to: the statement picks one, and
- * the rule itself stays in one place. `outcomes` has those of all results, one series after the
- * other, where a pool serves the job with those for a refused entity behind; and `choices` the
- * position, from 1, at which a delivery's series begins; most deliveries of a batch share one.
+ * All outcomes that deliveries can have, so that the statement picks one and the rule has one home.
+ * `outcomes` holds one series per kind of delivery: an outcome for each result of storing its job;
+ * where a pool serves the job, those for a refused entity follow. `choices` has the position, from
+ * 1, at which each delivery's series begins; most deliveries of a batch share one.
  */
 export function possibleOutcomes(batch: readonly Placed[]): { choices: number[]; outcomes: Outcome[] } {
   const outcomes: Outcome[] = [];

@@ -13,8 +13,8 @@ import type { Database } from '../schema/tables.ts';
 
 /**
  * Stores a batch of deliveries, all or none, in one transaction: jobs, the workers bound to them,
- * installations, and one event for each delivery, repeated ones included until a body has left
- * enough. Returns the outcomes in the order of the batch.
+ * installations, and one event per delivery. A repeated body leaves a limited number of events.
+ * Returns the outcomes in the order of the batch.
  */
 export async function recordDeliveries(
   db: Kysely<Database>,
@@ -26,17 +26,17 @@ export async function recordDeliveries(
   const stored = only === undefined || batch.length > 1 ? undefined : await storeNewJob(db, only, pools);
   if (stored !== undefined) return [stored];
   if (ofJobs.length === batch.length && ofJobs.every(({ parsed }) => parsed.job.runnerName === null)) {
-    // A single statement is its own transaction: a queued job, which somebody waits for, costs one
+    // A single statement is its own transaction: a queued job, for which a person waits, costs one
     // round trip.
     return (await storeJobDeliveries(db, ofJobs, pools)).map(({ outcome }) => outcome);
   }
   return db.transaction().execute(async (trx) => {
     const outcomes: Outcome[] = [];
-    // What tells of entities is rare: then installations are locked and all logins are pinned
-    // first, in one order for everybody.
+    // Deliveries about entities are rare: they lock installations and pin all logins first, in one
+    // order for all.
     const refused = batch.some(tellsOfEntity) ? await pinLogins(trx, batch.flatMap(entityOf)) : new Set<number>();
-    // Locks are taken in this order by everybody: the table of installations, logins that are
-    // pinned, jobs, installations, workers.
+    // All transactions lock in this order: the table of installations, pinned logins, jobs,
+    // installations, workers.
     const storedJobs: StoredJobs = new Map();
     const stated = batch.flatMap((delivery, index) => (isJobDelivery(delivery) ? [{ ...statementOf(delivery), delivery, index }] : []));
     for (const round of roundsByRunner(stated)) {
@@ -58,14 +58,14 @@ export async function recordDeliveries(
 }
 
 /**
- * An installation, a name, or in passing a job that waits: it writes installations outside of the
- * statement for jobs.
+ * The delivery writes installations outside of the statement for jobs: an installation, a name, or
+ * a waiting job in passing.
  */
 const tellsOfEntity = ({ parsed }: DeliveryToRecord): boolean => parsed.kind !== 'job' && parsed.kind !== 'noted';
 
 /**
- * The entity that bears a login, by this delivery. Not one that has lost the App: it may have lost
- * its name since.
+ * The entity with this login, by the delivery. Not one that lost the App: it may have lost its name
+ * since.
  */
 function entityOf({ parsed }: DeliveryToRecord): NamedEntity[] {
   const isOfUse = parsed.kind !== 'noted' && !(parsed.kind === 'installation' && parsed.statement.isDeleted);

@@ -3,11 +3,11 @@ import { isArrivalOf, type LoggedDelivery } from '../events/installation-events.
 import type { Database } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
-/** A delivery of which no attempt got through, as the log shows it. */
+/** A delivery without a successful attempt in the log. */
 export interface FailedDelivery extends LoggedDelivery {
   /**
-   * The newest attempt: the one to be repeated. A whole number as text, for it does not fit a
-   * JavaScript number.
+   * The newest attempt, the one to repeat. A whole number as text: it does not fit a JavaScript
+   * number.
    */
   deliveryId: string;
   firstFailedAt: Date;
@@ -16,7 +16,7 @@ export interface FailedDelivery extends LoggedDelivery {
 }
 
 /**
- * Remembers failed deliveries; of known ones the newest attempt counts. A new one is due at once.
+ * Remembers failed deliveries; of a known one the newest attempt counts. A new one is due at once.
  * Returns how many were new.
  */
 export async function rememberFailedDeliveries(db: Kysely<Database>, appId: number, failed: readonly FailedDelivery[]): Promise<number> {
@@ -37,7 +37,7 @@ export async function rememberFailedDeliveries(db: Kysely<Database>, appId: numb
       last_failed_at = excluded.last_failed_at,
       first_failed_at = least(excluded.first_failed_at, known.first_failed_at),
       resolved_at = null
-      -- The log tells the time to the second, and two attempts may share one: their ids rise.
+      -- The log's times are whole seconds, which two attempts may share: their ids rise.
       where (excluded.last_failed_at, excluded.delivery_id) > (known.last_failed_at, known.delivery_id)
     returning (known.xmax = 0) as "isNew"`.execute(db);
   return rows.filter(({ isNew }) => isNew).length;
@@ -52,9 +52,8 @@ const UNRESOLVED = {
 };
 
 /**
- * Resolves deliveries that got through: by the log's word (`delivered`), unless they were found
- * missing here all the same, or because their row is here, for which a replay counts only in that
- * case. Returns how many.
+ * Resolves deliveries that arrived: the log says so (`delivered`) and they were not found missing
+ * here, or their row is here. A replay's row counts only for those found missing. Returns how many.
  */
 export async function resolveDeliveries(db: Kysely<Database>, appId: number, delivered: readonly string[]): Promise<number> {
   const { rows } = await sql`
@@ -71,10 +70,10 @@ export async function resolveDeliveries(db: Kysely<Database>, appId: number, del
 }
 
 /**
- * Our endpoint answers again: what failed before that is asked for at once. Left alone are
- * deliveries whose last request has not shown its result in the log yet, those whose body our
- * endpoint itself refused (400), for it would refuse them again, and for a minute those that fail
- * again and again: each of their failures may be what has the log looked at.
+ * Our endpoint answers again: requests all earlier failures at once. Exceptions: deliveries whose
+ * last request has no result in the log yet; those that our endpoint refused (400), because it
+ * would refuse them again; and for a minute those that fail repeatedly, because each failure may
+ * cause another look at the log.
  */
 export async function bringForwardRequests(
   db: Kysely<Database>,
@@ -89,18 +88,15 @@ export async function bringForwardRequests(
   return Number(numAffectedRows);
 }
 
-/** A delivery that failed again for a passing reason is asked for at once so many times. */
+/** How often a delivery that failed for a passing reason is requested again at once. */
 const REQUESTS_AT_ONCE = 2;
 
-/**
- * Later requests for it are a minute apart at least, which is what `requestsOfLastMinute` counts
- * on.
- */
+/** Later requests are at least a minute apart; `requestsOfLastMinute` counts on it. */
 const mayBeAskedAtOnce = sql`(requests <= ${REQUESTS_AT_ONCE} or last_requested_at < now() - interval '1 minute')`;
 
 /**
- * How often a delivery that was asked for in the last minute was asked for in it, at most. A
- * spacing of less than a minute is for tests, and is not counted.
+ * The highest number of requests for a delivery in the last minute. Tests space them closer, which
+ * is not counted.
  */
 const requestsOfLastMinute = sql`case when requests <= ${REQUESTS_AT_ONCE} + 1 then requests else 1 end`;
 
@@ -115,8 +111,8 @@ export async function wasAskedFor(db: Kysely<Database>, appId: number, ms: numbe
 }
 
 /**
- * True while deliveries of the App wait for their next request although a success would have them
- * asked for at once.
+ * True while deliveries of the App wait for their next request that a success would request at
+ * once.
  */
 export async function hasWaitingRedeliveries(db: Kysely<Database>, appId: number): Promise<boolean> {
   const { rows } = await sql`
@@ -146,7 +142,7 @@ export async function findRememberedDeliveries(db: Kysely<Database>, appId: numb
 }
 
 /**
- * Has deliveries asked for that our own events lack, whatever GitHub says of them: at once, and
+ * Requests deliveries that our events lack, even if GitHub calls them successful: at once, and
  * until their rows are here.
  */
 export async function askForMissingDeliveries(db: Kysely<Database>, appId: number, missing: readonly FailedDelivery[]): Promise<void> {
@@ -172,9 +168,9 @@ export interface DueRedelivery {
 const DUE = sql`guid, delivery_id::text as "deliveryId", event, action, requests`;
 
 /**
- * What is to be asked for now, jobs that wait first; never more than `perMinute` less the requests
- * of the last minute. `earlyMs` lets a request be made that much before its time, so that a cycle
- * which comes a moment early does not skip it.
+ * The deliveries to request now, waiting jobs first; at most `perMinute` less the requests of the
+ * last minute. `earlyMs` allows a request this much early, so that a cycle that comes a moment too
+ * soon does not skip it.
  */
 export async function findDueRedeliveries(
   db: Kysely<Database>,

@@ -4,28 +4,28 @@ import type { DeliveryToRecord } from './delivery-to-record.ts';
 import type { Database } from '../schema/tables.ts';
 
 /**
- * How many events one body leaves. GitHub itself repeats a delivery a few times in a day, and each
- * of these is told. Somebody who has captured a body may send it as often as they like: what comes
- * beyond is counted by the metric alone, and no table grows.
+ * How many events one body leaves. GitHub repeats a delivery a few times a day, and each repeat is
+ * stored. An attacker may send a captured body without end: beyond this number only the metric
+ * counts it, and no table grows.
  */
 const MOST_EVENTS = 20;
 
 /**
- * Of deliveries that are stored together, for each: how many before it have the same body, and the
- * GUID under which that came first. Goes into a select list, and needs the window SAME_BODY.
+ * For each of several deliveries: how many before it have the same body, and the GUID of the first.
+ * For a select list with the window SAME_BODY.
  */
 export const AMONG_GIVEN = 'row_number() over same_body - 1 as nth, first_value(delivery_guid) over same_body as first_given';
 export const SAME_BODY = 'window same_body as (partition by body_digest order by position)';
 
-/** Where events with the body of `given` are: by the job that it is about, or by the body alone. */
+/** Finds events with the body of `given`: by its job, or by the body alone. */
 export const SAID_OF_JOB = 'job_id = given.job_id and body_digest = given.body_digest';
 const SAID_OF_NO_JOB = 'given.job_id is null and job_id is null and body_digest = given.body_digest';
 
 const eventsThat = (fit: string): string => `(select id, delivery_guid from installation_events where ${fit} limit ${MOST_EVENTS})`;
 
 /**
- * GitHub's log has this GUID too, so that redelivery may ask for it until it bears an event of this
- * body. An outsider can put nothing into that log.
+ * GitHub's log has this GUID, so redelivery requests it until it has an event with this body. An
+ * outsider cannot write to that log.
  */
 const IS_ASKED_FOR = `exists (select from unresolved_deliveries where (app_id, guid) = (given.app_id, given.delivery_guid))
   and not exists (select from installation_events
@@ -33,8 +33,8 @@ const IS_ASKED_FOR = `exists (select from unresolved_deliveries where (app_id, g
 
 /**
  * Joins to each row of `given`, which has AMONG_GIVEN, what is known of its body: `is_known`;
- * `is_repeated`, if it first came under another GUID; `leaves_row`, unless it has left enough. The
- * limits keep it a look-up, whatever is known of the table when it is planned.
+ * `is_repeated`: it first came under another GUID; `leaves_row`: it has not left enough events. The
+ * limits keep it a look-up in every plan.
  */
 export const comparedWith = (...places: readonly string[]): string => `cross join lateral (
     select count(id) + given.nth > 0 as is_known,
@@ -49,9 +49,7 @@ export const payloadUnlessRepeated = (payloads: `$${number}`): string =>
 
 /** What is known of a body. */
 export interface KnownBody {
-  /**
-   * It, or its delivery in other bytes, was stored before; or it comes earlier in the same batch.
-   */
+  /** It was stored before, perhaps in other bytes, or is earlier in the same batch. */
   readonly isKnown: boolean;
   /** It first came under another GUID. */
   readonly isRepeated: boolean;
@@ -59,15 +57,15 @@ export interface KnownBody {
 }
 
 /**
- * The delivery itself was stored before. The version before this one wrote no digest, and GitHub
- * repeats a delivery in other bytes once its content type was changed. A replay under its GUID is
- * not the delivery.
+ * The delivery itself was stored before. The former version wrote no digest, and GitHub repeats a
+ * delivery in other bytes after its content type was changed. A replay under its GUID does not
+ * count.
  */
 const WAS_STORED = `given.job_id is null and exists (select from installation_events
   where delivery_guid = given.delivery_guid and source = 'webhook' and event = given.event
     and installation_id is not distinct from given.installation_id and outcome <> 'repeated_body')`;
 
-/** Says of each delivery, in order, what is known of its body. */
+/** Returns for each delivery, in order, what is known of its body. */
 export async function compareBodies(
   db: Kysely<Database>,
   deliveries: readonly Pick<DeliveryToRecord, 'appId' | 'guid' | 'bodyDigest' | 'parsed'>[],

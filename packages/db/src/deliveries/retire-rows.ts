@@ -6,7 +6,7 @@ import { hasEnded, isUnended } from '../jobs/job-states.ts';
 const EVENTS = 'installation_events';
 const daysAgo = (days: number) => sql`now() - ${days} * interval '1 day'`;
 
-/** Up to which id the events have been dealt with; 0 before the first time. */
+/** The id up to which events were retired; 0 before the first time. */
 export async function retiredUpTo(db: Kysely<Database>): Promise<number> {
   const row = await db.selectFrom('retention_progress').select('reached_id').where('name', '=', EVENTS).executeTakeFirst();
   return row?.reached_id ?? 0;
@@ -16,23 +16,23 @@ export interface RetiredEvents {
   removed: number;
   /** Where the next batch begins. */
   reachedId: number;
-  /** What comes now is too young. */
+  /** The next events are too young. */
   isLast: boolean;
 }
 
 /**
- * What happened to installations, and failed authentications. A delivery's event is a header that
- * nobody signed: of deliveries only those count whose body was read as such an event, and a
- * repeated body says nothing new.
+ * Events of installations and of failed authentications. GitHub does not sign the event's header,
+ * so a delivery counts only if its body was read as such an event. A repeated body says nothing
+ * new.
  */
 const isKept = sql`case when source = 'webhook'
   then split_part(event, '.', 1) in ('installation', 'installation_repositories', 'installation_target') and outcome <> 'repeated_body'
   else starts_with(event, 'installation') or starts_with(event, 'auth_attempt.') or event in ('discovered.installed', 'discovered.uninstalled') end`;
 
 /**
- * Removes the events older than `keepDays` among the next `batch` after the one named, in order of
- * their ids, but keeps those of installations and of failed authentications for ever. Ids rise with
- * time, so nothing is read twice and no younger event is read but one.
+ * Removes events older than `keepDays` among the next `batch` after `afterId`, in order of their
+ * ids. Keeps those of installations and of failed authentications for ever. Ids rise with time, so
+ * it reads nothing twice and at most one younger event.
  */
 export async function retireEvents(
   db: Kysely<Database>,
@@ -59,9 +59,8 @@ export async function retireEvents(
 }
 
 /**
- * Ended jobs that may go: old, of no live worker, and of no run that goes on. What lives is read
- * once for all of them: `not in` is hashed, while `not exists` goes through all that lives for each
- * job.
+ * Jobs to retire: old and ended, without a live worker, and of no run that goes on. Live rows are
+ * read once for all jobs: `not in` is hashed, while `not exists` would read them for each job.
  */
 const isOver = (keepDays: number) => sql`
   j.created_at < ${daysAgo(keepDays)} and j.updated_at < ${daysAgo(keepDays)} and ${sql.raw(hasEnded('j'))} and not j.wants_worker
@@ -71,8 +70,8 @@ const isOver = (keepDays: number) => sql`
   and j.run_id not in (select run_id from jobs where ${isUnended('jobs')})`;
 
 /**
- * Removes ended jobs that nothing has changed for `keepDays`, the oldest first, at most `batch`.
- * Fewer than that: none is left.
+ * Removes ended jobs unchanged for `keepDays`, the oldest first, at most `batch`. Returns how many;
+ * fewer than `batch`: none is left.
  */
 export async function retireJobs(db: Kysely<Database>, { keepDays, batch }: { keepDays: number; batch: number }): Promise<number> {
   const { numAffectedRows = 0n } = await sql`

@@ -16,7 +16,7 @@ import { asRecord } from '../connection/source-columns.ts';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
 import type { Database } from '../schema/tables.ts';
 
-/** A delivery that states something of a job. */
+/** A delivery that states facts of a job. */
 export type JobDelivery = DeliveryToRecord & { readonly parsed: Extract<ParsedDelivery, { kind: 'job' }> };
 
 export const isJobDelivery = (delivery: DeliveryToRecord): delivery is JobDelivery => delivery.parsed.kind === 'job';
@@ -26,7 +26,7 @@ export interface StoredJobDelivery extends StoredJob {
   readonly outcome: Outcome;
 }
 
-// Installations are locked after the jobs: the count makes the one wait for the other.
+// The count makes the lock of installations wait for the jobs.
 const STORE_JOB_DELIVERIES = preparedText(`with ${STORING_JOBS}, given as materialized (
       select *, ${AMONG_GIVEN} from rows from (json_to_recordset($3::json) as (${asRecord(EVENT_COLUMNS)}, choice integer))
         with ordinality as given(${EVENT_NAMES}, choice, position) ${SAME_BODY}
@@ -41,9 +41,9 @@ const STORE_JOB_DELIVERIES = preparedText(`with ${STORING_JOBS}, given as materi
     from told order by position`);
 
 /**
- * Stores deliveries of jobs, of which no job may have two runners among them: the jobs, what they
- * mention of installations, and the events, in one statement and so in one round trip and one
- * commit. Returns what came of each delivery, in order.
+ * Stores deliveries of jobs, none with two runners for one job: the jobs, the installations that
+ * they mention, and the events. One statement is one round trip and one commit. Returns the result
+ * of each delivery, in order.
  */
 export async function storeJobDeliveries(
   db: Kysely<Database>,

@@ -12,11 +12,11 @@ import { preparedText } from '../connection/prepared.ts';
 import { asParameters, parametersOf } from '../connection/source-columns.ts';
 import type { Database } from '../schema/tables.ts';
 
-/** The delivery says nothing new of the installation, so that nothing has to be noted of it. */
+/** The delivery says nothing new of the installation, so there is nothing to note. */
 const isKnownInstallation = `exists (select from installations i where i.entity_id = stated.entity_id and i.app_id = stated.app_id
   and i.installation_id = stated.installation_id and i.login = stated.entity_name)`;
 
-/** No login admits the entity, or one that is known to be its own. */
+/** No login admits the entity, or its own login does. */
 const isKnownName = `(stated.by_login is null
   or exists (select from login_pins p where p.login = stated.by_login and p.entity_id = stated.entity_id))`;
 
@@ -29,10 +29,10 @@ const STORE_NEW_JOB = preparedText(`with ${storingNewJob(`${isKnownInstallation}
     ) select job_id from written`);
 
 /**
- * Stores a delivery that comes alone and tells of a new job that waits, which is what a person
- * waits for: in one statement, for half of what the statement for all cases costs. Gives undefined,
- * and has written nothing, if it is no such delivery: its job is known, is served by no pool, has
- * begun, or its installation or its entity's name is not the one that is known.
+ * Stores a single delivery of a new waiting job, for which a person waits, in one statement. It
+ * costs half of the statement for all cases. Undefined, with nothing written, for any other
+ * delivery: the job is known, no pool serves it, it has begun, or its installation or its entity's
+ * name is not the known one.
  */
 export async function storeNewJob(db: Kysely<Database>, delivery: JobDelivery, pools: CurrentPools): Promise<Outcome | undefined> {
   const [facts] = foldJobStatements([statementOf(delivery)]);

@@ -15,7 +15,7 @@ interface Judging {
   readonly refused: ReadonlySet<number>;
 }
 
-/** Stores deliveries that state nothing of a job's course. Returns what came of each, in order. */
+/** Stores deliveries that state no facts of a job. Returns the outcome of each, in order. */
 export async function storeOtherDeliveries(
   trx: Transaction<Database>,
   batch: readonly DeliveryToRecord[],
@@ -35,7 +35,7 @@ export async function storeOtherDeliveries(
   );
   await noteInstallations(
     trx,
-    // What is told a second time may be outdated by now.
+    // A repeated delivery may be outdated.
     batch.flatMap((delivery, index) => (known[index]?.isKnown === true ? [] : mentionOf(delivery))),
   );
   const outcomes = batch.map((delivery, index) => outcomeOf(delivery, known[index], judging));
@@ -67,9 +67,9 @@ export async function storeOtherDeliveries(
 const REDUCED: ReadonlySet<Outcome> = new Set<Outcome>(NOT_SERVED);
 
 /**
- * The installation of a delivery that may give a repository once more, or take it: GitHub's body is
- * then that of an earlier one. A replay's is too, so nothing else is taken from it, and no more
- * often than the body leaves rows.
+ * The installation of a delivery that may give or take a repository once more, with the same body
+ * as before. A replay has that body too, so nothing else is read from it, and only as often as the
+ * body leaves events.
  */
 function givenAgain({ parsed, appId }: DeliveryToRecord, known: KnownBody | undefined) {
   if (parsed.kind !== 'installation' || !parsed.event.startsWith('installation_repositories.')) return [];
