@@ -6,21 +6,21 @@ import { runnerPod } from '@paddock/kube/runner-pod';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
 import { warningsAbout } from './warnings.ts';
 
-/** What there is to say of a configuration file; also the JSON that is printed. */
+/** The result of checking a configuration file, and the JSON of `--json`. */
 export interface PoolsCheck {
   readonly file: string;
-  /** Everything that is wrong; a file with problems is used by no service. */
+  /** All errors. No service uses a file with problems. */
   readonly problems: readonly string[];
   readonly pools: readonly string[];
-  /** What can be used, and is hardly meant. */
+  /** What is valid but probably not meant. */
   readonly warnings: readonly string[];
-  /** Label sets that fit several pools, each with these pools, the one that serves such jobs first. */
+  /** Label sets that fit several pools, with those pools. The first one serves such jobs. */
   readonly shared: readonly { readonly labels: readonly string[]; readonly pools: readonly string[] }[];
-  /** Present if it was asked for labels and the file can be used. */
+  /** Present if labels were given and the file is valid. */
   readonly job?: { readonly labels: readonly string[]; readonly pool: string | null; readonly pod: object | null };
 }
 
-/** Reads the file as the services would, and works out what a job of these labels would get. Throws nothing for a bad file. */
+/** Reads the file as the services do, and finds the pool for the labels. A bad file does not throw. */
 export function checkPools(file: string, labels: readonly string[] | undefined): PoolsCheck {
   const { value, written, problems } = readYamlFile(file, configFileToLoad);
   const pools = value?.pools ?? [];
@@ -38,7 +38,7 @@ export function checkPools(file: string, labels: readonly string[] | undefined):
 
 export const isGood = ({ problems, job }: PoolsCheck): boolean => problems.length === 0 && job?.pool !== null;
 
-/** The pod as the scheduler makes it, with a name and an entity that only stand for real ones. */
+/** The pod that the scheduler would make, with an example name and entity. */
 function podOf(pool: Pool): object {
   const name = workerName('000000', pool.name, '000000000000');
   return runnerPod({ ...pool, name, instance: '000000', pool: pool.name, entityId: 0, scopeRepoId: 0 });

@@ -3,13 +3,13 @@ import { parseArgs } from 'node:util';
 export const USAGE = `Usage:
   paddock pools check FILE [--labels A,B] [--json]
 
-Checks a configuration file before it is rolled out; needs no database, no cluster and no secret. It tells everything that is wrong
-in the file and which label sets fit several pools. With --labels it shows the pool and the pod that a job of these labels would get.
+Checks a configuration file before you roll it out, without a database, a cluster or secrets. Prints all errors, warnings, and
+label sets that fit several pools. With --labels, prints the pool and the pod that a job with these labels would get.
 
-  --labels A,B   what the job asks for in runs-on
+  --labels A,B   the job's labels in runs-on
   --json         one JSON object on one line instead of text
 
-Exit code: 0 if all is well, 1 if the file cannot be used or no pool serves the labels, 2 if the command is wrong.
+Exit code: 0 if the file is valid, 1 if it is not or no pool serves the labels, 2 if the command is wrong.
 `;
 
 export interface PoolsCheckCommand {
@@ -18,7 +18,7 @@ export interface PoolsCheckCommand {
   readonly asJson: boolean;
 }
 
-/** Reads the words behind the program's name. A wrong command is a value, with what is wrong with it. */
+/** Parses the program's arguments. Returns a wrong command as a `problem`. */
 export function readCommand(words: readonly string[]): PoolsCheckCommand | { readonly problem: string } | { readonly help: true } {
   const options = { labels: { type: 'string' }, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
   try {

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import type { PoolsCheck } from './check-pools.ts';
 
-/** The check as text; what precedes the pod is commented out, so that the whole can be given to `kubectl create --dry-run=server -f -`. */
+/** The check as text. Lines before a pod are YAML comments, so that `kubectl create -f -` takes it all. */
 export function describeCheck({ file, problems, pools, warnings, shared, job }: PoolsCheck): string {
   const lines =
     problems.length > 0

@@ -96,7 +96,7 @@ describe('paddock pools check', () => {
     ]);
   });
 
-  test('what can be used and is hardly meant is remarked upon', () => {
+  test('what can be used and is probably not meant gets a warning', () => {
     const template = '{ spec: { containers: [{ name: runner, image: theirs }] } }';
     const file = fileWith(
       `github: { apps: [{ id: 1 }] }\nentities: {}\npools:\n  - { name: a, labels: [x], image: i, namespace: n, maxWorkers: 0, template: ${template} }\n`,
@@ -104,7 +104,7 @@ describe('paddock pools check', () => {
     const { code, stdout } = paddock('pools', 'check', file);
     expect(code).toBe(0);
     expect(stdout.split('\n').slice(1, -1)).toEqual([
-      "entities is empty, so nobody's jobs are served: name entities, or '*' for everybody.",
+      "entities is empty, so no jobs are served: name entities, or '*' for all.",
       'a uses its own image i, not theirs of its template.',
       'a is switched off: it makes no workers.',
     ]);

@@ -2,15 +2,15 @@ import { checkPools, isGood } from './check-pools.ts';
 import { readCommand, USAGE } from './command.ts';
 import { describeCheck } from './describe-check.ts';
 
-/** What a command prints, and the program's exit code. */
+/** A command's output and exit code. */
 export interface CommandResult {
-  /** 0: yes; 1: the file cannot be used, or no pool serves the labels; 2: the command is wrong. */
+  /** 0: valid; 1: the file cannot be used, or no pool serves the labels; 2: wrong command. */
   readonly code: 0 | 1 | 2;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs the command with the words behind the program's name. It reads the file that they name, and nothing else. */
+/** Runs the command that the program's arguments name. Reads only the file they name. */
 export function runCommand(words: readonly string[]): CommandResult {
   const command = readCommand(words);
   if ('help' in command) return { code: 0, stdout: USAGE, stderr: '' };

@@ -4,7 +4,7 @@ import type { Pool } from '@paddock/domain/pools/pool';
 import { sharedLabels } from '@paddock/domain/pools/pools-document';
 import { devicesIn } from '@paddock/domain/pools/resources';
 
-/** Label sets that fit several pools and go to one that nothing but the order of rules has chosen: a pool with devices, or the first name. */
+/** Label sets that fit several pools and go to a surprising one: with devices, or first by name. */
 export function warningsAboutChoice(pools: readonly Pool[]): string[] {
   return sharedLabels(pools).flatMap(({ labels, pools: names }) => {
     const [first, second, ...others] = names.flatMap((name) => pools.filter((pool) => pool.name === name));
@@ -19,7 +19,7 @@ export function warningsAboutChoice(pools: readonly Pool[]): string[] {
     }
     if (first.labels.length === second.labels.length && first.entities === undefined && first.repositories === undefined) {
       const isSame = labels.length === first.labels.length;
-      if (isSame) return [`${second.name} gets no jobs: ${first.name} has the same labels, comes first, and serves everybody.`];
+      if (isSame) return [`${second.name} gets no jobs: ${first.name} has the same labels, comes first, and serves all entities.`];
     }
     const isTie = first.labels.length === second.labels.length && first.priority === second.priority && overlap(first, second);
     return isTie ? [`${jobs} and not to ${second.name} for its name alone: give one of the two a higher priority.`] : [];

@@ -5,7 +5,7 @@ import { SHORTEST_DEADLINE_SECONDS } from '@paddock/kube/runner-pod';
 import { unknownPodFields } from '@paddock/kube/unknown-fields';
 import { sayWhatIsWanted } from '@paddock/runtime/yaml-words';
 
-/** Where a template's pod will be another than it says, or none at all. */
+/** Where a template's pod will differ from the template, or will not start. */
 export function warningsAboutTemplate(pool: Pool): string[] {
   return [...ofContainers(pool), ...ofDeadline(pool), ...ofFields(pool), ...ofRules(pool)];
 }
@@ -13,17 +13,17 @@ export function warningsAboutTemplate(pool: Pool): string[] {
 function ofContainers({ name, template, containerMode }: Pool): string[] {
   const names = (template?.spec?.containers ?? []).map((container) => container.name);
   const isReplaced = containerMode === 'dind' && names.includes(DAEMON_CONTAINER);
-  const beside = names.filter((container) => !isReplaced || container !== DAEMON_CONTAINER);
+  const others = names.filter((container) => !isReplaced || container !== DAEMON_CONTAINER);
   return [
     ...(isReplaced
       ? [
           `${name} drops the container ${DAEMON_CONTAINER} of its template, for containerMode: dind brings its own: change that as initContainers[${DAEMON_CONTAINER}].`,
         ]
       : []),
-    ...(beside.length === 0 || names.includes(RUNNER_CONTAINER)
+    ...(others.length === 0 || names.includes(RUNNER_CONTAINER)
       ? []
       : [
-          `${name} has no container named ${RUNNER_CONTAINER} in its template: ${beside.join(', ')} will run beside the one that runs jobs.`,
+          `${name} has no container named ${RUNNER_CONTAINER} in its template: ${others.join(', ')} will run beside the one that runs jobs.`,
         ]),
   ];
 }
@@ -36,7 +36,7 @@ function ofDeadline({ name, template }: Pool): string[] {
   ];
 }
 
-/** A server newer than our library knows more than it; any other drops the field. */
+/** The cluster drops unknown fields, unless its version is newer than our library. */
 const ofFields = ({ name, template }: Pool): string[] =>
   unknownPodFields(template?.spec).map(({ path, meant }) => {
     const hint = meant === undefined ? '.' : `; did you mean ${meant}?`;

@@ -3,12 +3,12 @@ import { nodePowersOf } from '@paddock/domain/pools/node-powers';
 import type { Pool } from '@paddock/domain/pools/pool';
 import { strangersOf } from '@paddock/domain/pools/trust';
 
-/** What a pool's template hands to strangers. */
+/** Powers and tokens that a pool's template gives to untrusted jobs. */
 export function warningsAboutUntrusted(entities: Readonly<Record<string, unknown>>, pool: Pool): string[] {
-  const strangers = strangersOf(entities, pool);
-  const [first] = strangers;
+  const untrusted = strangersOf(entities, pool);
+  const [first] = untrusted;
   if (first === undefined) return [];
-  const whom = strangers.map((one) => one.whom).join(' and ');
+  const whom = untrusted.map((one) => one.whom).join(' and ');
   return [
     ...nodePowersOf(pool).map((power) => `${power}, which gives jobs power over their node`),
     ...tokensIn(pool).map((token) => `${token}, with which jobs speak to the cluster`),

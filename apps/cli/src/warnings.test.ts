@@ -110,12 +110,12 @@ describe('what can be used and is hardly meant', () => {
 
   test('a runner group that two pools want in different ways is told (C7)', () => {
     expect(warningsOf([inGroup('a'), inGroup('b'), inGroup('c', { runnerGroup: 'paddock', runnerGroupVisibility: 'selected' })])).toEqual([
-      'a and c want the runner group paddock each in another way: the first to make it decides.',
+      'a and c want different settings for the runner group paddock: the first to make it decides.',
     ]);
     expect(warningsOf([inGroup('a', { publicRepositories: true }), inGroup('b', { registration: 'repository' })])).toEqual([]);
     const forApi = { repositories: ['acme/api'] };
     expect(warningsOf([inGroup('a'), inGroup('b', forApi)])).toContainEqual(
-      'a and b want the runner group Paddock each in another way: the first to make it decides.',
+      'a and b want different settings for the runner group Paddock: the first to make it decides.',
     );
     expect(warningsOf([inGroup('a', { runnerGroupVisibility: 'selected' }), inGroup('b', forApi)])).toEqual([]);
   });
@@ -139,7 +139,7 @@ describe('what can be used and is hardly meant', () => {
 
   test('entities are told by login', () => {
     expect(warnings({}, { 'acme/api': {}, mona_acme: {}, 'a-1': {} })).toEqual([expect.stringContaining("acme/api, which is no entity's")]);
-    expect(warnings({}, {})).toEqual([expect.stringContaining("nobody's jobs are served")]);
+    expect(warnings({}, {})).toEqual([expect.stringContaining('no jobs are served')]);
   });
 
   test.each<[object, string]>([
@@ -167,7 +167,7 @@ describe('what can be used and is hardly meant', () => {
   test('pools with the same labels for others are told apart, or one of them gets no jobs (B4)', () => {
     const all = poolOf('all', ['x']);
     const some = poolOf('some', ['x'], { entities: ['acme'] });
-    expect(warningsOf([all, some])).toEqual(['some gets no jobs: all has the same labels, comes first, and serves everybody.']);
+    expect(warningsOf([all, some])).toEqual(['some gets no jobs: all has the same labels, comes first, and serves all entities.']);
     expect(warningsOf([all, { ...some, priority: 1 }])).toEqual([]);
     expect(warningsOf([some, poolOf('others', ['x'], { entities: ['beta'] })])).toEqual([]);
     expect(warningsOf([some, poolOf('others', ['x'], { entities: ['ac*'] })])).toEqual([expect.stringContaining('for its name alone')]);

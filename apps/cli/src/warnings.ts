@@ -8,11 +8,11 @@ import { warningsAboutSharing } from './warnings-about-sharing.ts';
 import { warningsAboutUntrusted } from './warnings-about-untrusted.ts';
 import { warningsAboutTemplate } from './warnings-about-template.ts';
 
-/** What can be used, and is hardly meant. `written` is the file's content without what the schema adds. */
+/** What is valid but probably not meant. `written`: the file's content without the schema's defaults. */
 export function warningsAbout({ pools, entities }: ConfigFile, written: unknown): string[] {
   const writtenPools = asList(asRecord(written)['pools']).map(asRecord);
   return [
-    ...(Object.keys(entities).length === 0 ? ["entities is empty, so nobody's jobs are served: name entities, or '*' for everybody."] : []),
+    ...(Object.keys(entities).length === 0 ? ["entities is empty, so no jobs are served: name entities, or '*' for all."] : []),
     ...Object.keys(entities)
       .filter((key) => !ENTITY.test(key))
       .map((key) => `entities has ${key}, which is no entity's login: it stands for nobody.`),
@@ -29,14 +29,14 @@ export function warningsAbout({ pools, entities }: ConfigFile, written: unknown)
   ];
 }
 
-/** '*', an entity's id, or what can be a login. */
+/** '*', an entity's id, or a possible login. */
 const ENTITY = /^(?:\*|id:\d+|[A-Za-z0-9][A-Za-z0-9_-]*)$/;
 
-/** GitHub's own programs take a list with commas for several labels, and drop spaces around each. */
+/** GitHub's programs split labels at commas and trim each. */
 const ofLabels = ({ name, labels }: Pool): string[] =>
   labels
     .filter((label) => label.includes(',') || label.trim() !== label)
-    .map((label) => `${name} has the label "${label}": a comma or a space at its end makes no second label.`);
+    .map((label) => `${name} has the label "${label}": a comma or a space around it makes no second label.`);
 
 function ofImage({ name, image, template }: Pool, written: unknown): string[] {
   const other = templateImage(template);
@@ -47,7 +47,7 @@ function ofImage({ name, image, template }: Pool, written: unknown): string[] {
 const ofSwitch = ({ name, maxWorkers, paused }: Pool): string[] =>
   maxWorkers === 0 || paused ? [`${name} is switched off: it makes no workers.`] : [];
 
-/** A runner group is made once, as the first of its pools wants it. */
+/** The first pool to need a runner group makes it. */
 function ofGroups(pools: readonly Pool[]): string[] {
   const makers = pools.filter(
     ({ runnerGroup, registration }) => registration === 'organization' && runnerGroup.toLowerCase() !== 'default',
@@ -56,7 +56,7 @@ function ofGroups(pools: readonly Pool[]): string[] {
     const other = makers.slice(0, index).find(({ runnerGroup }) => runnerGroup.toLowerCase() === pool.runnerGroup.toLowerCase());
     return other === undefined || wantTheSame(groupToMake(other), groupToMake(pool))
       ? []
-      : [`${other.name} and ${pool.name} want the runner group ${pool.runnerGroup} each in another way: the first to make it decides.`];
+      : [`${other.name} and ${pool.name} want different settings for the runner group ${pool.runnerGroup}: the first to make it decides.`];
   });
 }
 

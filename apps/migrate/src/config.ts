@@ -9,7 +9,7 @@ export const settings = {
   serviceRole: optional(
     text({
       env: 'PADDOCK_SERVICE_ROLE',
-      doc: 'A role that may read and write all rows, beside the roles of db/roles.sql. Set it if all services share one login',
+      doc: 'A role that may read and write all rows, besides the roles of db/roles.sql. Set it if all services share one login',
     }),
   ),
 };

@@ -15,8 +15,8 @@ describe('what an operator can mend is told as a sentence (A10)', () => {
     ['42501', 'lacks a right'],
     ['42704', 'PADDOCK_SERVICE_ROLE'],
     ['55P03', 'A lock in the schema prod'],
-    ['53300', 'could not do it now'],
-    ['57P03', 'could not do it now'],
+    ['53300', 'could not run the migration now'],
+    ['57P03', 'could not run the migration now'],
   ])('%s: %s', (code, sentence) => {
     expect(explainFailure(raised(code), 'prod')).toContain(sentence);
   });

@@ -1,8 +1,8 @@
 import { sqlStateOf } from '@paddock/db/connection/errors';
 
 /**
- * A sentence for a failure that whoever runs the migration can mend (no server, wrong password, missing right, a lock that is held), or
- * undefined if it is none of these and the stack is wanted.
+ * A sentence for a failure that the operator can mend: no server, wrong password, missing right, held
+ * lock. Undefined for any other failure, which needs the stack.
  */
 export function explainFailure(error: unknown, schema: string): string | undefined {
   for (const cause of causes(error)) {
@@ -12,7 +12,7 @@ export function explainFailure(error: unknown, schema: string): string | undefin
   return undefined;
 }
 
-/** Two failures of a connection that node-postgres gives no code. */
+/** node-postgres gives these two failures no code. */
 const WITHOUT_TLS = 'The server does not support SSL connections';
 const WITHOUT_ANSWER = 'Connection terminated due to connection timeout';
 
@@ -23,7 +23,7 @@ function explain(error: unknown, schema: string): string | undefined {
     case undefined:
       if (said === WITHOUT_TLS) return `${said}: encrypt the server, or leave sslmode out of DATABASE_URL.`;
       if (said === WITHOUT_ANSWER) {
-        return 'PostgreSQL cannot be reached: nothing answered in time. Check host and port in DATABASE_URL, and whether a firewall stands between.';
+        return 'PostgreSQL cannot be reached: nothing answered in time. Check host and port in DATABASE_URL, and whether a firewall blocks them.';
       }
       return systemCodeOf(error) === undefined
         ? undefined
@@ -38,15 +38,15 @@ function explain(error: unknown, schema: string): string | undefined {
     case '42704':
       return `PostgreSQL does not know a name that was given: ${said}. Check PADDOCK_SERVICE_ROLE.`;
     case '55P03':
-      return `A lock in the schema ${schema} was not to be had in time: ${said}. Nothing was changed; run it again when no long transaction is open.`;
+      return `A lock in the schema ${schema} stayed held for too long: ${said}. Nothing was changed; run it again when no long transaction is open.`;
     default:
       return ['08', '53', '57'].includes(state.slice(0, 2))
-        ? `PostgreSQL could not do it now: ${said}. Nothing was changed; run it again.`
+        ? `PostgreSQL could not run the migration now: ${said}. Nothing was changed; run it again.`
         : undefined;
   }
 }
 
-/** The error and what caused it; trying several addresses fails with one error for each. */
+/** The error and its causes. An AggregateError has one error per address tried. */
 function* causes(error: unknown): Generator {
   for (let current = error, depth = 0; current !== undefined && depth < 5; depth++) {
     yield current;
@@ -55,7 +55,7 @@ function* causes(error: unknown): Generator {
   }
 }
 
-/** What the operating system or TLS called it (ECONNREFUSED, CERT_HAS_EXPIRED, …). */
+/** The code from the operating system or TLS, such as ECONNREFUSED or CERT_HAS_EXPIRED. */
 function systemCodeOf(error: unknown): string | undefined {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^E[A-Z]+$|CERT|^UNABLE_TO_|^ERR_(?:SSL|TLS)_/.test(code) ? code : undefined;

@@ -21,7 +21,7 @@ await main(async () => {
   }
 });
 
-/** The pending SQL goes to stdout alone, so that it can be piped; an up-to-date schema prints a comment. */
+/** Prints only SQL to stdout, so that it can be piped. */
 async function print(options: MigrateOptions): Promise<void> {
   const pending = await pendingSql(options);
   process.stdout.write(pending === '' ? `-- The schema ${options.schema} is up to date: nothing is pending.\n` : pending);
@@ -36,6 +36,6 @@ async function apply(options: MigrateOptions): Promise<void> {
 }
 
 const missingRolesSentence = (roles: readonly string[]): string =>
-  `The roles of the services were given no rights, for the role in DATABASE_URL may not make roles: let somebody who may run "${roles
+  `The services' roles got no rights, since the role in DATABASE_URL may not create roles. Have a role that may do so run "${roles
     .map((role) => `create role ${role} nologin;`)
-    .join(' ')}", then run this again. Services that connect under another role, as before, go on.`;
+    .join(' ')}", then run this again. Services that connect with another role go on.`;

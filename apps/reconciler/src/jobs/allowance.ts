@@ -2,15 +2,16 @@ import type { RateBudget } from '@paddock/github/budget';
 
 /** A share of an installation's remaining budget, for one pass. */
 export interface Allowance {
-  /** Takes one call out of it; false if there is none left, or if so large a part of it (0–1) is used up. */
+  /** Takes one call. False if none is left, or if `part` (0–1) of the share is used up. */
   take(part?: number): boolean;
-  /** The call cost nothing: GitHub said that nothing has changed. */
+  /** The call cost nothing: GitHub answered that nothing has changed. */
   giveBack(): void;
 }
 
 /**
- * What remains is what the newest answer told; while none has, or its hour is over, a call is free. So a pass begins with one call at least,
- * and a server that never tells sets no limit. Pages after the first of a list are not counted here, only in what remains.
+ * GitHub's newest answer says how many calls remain. Without one, or after its hour, calls are free: a
+ * pass makes at least one call, and a server without limits sets none. Only the first page of a list
+ * is counted here; further pages count in what remains.
  */
 export function createAllowance(budget: () => RateBudget | undefined, percent: number, now: () => number = Date.now): Allowance {
   let taken = 0;

@@ -4,23 +4,23 @@ import { findRepository } from '@paddock/github/repositories';
 import type { RepositoryName } from '@paddock/github/scope';
 
 export type RunAnswer =
-  /** All jobs of the run, by id, and where it was found. */
+  /** All jobs of the run, by id, and the repository's name now. */
   | { readonly kind: 'run'; readonly name: RepositoryName; readonly jobs: ReadonlyMap<number, GitHubJob> }
-  /** GitHub shows us the repository, and does not know the run. */
+  /** GitHub shows us the repository but does not know the run. */
   | { readonly kind: 'gone' }
-  /** GitHub does not show us the repository either: that says nothing of the run. */
+  /** GitHub does not show us the repository: nothing follows for the run. */
   | { readonly kind: 'invisible' };
 
 export interface RunQuestion {
   readonly runId: number;
   readonly repoId: number;
-  /** The entity's login now, and the repository's name as it was last heard of. */
+  /** The entity's login now, and the repository's last known name. */
   readonly name: RepositoryName;
 }
 
 /**
- * Asks for all jobs of a run: one call as long as the repository's name is right. Only if GitHub does not find the run, the repository is
- * looked up by its id, and asked for again under its name of today (A12). Throws what Octokit throws.
+ * Asks for all jobs of a run, in one call while the repository's name is right. If GitHub does not find
+ * the run, looks the repository up by its id and tries its new name. Throws Octokit's errors.
  */
 export async function askRun(client: InstallationClient, { runId, repoId, name }: RunQuestion): Promise<RunAnswer> {
   const jobs = await listRunJobs(client, name, runId);
@@ -39,7 +39,10 @@ const found = (name: RepositoryName, jobs: readonly GitHubJob[]): RunAnswer => (
   jobs: new Map(jobs.map((job) => [job.id, job])),
 });
 
-/** How the run of a job ended that is still called queued: its conclusion, or that a later attempt took its place. Undefined: it has not. */
+/**
+ * How the run of a queued job ended; a later attempt ends it without a conclusion. Undefined: the run
+ * goes on.
+ */
 export function endOfRun(
   run: GitHubRun | undefined,
   job: Pick<GitHubJob, 'runAttempt'>,

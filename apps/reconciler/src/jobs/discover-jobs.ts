@@ -16,7 +16,7 @@ export interface DiscoverJobsOptions extends Pick<DiscoverRepositoryOptions, 'db
   events: Pick<ReconcilerEvents, 'jobsDiscovered' | 'jobsMisjudged' | 'notAnswered' | 'workersMisused'>;
   /** The Apps that are configured here. */
   appIds: readonly number[];
-  /** The most active repositories, the most others, and the most installations in one pass. */
+  /** Most active repositories, most resting ones, and most installations in one pass. */
   most: number;
   /** The share of an installation's remaining budget that one pass may use. */
   budgetPercent: number;
@@ -28,25 +28,25 @@ export interface DiscoverJobsOptions extends Pick<DiscoverRepositoryOptions, 'db
 export interface DiscoverJobsCounts extends Omit<RepositoryCounts, 'isComplete'> {
   /** Installations whose repositories were listed. */
   listed: number;
-  /** Repositories that were looked at, and how many of them rest. */
+  /** Repositories that were read, and how many of them rest. */
   repositories: number;
   resting: number;
-  /** Repositories of which not everything could be seen: the budget ended, or GitHub did not tell the jobs of a run. */
+  /** Repositories read in part: the budget ended, or GitHub did not answer for a run. */
   incomplete: number;
   /** Repositories, runs and installations for which GitHub did not answer. */
   unanswered: number;
-  /** Those of them that GitHub does not let us see. */
+  /** The unanswered ones that GitHub does not let us see. */
   hidden: number;
   full: boolean;
 }
 
-/** Repositories that rest are looked at first and may use half of the share: active ones cannot keep their turn away. */
+/** Resting repositories go first and may use half of the share: so active ones cannot starve them. */
 const RESTING_PART = 0.5;
 
 /**
- * Looks through the unfinished runs of repositories for jobs that no delivery announced (E2): often in active ones, by turns in all others.
- * What fails for one leaves the others alone. Where GitHub refuses an installation, or its share of the budget is used up, the rest of it
- * has to wait.
+ * Reads the unfinished runs of repositories for jobs that no delivery announced: active repositories
+ * often, all others in turn. A failure concerns one repository, but once GitHub refuses an
+ * installation, or its share of the budget is used up, its other repositories wait.
  */
 export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSignal): Promise<DiscoverJobsCounts> {
   const { db, appIds, most, turns, budgetPercent, breakerRules, github, dryRun } = options;

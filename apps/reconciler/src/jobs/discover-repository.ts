@@ -28,9 +28,9 @@ export interface DiscoverRepositoryOptions {
   pools: CurrentPools;
   allowance: Allowance;
   ask: AskOne;
-  /** When the repository's next turn is. */
+  /** When to read a repository again. */
   turns: RepositoryTurns;
-  /** A look asks for the jobs of no more runs than this. */
+  /** Most runs whose jobs one pass asks for. */
   mostRuns: number;
   dryRun: boolean;
 }
@@ -40,19 +40,19 @@ export interface RepositoryCounts {
   jobs: number;
   /** Lists of runs that had not changed. */
   unchanged: number;
-  /** Jobs that were news to us. */
+  /** Jobs that our rows lacked, or that are further on than our rows. */
   found: number;
-  /** Jobs that are to be looked up: GitHub calls them queued, and our rows say otherwise. */
+  /** Jobs to look up: GitHub calls them queued, our rows do not. */
   doubted: number;
-  /** Runs whose jobs GitHub did not tell. */
+  /** Runs for which GitHub did not answer. */
   unanswered: number;
-  /** False if something was not seen. */
+  /** False if something could not be read. */
   isComplete: boolean;
 }
 
 /**
- * Compares a repository's unfinished runs with our rows, and writes what is news (E2). Undefined if GitHub does not show the repository, or
- * did not answer: then nothing was written. Throws what `ask` throws.
+ * Compares a repository's unfinished runs with our rows and writes the news. Undefined, with nothing
+ * written, if GitHub hides the repository or does not answer. Throws what `ask` throws.
  */
 export async function discoverRepository(
   options: DiscoverRepositoryOptions,
@@ -83,13 +83,13 @@ export async function discoverRepository(
   let { today } = seen;
   const unread = new Set<number>();
   if (news.length > 0) {
-    // Whether it is public decides about its pool, and its name may be another by now: asked for only where something is to be written.
+    // Whether the repository is public decides the pool, and it may be renamed: ask only if there is news.
     today ??= await ask(undefined, (client) => findRepository(client, repoId));
     if (today === undefined) return undefined;
     const at = foundAt(repository, today);
     const findings: Finding[] = [];
     for (const { job, action } of news) {
-      // One that cannot be read keeps no other away.
+      // A job that cannot be parsed does not block the others.
       const finding = await ask(`job ${job.id}`, () => Promise.resolve().then(() => findingOf(job, action, at)));
       if (finding === undefined) unread.add(job.runId);
       else findings.push(finding);
@@ -109,11 +109,11 @@ export async function discoverRepository(
   return counts;
 }
 
-/** Jobs that have not changed say something new if other pools look at them. */
+/** With new pools, an unchanged job may be news, so all runs are read again. */
 const runsSeenBefore = ({ pools, runs = [] }: SeenOfRepository, version: number): readonly SeenRun[] =>
   pools === version ? runs : runs.map(({ id }) => unreadRun(id));
 
-/** The repository's runs, under the name that was last heard of; under its name of today, looked up by id, if GitHub does not know that one. */
+/** The repository's runs under its last known name, or else under its name now, looked up by id. */
 async function see(
   client: InstallationClient,
   { repoId, fullName, seenBefore }: RepositoryToLookAt,
@@ -130,7 +130,7 @@ async function see(
   return { view: await listUnfinishedRuns(client, { owner: today.owner, repo: today.name }, lists, allowance), today };
 }
 
-/** Returns how many of them were news indeed. */
+/** Writes the findings. Returns how many changed a row. */
 async function record(
   { db, pools, events }: DiscoverRepositoryOptions,
   findings: readonly ReturnType<typeof findingOf>[],
@@ -157,7 +157,7 @@ const foundAt = ({ entityId, login, entityType, repoId, appId, installationId }:
 
 const fullNameOf = ({ owner, name }: GitHubRepository): string => `${owner}/${name}`;
 
-/** The repository may have another name by now. */
+/** The repository may have been renamed. */
 function unlessNotFound(error: unknown): undefined {
   if (classifyGitHubError(error).kind === 'not_found') return undefined;
   throw error;

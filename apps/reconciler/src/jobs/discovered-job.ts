@@ -9,15 +9,15 @@ export interface FoundAt {
   readonly entity: Entity;
   readonly repoId: number;
   readonly repoFullName: string;
-  /** Null: GitHub was not asked. */
+  /** Null: unknown. */
   readonly isPublic: boolean | null;
   readonly appId: number;
   readonly installationId: number;
 }
 
 /**
- * What GitHub answers for a job, in the shape of the delivery that would say the same, so that both are read by the same rules. Throws for
- * an answer that lacks what every job has.
+ * Turns GitHub's answer for a job into the delivery that would say the same, so that the same rules
+ * read both. Throws if the answer lacks a required field.
  */
 export function findingOf(job: GitHubJob, action: WorkflowJobAction, at: FoundAt): Finding {
   const said = {
@@ -46,6 +46,6 @@ export function findingOf(job: GitHubJob, action: WorkflowJobAction, at: FoundAt
   if (parsed.kind !== 'job')
     throw new Error(`GitHub's answer for job ${job.id} cannot be used: ${'problem' in parsed ? parsed.problem : parsed.kind}`);
   const statement = { ...parsed.job, isPublic: at.isPublic, appId: at.appId, deliveryGuid: null };
-  // The client has put U+FFFD for what cannot be stored (B9); one that GitHub sent stood for such a character before.
+  // The client replaces what cannot be stored by U+FFFD. One sent by GitHub was a replacement too.
   return { event: `discovered.${action}`, statement, payload, payloadRepaired: payload.includes('\uFFFD') };
 }

@@ -7,11 +7,9 @@ import type { Metrics } from '@paddock/runtime/metrics';
 import type { Unanswered } from '../ask-github.ts';
 import type { SharedCounters } from '../shared-counters.ts';
 
-/** What happens where our rows are compared with what GitHub says of jobs. */
+/** Events of comparing our jobs with GitHub's. */
 export function jobEvents(log: Logger, metrics: Metrics, { recovered, objectFailed }: SharedCounters) {
-  const verdicts = metrics.counter('paddock_jobs_looked_up_total', 'Jobs in doubt that GitHub was asked about, by what came of it', [
-    'verdict',
-  ]);
+  const verdicts = metrics.counter('paddock_jobs_looked_up_total', 'Jobs in doubt that we looked up at GitHub, by verdict', ['verdict']);
   const misused = metrics.counter(
     'paddock_workers_misused_total',
     'Workers that GitHub gave a job that their pool does not serve: of another entity or repository, or of a public one',
@@ -22,17 +20,17 @@ export function jobEvents(log: Logger, metrics: Metrics, { recovered, objectFail
       const jobIds = [...results].filter(([, { changed, isMisused }]) => changed && isMisused === true).map(([jobId]) => jobId);
       if (jobIds.length === 0) return;
       misused.inc(jobIds.length);
-      log.warn('jobs run on workers whose pool does not serve them: see who may use the runner group', { jobIds });
+      log.warn('jobs run on workers whose pool does not serve them: check who may use the runner group', { jobIds });
     },
     jobsRecovered(jobIds: readonly number[]) {
       if (jobIds.length === 0) return;
       recovered('job', jobIds.length);
-      log.warn('stuck jobs are looked up at GitHub', { count: jobIds.length, some: jobIds.slice(0, 10) });
+      log.warn('looking up stuck jobs at GitHub', { count: jobIds.length, some: jobIds.slice(0, 10) });
     },
     jobsFailedUnasked(jobIds: readonly number[]) {
       if (jobIds.length === 0) return;
       recovered('job_failed', jobIds.length);
-      log.error('stuck jobs failed: GitHub could not be asked about them for too long', {
+      log.error('failed stuck jobs: GitHub has not answered about them for too long', {
         count: jobIds.length,
         some: jobIds.slice(0, 10),
       });
@@ -40,27 +38,27 @@ export function jobEvents(log: Logger, metrics: Metrics, { recovered, objectFail
     jobsLookedUp(notes: readonly LookUpNote[]) {
       for (const { jobId, verdict } of notes) {
         verdicts.inc({ verdict: verdict.kind });
-        if (verdict.kind === 'requeued') log.warn('GitHub calls a job queued that had a worker: it is demand again', { jobId });
-        else if (verdict.kind === 'failed') log.warn('job failed by what GitHub says', { jobId, reason: verdict.message });
-        else log.debug('job looked up', { jobId, verdict: verdict.kind });
+        if (verdict.kind === 'requeued') log.warn('GitHub calls a job queued that had a worker: it waits again', { jobId });
+        else if (verdict.kind === 'failed') log.warn('failed a job after GitHub’s answer', { jobId, reason: verdict.message });
+        else log.debug('looked up a job', { jobId, verdict: verdict.kind });
       }
     },
     joblessEnds(ends: readonly JoblessEnd[]) {
-      log.warn('runners ended well without a job: look at their pool’s image and command', { count: ends.length, some: ends.slice(0, 10) });
+      log.warn('runners succeeded without a job: check their pool’s image and command', { count: ends.length, some: ends.slice(0, 10) });
     },
-    /** `failure` is undefined where GitHub does not show us what was asked for. */
+    /** Undefined failure: GitHub does not show us the object. */
     notAnswered(sweep: 'look-up-jobs' | 'discover-jobs', asked: Unanswered, failure: GitHubFailure | undefined) {
       objectFailed(sweep);
-      if (failure === undefined) log.warn('GitHub does not show us what was asked for: nothing follows from that', { sweep, ...asked });
+      if (failure === undefined) log.warn('GitHub does not show us an object: check the App’s installation', { sweep, ...asked });
       else log.warn('GitHub did not answer', { sweep, ...asked, failure });
     },
     jobsDiscovered(found: readonly { event: string; jobId: number }[]) {
       if (found.length === 0) return;
       recovered('job_discovered', found.length);
-      log.warn('jobs were found of which no delivery has told', { count: found.length, some: found.slice(0, 10) });
+      log.warn('found jobs that no delivery announced', { count: found.length, some: found.slice(0, 10) });
     },
     jobsMisjudged(jobIds: readonly number[]) {
-      log.error('jobs that failed here were completed by GitHub', { jobIds });
+      log.error('GitHub completed jobs that we had failed', { jobIds });
     },
   };
 }

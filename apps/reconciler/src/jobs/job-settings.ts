@@ -1,14 +1,14 @@
 import { DAY_MS, duration, integer, tuning } from '@paddock/runtime/settings';
 import { cadence } from '../schedules/cadence.ts';
 
-/** How often our rows are compared with what GitHub says. */
+/** How often to compare our rows with GitHub. */
 export const jobCadences = tuning({
   recoverJobsEverySeconds: cadence('PADDOCK_RECOVER_JOBS_EVERY_SECONDS', 60, 'How often to look for stuck jobs'),
   lookUpJobsEverySeconds: cadence('PADDOCK_LOOK_UP_JOBS_EVERY_SECONDS', 60, 'How often to ask GitHub about jobs in doubt'),
   discoverJobsEverySeconds: cadence('PADDOCK_DISCOVER_JOBS_EVERY_SECONDS', 60, 'How often to pick repositories and look for jobs in them'),
 });
 
-/** When a job is in doubt, and what is done about it. */
+/** When a job is in doubt, and how to look it up. */
 export const jobSettings = {
   lookUpBudgetPercent: integer({
     env: 'PADDOCK_LOOK_UP_BUDGET_PERCENT',
@@ -29,53 +29,53 @@ export const jobSettings = {
     default: 20,
     min: 1,
     max: 10_000,
-    doc: 'Most active repositories that one pass looks at, and most resting ones. Raise it for more than 100 active ones or 7 200 resting ones',
+    doc: 'Most active repositories that one pass reads, and most resting ones. Raise it above 100 active or 7 200 resting ones',
   }),
   installationsGoneAtMost: integer({
     env: 'PADDOCK_INSTALLATIONS_GONE_AT_MOST',
     default: 20,
     min: 0,
     max: 10_000,
-    doc: 'If more installations are missing from an App’s list, the list is not believed. Raise it after you removed more at once',
+    doc: 'If an App’s list lacks more installations, the list is ignored. Raise it after you removed more at once',
   }),
   ...tuning({
     stuckAfterMs: duration({
       env: 'PADDOCK_STUCK_JOB_AFTER_MS',
       default: 600_000,
-      doc: 'How long a job may wait without a reason, or run after its worker’s end, before it is stuck. Also the time between two recoveries',
+      doc: 'How long a job may wait without a reason, or run after its worker ended, before it is stuck. Also the time between two recoveries',
     }),
     heldLookUpFirstMs: duration({
       env: 'PADDOCK_HELD_LOOK_UP_FIRST_MS',
       default: 3_600_000,
       max: 90 * DAY_MS,
-      doc: 'Age at which GitHub is first asked about a job that is held back',
+      doc: 'Age of a job that is held back at its first look-up',
     }),
     heldLookUpLongestMs: duration({
       env: 'PADDOCK_HELD_LOOK_UP_LONGEST_MS',
       default: 21_600_000,
       max: 90 * DAY_MS,
-      doc: 'Longest time between two such questions; until then it doubles',
+      doc: 'Longest time between two such look-ups; until then it doubles',
     }),
     secondLookMs: duration({
       env: 'PADDOCK_SECOND_LOOK_MS',
       default: 60_000,
-      doc: 'GitHub must repeat an answer after this time before a job fails or is demand again',
+      doc: 'GitHub must repeat an answer after this time before a job fails or waits again',
     }),
     lookUpRetryMs: duration({
       env: 'PADDOCK_LOOK_UP_RETRY_MS',
       default: 300_000,
-      doc: 'Wait before GitHub is asked again about a job for which it did not answer',
+      doc: 'Wait before the next look-up of a job for which GitHub did not answer',
     }),
     discoverRepositoryEveryMs: duration({
       env: 'PADDOCK_DISCOVER_REPOSITORY_EVERY_MS',
       default: 300_000,
-      doc: 'Time between two looks at an active repository. A resting one waits 72 times as long',
+      doc: 'Time between two passes over an active repository. A resting one waits 72 times as long',
     }),
     discoverListEveryMs: duration({
       env: 'PADDOCK_DISCOVER_LIST_EVERY_MS',
       default: 3_600_000,
       max: 90 * DAY_MS,
-      doc: 'How often to list an installation’s repositories. A new one, or a push, is seen that late at most',
+      doc: 'How often to list an installation’s repositories. A new one, or a push, is seen at most that late',
     }),
   }),
 };

@@ -14,26 +14,26 @@ const HOUR_MS = 3_600_000;
 
 /** How long a repository stays active after its last run or push. */
 export const ACTIVE_MS = 24 * HOUR_MS;
-/** Recoveries of a stuck job. Then it is reported, and may fail if GitHub does not answer. */
+/** After this many recoveries a stuck job is reported, and may fail if GitHub does not answer. */
 export const RECOVERY_LIMIT = 3;
-/** How long GitHub must be silent about a stuck job before it fails without GitHub's word. */
+/** How long GitHub must not answer about a stuck job before the job fails. */
 export const SILENCE_MS = 24 * HOUR_MS;
-/** GitHub ends a queued job before this age. A younger one never fails without GitHub's word. */
+/** GitHub ends a queued job before this age. A younger one fails only by GitHub's answer. */
 export const QUEUED_AT_MOST_MS = 48 * HOUR_MS;
-/** Most rows that one pass of recovery takes on. */
+/** Most rows of one recovery pass. */
 export const ROWS_OF_RECOVERY = 250;
 /** Most jobs that one pass asks GitHub about. */
 export const LOOK_UPS_OF_A_PASS = 250;
-/** Most waiting jobs of a key to ask about, after a runner ended whose job is unknown. */
+/** Most waiting jobs of a demand key to look up after a runner ended whose job is unknown. */
 export const LOOK_UPS_PER_KEY = 10;
 
-/** Where GitHub hides something from us, our rows of installations may be out of date: they are compared soon, and not at every pass (A12). */
+/** If GitHub hides an object, our installations may be out of date: check them soon, but not in every pass. */
 const REPAIR_WAIT_MS = 600_000;
 const repairIf = (isHidden: boolean): NewTask[] => (isHidden ? [{ ...sweepTask('check-apps'), dueInMs: REPAIR_WAIT_MS }] : []);
 
-/** The sweeps that compare our rows with what GitHub says of jobs. */
+/** The sweeps that compare our jobs with GitHub's. */
 export function jobSweeps({ db, github, config, events }: SweepContext) {
-  const appIds = () => config.github.apps.map(({ appId }) => appId);
+  const { appIds } = github;
   const repositoryTurns = { everyMs: config.discoverRepositoryEveryMs, activeMs: ACTIVE_MS };
   return {
     'recover-jobs': {
@@ -87,7 +87,7 @@ export function jobSweeps({ db, github, config, events }: SweepContext) {
             db,
             github,
             events,
-            appIds: appIds(),
+            appIds,
             most: config.discoverRepositories,
             budgetPercent: config.discoverBudgetPercent,
             turns: repositoryTurns,
@@ -103,7 +103,7 @@ export function jobSweeps({ db, github, config, events }: SweepContext) {
     'resync-repository': {
       slots: 2,
       pass: async ({ task: { subject }, signal, dryRun }) => {
-        const counts = await resyncRepository({ db, github, events, appIds: appIds(), turns: repositoryTurns, dryRun }, subject.id, signal);
+        const counts = await resyncRepository({ db, github, events, appIds, turns: repositoryTurns, dryRun }, subject.id, signal);
         if (typeof counts === 'string') return poison(counts);
         return done(counts, counts.doubted > 0 ? [lookUpJobsTask] : []);
       },

@@ -5,20 +5,23 @@ import type { RepositoryName } from '@paddock/github/scope';
 import { OUTAGES_AT_MOST } from '../pass-failures.ts';
 import type { Allowance } from './allowance.ts';
 
-/** Most runs whose jobs one look asks for: a repository with hundreds of unfinished runs holds up no other. */
+/** Most runs whose jobs one pass asks for: a repository with many runs must not hold up others. */
 export const MOST_RUNS = 100;
 
-/** An ETag is an answer at second hand. After this many looks in a row without a change, a run's jobs are read without it. */
+/** ETags may be wrong: after this many passes without a change, a run's jobs are read without one. */
 export const UNCHANGED_AT_MOST = 11;
 
-/** Makes one call to GitHub, about a part of the repository (`what`) or itself; undefined if that found nothing, or failed and was dealt with. */
+/**
+ * Makes one call to GitHub about a part of the repository (`what`) or the repository itself. Undefined
+ * if nothing was found, or if the call failed, which is then handled.
+ */
 export type AskOne = <T>(what: string | undefined, call: (client: InstallationClient) => Promise<T | undefined>) => Promise<T | undefined>;
 
 export const unreadRun = (id: number): SeenRun => ({ id, etags: [], unchanged: 0 });
 
 /**
- * The unfinished runs in the order in which their jobs are asked for: new ones, newest first, and those that were not asked about for the
- * longest time. However many are new, half of a look is left to the known ones, so that each has its turn.
+ * The unfinished runs in the order of asking for their jobs: new ones, newest first, then those not
+ * asked about for longest. Known runs get at least half of a pass, so that each has its turn.
  */
 export function orderRuns(runIds: readonly number[], known: readonly SeenRun[]): SeenRun[] {
   const unfinished = new Set(runIds);
@@ -28,15 +31,15 @@ export function orderRuns(runIds: readonly number[], known: readonly SeenRun[]):
   return [...fresh.slice(0, half), ...known.filter(({ id }) => unfinished.has(id)), ...fresh.slice(half)];
 }
 
-/** What a look at the jobs of a repository's runs came to. */
+/** The jobs of a repository's runs. */
 export interface JobsOfRuns {
-  /** Of the runs that have changed since they were last asked about. */
+  /** The jobs of the runs that have changed since the last question. */
   readonly jobs: readonly GitHubJob[];
   /** All runs, in the order of their next turn. */
   readonly runs: readonly SeenRun[];
-  /** How many runs GitHub was asked about and did not answer for. */
+  /** Runs for which GitHub did not answer. */
   readonly unanswered: number;
-  /** False if some run was not asked about, or not answered for. */
+  /** False if some run was not asked about, or not answered. */
   readonly isComplete: boolean;
 }
 
@@ -47,8 +50,8 @@ export interface ListJobsOptions {
 }
 
 /**
- * Asks for the jobs of the first `most` runs, each for itself, until too many in a row fail. Who was asked about has its next turn after the
- * others, and who GitHub did not answer for has it last.
+ * Asks for the jobs of the first `most` runs, one call each, until too many in a row fail. In the next
+ * pass, answered runs come after the others, and unanswered ones last.
  */
 export async function listJobsOfRuns(
   { name, inTurn }: { readonly name: RepositoryName; readonly inTurn: readonly SeenRun[] },
@@ -64,7 +67,7 @@ export async function listJobsOfRuns(
     let isAsked = false;
     const list = await ask(`run ${run.id}`, async (client) => {
       isAsked = true;
-      // A run that is gone has no jobs.
+      // GitHub no longer knows the run, so it has no jobs.
       return (await listRunJobsIfChanged(client, name, { runId: run.id, etags })) ?? NO_JOBS;
     });
     failedInARow = list === undefined ? failedInARow + 1 : 0;

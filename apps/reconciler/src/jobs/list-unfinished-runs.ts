@@ -4,24 +4,24 @@ import { listRuns, type RunStatus } from '@paddock/github/jobs';
 import type { RepositoryName } from '@paddock/github/scope';
 import type { Allowance } from './allowance.ts';
 
-/** A run that waits for the approval of one job can hold queued ones, so every status counts but the last. */
+/** All statuses but `completed`: a run that waits for an approval can have queued jobs. */
 const UNFINISHED: readonly RunStatus[] = ['queued', 'in_progress', 'waiting', 'pending', 'requested'];
 
-/** A repository's unfinished runs, before their jobs are asked for. */
+/** A repository's unfinished runs. */
 export interface UnfinishedRuns {
   readonly name: RepositoryName;
   readonly runIds: readonly number[];
-  /** Lists that are as they were at the last look. */
+  /** Lists that have not changed since the last pass. */
   readonly unchanged: number;
   /** The lists as they are now, by status. */
   readonly lists: Readonly<Record<string, SeenList>>;
-  /** False if the allowance ended before every list was asked for: the others stand as they were. */
+  /** False if the allowance ended first: the other lists are those of the last pass. */
   readonly isComplete: boolean;
 }
 
 /**
- * Lists all unfinished runs of a repository; `before` has the lists of the last look. One that has not changed since costs nothing, and its
- * runs are those of then. Throws what Octokit throws.
+ * Lists all unfinished runs of a repository. `before` has the last pass's lists. An unchanged list
+ * costs no call of the budget. Throws Octokit's errors.
  */
 export async function listUnfinishedRuns(
   client: InstallationClient,

@@ -23,32 +23,33 @@ export interface LookUpJobsOptions extends NextLooks {
   github: GitHub;
   events: Pick<ReconcilerEvents, 'jobsLookedUp' | 'notAnswered' | 'jobsMisjudged' | 'joblessEnds' | 'workersMisused'>;
   batch: number;
-  /** So many of a key's oldest waiting jobs are asked about after an unexplained end. */
+  /** How many of a demand key's oldest waiting jobs to look up after an unexplained end. */
   perKey: number;
   breakerRules: BreakerRules;
   /** The share of an installation's remaining budget that one pass may use. */
   budgetPercent: number;
-  /** How long a job waits for its next turn after GitHub did not answer. */
+  /** How long a job waits for its next look-up after GitHub did not answer. */
   retryMs: number;
-  /** Asks GitHub, and writes nothing. */
+  /** Ask GitHub, but write nothing. */
   dryRun: boolean;
 }
 
 export interface LookUpCounts extends Record<JobVerdict['kind'], number> {
   jobs: number;
   runs: number;
-  /** Runs for which GitHub did not answer, or was not asked for the budget's sake. */
+  /** Runs for which GitHub did not answer, or for which the budget was used up. */
   unanswered: number;
-  /** Those of them that GitHub does not let us see. */
+  /** The unanswered runs that GitHub does not let us see. */
   hidden: number;
-  /** Unexplained ends, and stops of workers without a job, that no longer stand against a waiting job. */
+  /** Unexplained ends and stops without a job that no longer keep a waiting job from a worker. */
   graces: number;
   full: boolean;
 }
 
 /**
- * Asks GitHub about every job in doubt, one run at a time, and writes down what follows (E4): what a delivery would say goes the way of
- * deliveries. What fails for one run leaves the others alone; where GitHub refuses an installation, its other runs wait for the next pass.
+ * Asks GitHub about every job in doubt, run by run, and writes the verdicts. An answer that a delivery
+ * could give is written as a delivery is. A failure concerns one run, but once GitHub refuses an
+ * installation, its other runs wait for the next pass.
  */
 export async function lookUpJobs(options: LookUpJobsOptions, signal: AbortSignal): Promise<LookUpCounts> {
   const { db, batch, perKey, secondLookMs, retryMs, dryRun, breakerRules } = options;
@@ -83,11 +84,12 @@ export async function lookUpJobs(options: LookUpJobsOptions, signal: AbortSignal
 }
 
 /**
- * Workers that ended well while GitHub kept all jobs queued had none: that speaks against their pool, whose next ones would fare the same
- * (C11). In one transaction for each entity in a pool, so that whoever is woken to replace its workers finds the breaker.
+ * Ends the graces that GitHub's answers have settled. A worker that succeeded while GitHub kept all
+ * jobs queued had no job: that counts as a failure of its pool. One transaction per entity and pool,
+ * so that the matcher, woken to replace the workers, finds the breaker.
  */
 async function endGraces({ db, perKey, breakerRules, events }: LookUpJobsOptions): Promise<number> {
-  // By itself: what it locks comes in another order than what is counted below.
+  // Not in the transaction below, which locks rows in another order.
   await closeServedPools(db);
   await forgetFailedAccounts(db);
   const endSome = () =>
@@ -95,7 +97,7 @@ async function endGraces({ db, perKey, breakerRules, events }: LookUpJobsOptions
       const ended = await endAnsweredGraces(trx, perKey);
       const jobless = ended.filter(({ isStopped }) => !isStopped);
       for (const { podName } of jobless) {
-        const message = `the runner ${podName} ended well without a job, and GitHub still calls the jobs queued that it was for`;
+        const message = `the runner ${podName} succeeded without a job while GitHub still had jobs of its pool queued`;
         await noteWorkerFailure({ db: trx, breakerRules }, { podName, failureClass: 'no_job', message });
       }
       return { graces: ended.length, jobless };
@@ -110,7 +112,7 @@ async function endGraces({ db, perKey, breakerRules, events }: LookUpJobsOptions
 
 type Pass = LookUpJobsOptions & { pools: CurrentPools; ask: AskGitHub; allowanceOf: (installationId: number) => Allowance };
 
-/** What came of the jobs of one run; undefined if GitHub did not say, or if the installation's share of its budget is used up. */
+/** The verdicts on one run's jobs. Undefined if GitHub did not answer or the budget is used up. */
 async function lookUpRun(pass: Pass, jobs: readonly JobToLookUp[]): Promise<LookUpNote[] | undefined> {
   const [first] = jobs;
   if (first === undefined || !pass.allowanceOf(first.installationId).take()) return undefined;
@@ -138,9 +140,9 @@ async function judgeAll(client: InstallationClient, answer: RunAnswer, jobs: rea
       notes.push({ ...job, verdict: judgeJob(job, { kind: 'gone' }) });
       continue;
     }
-    // Whether the run is over matters only for a job that has stayed queued: without one the call is saved, and it is made once for all.
-    const mayBeLeft = found.status === 'queued' && found.conclusion === null && job.wasQueued;
-    const runEnd = mayBeLeft ? endOfRun(await (run ??= findRun(client, answer.name, found.runId)), found) : undefined;
+    // Only a job that has stayed queued needs to know whether its run is over: one call for all of them.
+    const mayBeOver = found.status === 'queued' && found.conclusion === null && job.wasQueued;
+    const runEnd = mayBeOver ? endOfRun(await (run ??= findRun(client, answer.name, found.runId)), found) : undefined;
     const { status, conclusion } = found;
     notes.push({ ...job, verdict: judgeJob(job, { kind: 'job', status, conclusion, runEnd }) });
   }
@@ -158,13 +160,13 @@ function findingsOf(answer: RunAnswer, jobs: readonly JobToLookUp[], notes: read
   });
 }
 
-/** Both or neither, and the notes first: they are fenced by the rows as they were read, while what GitHub states holds anyway. */
+/** In one transaction, notes first: they are fenced by the rows as read, and GitHub's statements are not. */
 async function settle({ db, pools, events, ...looks }: Pass, { notes, findings }: { notes: LookUpNote[]; findings: Finding[] }) {
   const { written, results } = await db.transaction().execute(async (trx) => {
     const noted = { written: await noteLookUps(trx, notes, looks), results: await recordFindings(trx, findings, pools) };
     await forgetFoundOutKeys(
       trx,
-      notes.filter(hasEndedUnheard).map(({ jobId }) => jobId),
+      notes.filter(endedWhilePending).map(({ jobId }) => jobId),
     );
     return noted;
   });
@@ -174,7 +176,7 @@ async function settle({ db, pools, events, ...looks }: Pass, { notes, findings }
   if (misjudged.length > 0) events.jobsMisjudged(misjudged.map(([jobId]) => jobId));
 }
 
-const hasEndedUnheard = ({ status, verdict }: LookUpNote): boolean =>
+const endedWhilePending = ({ status, verdict }: LookUpNote): boolean =>
   status === 'pending' && (verdict.kind === 'failed' || (verdict.kind === 'stated' && verdict.action === 'completed'));
 
 const isCompleted = (notes: readonly LookUpNote[], jobId: number): boolean =>

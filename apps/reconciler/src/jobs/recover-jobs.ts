@@ -7,23 +7,24 @@ export interface RecoverJobsOptions {
   db: Kysely<Database>;
   events: Pick<ReconcilerEvents, 'jobsRecovered' | 'jobsFailedUnasked'>;
   rules: DoubtRules;
-  /** Only read. */
+  /** Write nothing. */
   dryRun: boolean;
 }
 
 export interface RecoveredJobsCounts {
   found: number;
-  /** Stuck: the recovery is counted, GitHub is asked, the matcher looks again. */
+  /** Stuck jobs: counts the recovery, looks the job up, wakes the matcher. */
   recovered: number;
-  /** In doubt without being stuck: GitHub is asked. */
+  /** Jobs in doubt but not stuck: only looks them up. */
   suspected: number;
   failed: number;
   full: boolean;
 }
 
 /**
- * One pass over jobs in doubt (E3): one SELECT, and at most two UPDATEs that are fenced by what it read. Nothing is moved backwards: the
- * answer to every doubt is to ask GitHub, and a job fails here only if GitHub was silent for so long that the job cannot run any more.
+ * One pass over jobs in doubt: one SELECT, and at most two UPDATEs, fenced by what it read. It moves no
+ * status backwards: a doubt is settled by asking GitHub. A job fails here only after GitHub has not
+ * answered for so long that the job can no longer run.
  */
 export async function recoverStuckJobs({ db, events, rules, dryRun }: RecoverJobsOptions): Promise<RecoveredJobsCounts> {
   const doubtful = await findDoubtfulJobs(db, rules);

@@ -68,8 +68,8 @@ describe('resync of one repository (E2, F5)', () => {
   });
 
   test.each([
-    ['acme', 'is no repository'],
-    ['nobody/at-all', 'no App of ours is known to be installed on nobody'],
+    ['acme', 'is not a repository'],
+    ['nobody/at-all', 'none of our Apps is installed on nobody'],
     ['acme/nothing', 'GitHub does not show acme/nothing'],
   ])('%s: a sentence', async (name, sentence) => {
     expect(await scene.resync(name)).toContain(sentence);

@@ -13,8 +13,8 @@ export interface ResyncRepositoryOptions extends Omit<DiscoverRepositoryOptions,
 }
 
 /**
- * Compares all unfinished runs of one repository with our rows, whatever was seen of it before and whatever is left of the budget (E2, F5).
- * A sentence if there is no such repository for us. Throws what Octokit throws.
+ * Compares all unfinished runs of one repository with our rows, without ETags or a budget. Returns a
+ * sentence if we do not serve the repository. Throws Octokit's errors.
  */
 export async function resyncRepository(
   options: ResyncRepositoryOptions,
@@ -23,14 +23,14 @@ export async function resyncRepository(
 ): Promise<RepositoryCounts | string> {
   const { db, github, appIds } = options;
   const name = parseRepositoryName(fullName);
-  if (name === undefined) return `${fullName} is no repository: write owner/name`;
+  if (name === undefined) return `${fullName} is not a repository: write owner/name`;
   const installation = await findInstallationByLogin(db, name.owner, appIds);
-  if (installation === undefined) return `no App of ours is known to be installed on ${name.owner}, or it is suspended`;
+  if (installation === undefined) return `none of our Apps is installed on ${name.owner}, or its installation is suspended`;
   const pools = await currentPoolsDocument(db);
-  if (pools === undefined) return 'no pools document was ever loaded: start the scheduler';
+  if (pools === undefined) return 'no pools are loaded: start the scheduler';
   const client = github.asInstallation(installation, { signal });
   const repository = await findRepositoryByName(client, name);
-  const invisible = `GitHub does not show ${fullName} to the App: is the repository selected for it?`;
+  const invisible = `GitHub does not show ${fullName} to the App: select the repository in its installation`;
   if (repository === undefined) return invisible;
   const toLookAt = { ...installation, repoId: repository.id, fullName: `${repository.owner}/${repository.name}`, seenBefore: {} };
   const errors: unknown[] = [];
@@ -41,7 +41,7 @@ export async function resyncRepository(
     });
   const unlimited = { allowance: { take: () => true, giveBack: () => undefined }, mostRuns: Infinity };
   const counts = await discoverRepository({ ...options, ...unlimited, pools, ask }, toLookAt);
-  // What could be seen is written by now; the rest is asked for again.
+  // All that GitHub answered is written. A retry asks for the rest.
   if (errors.length > 0) throw errors[0];
   return counts ?? invisible;
 }

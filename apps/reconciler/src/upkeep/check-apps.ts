@@ -17,11 +17,11 @@ export interface CheckAppsOptions {
   db: Kysely<Database>;
   github: GitHub;
   events: Pick<ReconcilerEvents, 'appChecked' | 'appNotChecked' | 'tooManyUnlisted'>;
-  /** The Apps that are configured here. */
+  /** The configured Apps. */
   appIds: readonly number[];
-  /** If more installations than that are missing from an App's list, none is taken for gone. */
+  /** If more installations are missing from an App's list, the list is ignored. */
   goneAtMost: number;
-  /** Only asks. */
+  /** Write nothing. */
   dryRun: boolean;
 }
 
@@ -29,20 +29,20 @@ export interface CheckAppsCounts {
   apps: number;
   /** Apps for which GitHub did not answer. */
   unanswered: number;
-  /** What the Apps lack, each with its App. */
+  /** What the Apps lack, one sentence each. */
   problems: string[];
-  /** How many things each App lacks, by its id: a gauge reads it from the newest pass's operation. */
+  /** The number of problems by App id. A gauge reads it from the newest pass's operation. */
   problemsOfApps: Record<number, number>;
   installations: number;
-  /** Rows that said something else than GitHub does. */
+  /** Rows that differed from GitHub's list. */
   repaired: number;
-  /** Installations that GitHub does not know any more. */
+  /** Installations that GitHub no longer knows. */
   gone: number;
-  /** So many milliseconds have to pass until every App may be asked again; 0: none has to wait. */
+  /** Until GitHub allows calls of every App again, in milliseconds; 0 without a wait. */
   waitMs: number;
 }
 
-/** Checks each App's rights and events (H4), and brings our rows of its installations to what GitHub lists (A12). Each App alone. */
+/** Checks each App's permissions and events, and repairs our rows of its installations by GitHub's list. */
 export async function checkApps(options: CheckAppsOptions, signal: AbortSignal): Promise<CheckAppsCounts> {
   const { db, github, events, appIds, dryRun } = options;
   const counts: CheckAppsCounts = {
@@ -59,7 +59,7 @@ export async function checkApps(options: CheckAppsOptions, signal: AbortSignal):
   const atRepositories = pools.some(({ registration }) => registration === 'repository');
   for (const appId of appIds) {
     if (signal.aborted) break;
-    // Before GitHub is asked: what a delivery says meanwhile is newer, and stands.
+    // Read before asking GitHub: a delivery that comes meanwhile is newer and wins.
     const ours = { known: await findAppInstallations(db, appId), statedAt: (await databaseTime(db)).toISOString(), atRepositories };
     const asked = await askAbout(github.asApp(appId, { signal }), ours, options).catch((error: unknown) => classifyGitHubError(error));
     if ('kind' in asked) {
@@ -91,7 +91,7 @@ interface AppAnswer {
   statements: InstallationToStore[];
 }
 
-/** All calls about one App, and what follows from them. Throws what Octokit throws. */
+/** Makes all calls about one App and derives what to write. Throws Octokit's errors. */
 async function askAbout(
   app: AppClient,
   { known, statedAt, atRepositories }: { known: readonly AppInstallation[]; statedAt: string; atRepositories: boolean },

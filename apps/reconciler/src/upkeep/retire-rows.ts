@@ -7,9 +7,9 @@ export interface RetireRowsOptions {
   db: Kysely<Database>;
   keepEventsDays: number;
   keepJobsDays: number;
-  /** Rows of one statement, which is a transaction of its own. */
+  /** Rows of one statement, each in its own transaction. */
   batch: number;
-  /** Statements of one pass for each of the two. */
+  /** Most statements of one pass, for events and for jobs. */
   maxBatches: number;
   dryRun: boolean;
 }
@@ -21,10 +21,7 @@ export interface RetiredRowsCounts {
   more: boolean;
 }
 
-/**
- * Removes old events and ended jobs (E7), in batches so small that no other statement waits for them. Neither uses up the other's share of
- * a pass.
- */
+/** Retires old events and ended jobs, in batches so small that no other statement waits for them. */
 export async function retireRows(options: RetireRowsOptions, signal: AbortSignal): Promise<RetiredRowsCounts> {
   const events = await retireOldEvents(options, signal);
   const jobs = options.dryRun ? await countOldJobs(options) : await retireOldJobs(options, signal);

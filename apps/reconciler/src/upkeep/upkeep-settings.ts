@@ -1,24 +1,24 @@
 import { DAY_MS, duration, integer, tuning } from '@paddock/runtime/settings';
 import { cadence } from '../schedules/cadence.ts';
 
-/** How often what nothing needs is removed. */
+/** How often to clean up. */
 export const upkeepCadences = tuning({
   endedPodsEverySeconds: cadence('PADDOCK_ENDED_PODS_EVERY_SECONDS', 300, 'How often to delete the pods of ended workers'),
   registrationsEverySeconds: cadence('PADDOCK_REGISTRATIONS_EVERY_SECONDS', 300, 'How often to remove the registrations of failed workers'),
   strayRegistrationsEverySeconds: cadence(
     'PADDOCK_STRAY_REGISTRATIONS_EVERY_SECONDS',
     3_600,
-    'How often to list GitHub’s runners, to find ours that have no worker',
+    'How often to list GitHub’s runners, to find ours without a worker',
   ),
 });
 
-/** When it is removed. */
+/** When to clean up. */
 export const upkeepSettings = {
   podGraceSucceededMs: duration({
     env: 'PADDOCK_POD_GRACE_SUCCEEDED_MS',
     default: 21_600_000,
     max: 90 * DAY_MS,
-    doc: 'How long to keep the pod of a worker that ended well',
+    doc: 'How long to keep the pod of a worker that succeeded',
   }),
   podGraceFailedMs: duration({
     env: 'PADDOCK_POD_GRACE_FAILED_MS',
@@ -31,21 +31,21 @@ export const upkeepSettings = {
     default: 2_000,
     min: 0,
     max: 1_000_000,
-    doc: 'Most pods of ended workers in a namespace. Above it the oldest go early, those that succeeded first',
+    doc: 'Most pods of ended workers in a namespace. Above it, the oldest are deleted early, succeeded ones first',
   }),
   strayRegistrationCap: integer({
     env: 'PADDOCK_STRAY_REGISTRATION_CAP',
     default: 50,
     min: 0,
     max: 10_000,
-    doc: 'If a pass finds more runners of ours without a worker, it removes none: then our rows are wrong. Raise it once the rows are right',
+    doc: 'If a pass finds more runners of ours without a worker, it removes none, since our rows may be wrong. Raise it once you have checked them',
   }),
   keepEventsDays: integer({
     env: 'PADDOCK_KEEP_EVENTS_DAYS',
     default: 90,
     min: 1,
     max: 36_500,
-    doc: 'How long to keep events. Those of installations and of failed authentications are kept for ever',
+    doc: 'How long to keep events. Those of installations and failed authentications are kept for ever',
   }),
   keepJobsDays: integer({
     env: 'PADDOCK_KEEP_JOBS_DAYS',
@@ -59,7 +59,7 @@ export const upkeepSettings = {
       env: 'PADDOCK_REGISTRATION_GRACE_MS',
       default: 600_000,
       max: 90 * DAY_MS,
-      doc: 'How long to leave the registration of a failed worker alone',
+      doc: 'How long to keep the registration of a failed worker',
     }),
     strayRegistrationGraceMs: duration({
       env: 'PADDOCK_STRAY_REGISTRATION_GRACE_MS',

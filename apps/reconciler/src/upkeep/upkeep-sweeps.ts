@@ -17,16 +17,16 @@ import type { SweepContext } from '../sweep-context.ts';
 const PODS_AT_ONCE = 100;
 /** Most pods that one pass deletes. */
 export const MOST_PODS = 10_000;
-/** Most registrations that one pass removes: each is a call of GitHub. */
+/** Most registrations that one pass removes, with a call to GitHub each. */
 export const MOST_REGISTRATIONS = 50;
-/** Runners are listed where a worker was made this lately: GitHub keeps an unused one for a day. */
+/** Scopes with a worker this young are listed: GitHub deletes an unused registration after a day. */
 const SCOPES_WITHIN_MS = 86_400_000;
 const ROWS_AT_ONCE = 1_000;
 const OPERATIONS_AT_ONCE = 1_000;
-/** A pass of retention is over long before its task's time. */
+/** A pass with so many batches ends well within its task's time. */
 const BATCHES_OF_ONE_PASS = 100;
 
-/** The sweeps that check the Apps and remove what is no longer needed. */
+/** The sweeps that check the Apps and clean up. */
 export function upkeepSweeps({ db, github, cluster, config, events }: SweepContext) {
   return {
     'delete-ended-pods': counting(1, ({ signal, dryRun }) =>
@@ -82,7 +82,7 @@ export function upkeepSweeps({ db, github, cluster, config, events }: SweepConte
           db,
           github,
           events,
-          appIds: config.github.apps.map(({ appId }) => appId),
+          appIds: github.appIds,
           goneAtMost: config.installationsGoneAtMost,
           dryRun,
         };
@@ -106,7 +106,7 @@ export function upkeepSweeps({ db, github, cluster, config, events }: SweepConte
   } satisfies Readonly<Record<string, Sweep>>;
 }
 
-/** Removes expired operations in small batches, until none is left (D9). */
+/** Removes all expired operations, in small batches. */
 async function purgeExpired(db: Kysely<Database>, signal: AbortSignal): Promise<number> {
   let purged = 0;
   while (!signal.aborted) {

@@ -14,32 +14,32 @@ export interface CheckRunnerVersionsOptions {
   readonly github: GitHub;
   readonly cluster: Cluster;
   readonly events: Pick<ReconcilerEvents, 'versionNotRead' | 'versionEndUnknown' | 'versionEnds'>;
-  /** Nothing is written. */
+  /** Write nothing. */
   readonly dryRun: boolean;
 }
 
 export interface CheckedVersionsCounts {
-  /** Logs that told a version. */
+  /** Logs with a version. */
   read: number;
-  /** Logs that could not be read, or say nothing of one. */
+  /** Logs that could not be read, or have no version. */
   unread: number;
-  /** Pools about whose version's end GitHub was asked. */
+  /** Pools for which GitHub was asked when their version ends. */
   asked: number;
-  /** Of these, those that got no answer. */
+  /** Asked pools without an answer. */
   unanswered: number;
 }
 
-/** The log warns each day from here on: that is time enough to build images anew. */
+/** The log warns each day from here on: time enough to build a new image. */
 const WARNED_DAYS = 21;
 
 /**
- * Reads which version the pods of each pool really run, from the log of its newest runner: the image's tag does not tell. Asks GitHub once
- * a day when that version ends. A pool that fails leaves the others alone.
+ * Reads each pool's runner version from the log of its newest runner, since an image's tag proves
+ * nothing. Asks GitHub once a day when that version ends. A failure concerns one pool.
  */
 export async function checkRunnerVersions(options: CheckRunnerVersionsOptions, signal: AbortSignal): Promise<CheckedVersionsCounts> {
   const { db, dryRun } = options;
   const counts: CheckedVersionsCounts = { read: 0, unread: 0, asked: 0, unanswered: 0 };
-  const told = new Map<string, VersionEnd>();
+  const ends = new Map<string, VersionEnd>();
   for (const runner of await findRunnersToRead(db)) {
     if (signal.aborted) break;
     const read = runner.isUnread ? await readVersion(options, runner, signal) : null;
@@ -48,10 +48,10 @@ export async function checkRunnerVersions(options: CheckRunnerVersionsOptions, s
     const version = read ?? runner.version;
     if (version === null || (version === runner.version && !runner.isUnasked)) continue;
     counts.asked += 1;
-    const end = told.get(version) ?? (await askForEnd(options, runner, version, signal));
+    const end = ends.get(version) ?? (await askForEnd(options, runner, version, signal));
     if (end === undefined) counts.unanswered += 1;
     else {
-      told.set(version, end);
+      ends.set(version, end);
       if (!dryRun) await noteEnd(options, runner.pool, version, end);
     }
   }
@@ -69,7 +69,7 @@ async function readVersion(
   return null;
 }
 
-/** A version that GitHub does not know has no end. Undefined: GitHub did not answer. */
+/** When GitHub stops serving the version; no end for an unknown one. Undefined: GitHub did not answer. */
 async function askForEnd(
   { github, events }: CheckRunnerVersionsOptions,
   runner: RunnerToRead,
@@ -84,7 +84,7 @@ async function askForEnd(
     events.versionEndUnknown(pool, version, undefined);
   } catch (error) {
     const failure = classifyGitHubError(error);
-    if (failure.kind !== 'rate_limited') events.versionEndUnknown(pool, version, failure); // a wait was told where it began
+    if (failure.kind !== 'rate_limited') events.versionEndUnknown(pool, version, failure); // the call that GitHub asked to wait has logged it
   }
   return undefined;
 }

@@ -14,34 +14,34 @@ import { type ReadingRunners, readRunners } from './read-runners.ts';
 export interface CheckWorkersOptions extends ReadingRunners {
   readonly events: Pick<ReconcilerEvents, 'runnersNotRead' | 'runnersMissing' | 'stopsRequested' | 'stopsForgotten' | 'stopsHeldUp'>;
   readonly query: OverdueQuery;
-  /** The most workers whose stop one pass asks for. */
+  /** Most stops that one pass requests. */
   readonly cap: number;
-  /** How long GitHub has to call the runner of a running pod offline. */
+  /** How long GitHub must call the runner of a running pod offline. */
   readonly offlineMs: number;
   /** Age at which a stop without a task gets one. */
   readonly forgottenAfterMs: number;
-  /** How long something may keep a worker from being stopped before people hear of it. */
+  /** How long a stop may be held up before it is reported. */
   readonly alertAfterMs: number;
 }
 
 export interface CheckedWorkersCounts {
-  /** Past a deadline. */
+  /** Workers past a deadline. */
   overdue: number;
-  /** Of these, those that are stopped now, if nothing shows that a job runs on them. */
+  /** Overdue workers whose stop this pass requested. */
   stopping: number;
-  /** GitHub calls their runners busy: assigned from now on, job unknown. */
+  /** Workers with a busy runner: assigned from now on, job unknown. */
   busy: number;
-  /** Scopes whose runners GitHub did not tell, or not credibly. */
+  /** Scopes without an answer from GitHub, or with a list that cannot be complete. */
   unread: number;
-  /** Stops that nobody was at. */
+  /** Stops without a task. */
   forgotten: number;
   heldUp: number;
 }
 
 /**
- * Finds workers past a deadline and asks for their stop (E5): pods that do not start, runners that GitHub never called online, idle ones,
- * lost ones, and those that have had their job and do not go. GitHub is asked about the due workers of a scope at once, and of no scope without any. Nothing here ends a worker: the stop
- * itself has all the proofs.
+ * Finds workers past a deadline and requests their stop: pods that do not start, runners that were
+ * never online, idle or lost ones, and those that stay after their job. Asks GitHub about all overdue
+ * workers of a scope at once. Ends no worker: the stop itself collects the proofs.
  */
 export async function checkWorkers(options: CheckWorkersOptions, signal: AbortSignal): Promise<CheckedWorkersCounts> {
   const { db, events, query, cap, dryRun } = options;
@@ -68,7 +68,7 @@ export async function checkWorkers(options: CheckWorkersOptions, signal: AbortSi
   return { ...counts, stopping, forgotten, heldUp: held.length };
 }
 
-/** The workers' own order, in which scopes take turns: one with many must not use up the cap. */
+/** The stops in the workers' order, in which scopes alternate: no scope may use up the cap. */
 function inOrderOf(overdue: readonly OverdueWorker[], stops: readonly StopRequest[]): StopRequest[] {
   const byName = new Map(stops.map((stop) => [stop.podName, stop]));
   return overdue.flatMap(({ podName }) => byName.get(podName) ?? []);

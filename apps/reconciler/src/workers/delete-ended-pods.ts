@@ -15,29 +15,30 @@ export interface DeleteEndedPodsOptions {
   events: Pick<ReconcilerEvents, 'podNotDeleted' | 'podStillRuns' | 'secretsForgotten'>;
   succeededGraceMs: number;
   failedGraceMs: number;
-  /** Most ended pods of a namespace that are kept until their grace is over. */
+  /** Most ended pods of a namespace to keep until their grace is over. */
   keptPerNamespace: number;
-  /** The most pods that one pass deletes. */
+  /** Most pods that one pass deletes. */
   cap: number;
   batch: number;
-  /** Only looks at the pods: `deleted` counts those that would go. */
+  /** Only read the pods. `deleted` counts those that would be deleted. */
   dryRun: boolean;
 }
 
 export interface DeletedPodsCounts {
   deleted: number;
-  /** Gone before we came. */
+  /** Already gone. */
   absent: number;
-  /** Begun and not ended, whatever the worker's row says: left alone (P2). */
+  /** Running, although the worker's row has ended: left alone. */
   left: number;
   failed: number;
-  /** Secrets that were to go at their worker's end and may be there still: they are removed again, until somebody has seen them go. */
+  /** Secrets that may have outlived their worker: each pass removes them again until they are known to be gone. */
   secrets: number;
 }
 
 /**
- * Deletes the pods of workers that ended longer ago than their grace, the longest ended first, then those of which a namespace has too many
- * (E7). A pod that cannot be deleted holds up no other; an API server that is away ends the pass, for the next one finds them all again.
+ * Deletes the pods of workers that ended longer ago than their grace, longest ended first, then those
+ * above a namespace's limit. A failure concerns one pod, but if the API server is away, the pass ends:
+ * the next one finds the rest.
  */
 export async function deleteEndedPods(options: DeleteEndedPodsOptions, signal: AbortSignal): Promise<DeletedPodsCounts> {
   const { db, succeededGraceMs, failedGraceMs, keptPerNamespace, cap, batch } = options;
@@ -80,7 +81,7 @@ async function deleteBatch(
     await enqueueAlone(db, withSecret.map(removeSecretTask));
     events.secretsForgotten(withSecret);
   }
-  // The others are found again by the next pass, so that no failed task is the last word on a Secret.
+  // The next pass finds the others again, so that a Secret survives no failed task.
   await markPodsDeleted(
     db,
     gone.filter(({ secretLeft }) => !secretLeft).map(({ podName }) => podName),
@@ -88,7 +89,7 @@ async function deleteBatch(
   return outcome;
 }
 
-/** Looks before it deletes: the row's end is history, and only the pod itself can say that nothing runs in it any more. */
+/** Reads the pod before deleting it: only the pod can prove that nothing runs in it. */
 async function deleteOne(
   { cluster, events, dryRun }: DeleteEndedPodsOptions,
   pod: EndedPod,
@@ -105,23 +106,23 @@ async function deleteOne(
       return 'left';
     }
     if (dryRun) return 'deleted';
-    // What never started goes as it was seen: if anything has become of it since, the next pass looks again.
+    // A pod that never started is deleted only if unchanged. Otherwise the next pass reads it again.
     const seen = isOver ? {} : { resourceVersion: there.resourceVersion };
     const result = await deletePod(cluster, { ...name, uid: there.uid, ...seen });
     if (result === 'changed' && !isOver) return 'left';
-    // Otherwise `changed` means that another pod has taken the name, so ours is gone.
+    // For an ended pod, `changed` means that another pod has the name, so ours is gone.
     return result === 'deleted' ? 'deleted' : 'absent';
   } catch (error) {
     const failure = classifyKubeError(error);
     events.podNotDeleted(pod.podName, failure);
-    // A deletion may hang for this pod's own sake, such as a webhook's; a look may not.
+    // A deletion may hang because of this pod, for example in a webhook. A read may not.
     return isAway(failure) && !isFound ? 'away' : 'failed';
   }
 }
 
-/** A pod that was made when its worker had ended already has no Secret, and waits for ever (C6). */
+/** A pod made after its worker ended has no Secret and stays Pending for ever. */
 const hasStarted = ({ phase, runningAt }: ObservedPod): boolean => phase !== 'Pending' || runningAt !== undefined;
 
-/** The pod of a lost node has failed although its containers look as if they ran: the row's end has other proof then. */
+/** The pod of a lost node has failed although its containers seem to run. */
 const hasEnded = ({ phase, containersTerminated }: ObservedPod): boolean =>
   phase === 'Succeeded' || phase === 'Failed' || containersTerminated;

@@ -19,14 +19,8 @@ export interface ReadingRunners extends Noting {
   readonly dryRun: boolean;
 }
 
-/** So many registered workers, and a list of runners without any of ours is no surprise. */
-const FEW = 1;
-
-/** The runner is of the same instance as the worker. */
-const isOurs =
-  (podName: string) =>
-  ({ name }: GitHubRunner): boolean =>
-    isOfSameInstance(name, podName);
+/** With at most this many registered workers, a list without any runner of ours may be complete. */
+const FEW_WORKERS = 1;
 
 interface Pass {
   readonly failures: PassFailures;
@@ -34,9 +28,9 @@ interface Pass {
 }
 
 /**
- * What GitHub says of the runners of one scope's workers: in one call where only one is asked for, else in one list. Undefined, so that
- * nothing follows for this scope, where GitHub could not be asked, where its answer cannot be read, or where its list has none of ours
- * although several should be in it.
+ * Reads the runners of one scope's workers from GitHub: one worker by name, several from a list.
+ * Undefined, so that nothing follows, if GitHub does not answer, if the answer cannot be read, or if a
+ * list has no runner of ours although several are registered.
  */
 export async function readRunners(
   parts: ReadingRunners,
@@ -54,7 +48,7 @@ export async function readRunners(
   } catch (error) {
     signal.throwIfAborted();
     const failure = classifyGitHubError(error);
-    if (failure.kind === 'rate_limited') return undefined; // told where the wait began
+    if (failure.kind === 'rate_limited') return undefined; // the call that GitHub asked to wait has logged it
     events.runnersNotRead(first.login, failure);
     failures.note(call, failure);
     if (refusedSubject(failure) !== undefined && !dryRun) {
@@ -75,26 +69,26 @@ export async function readRunners(
 
 interface Answer {
   readonly runners: readonly GitHubRunner[];
-  /** False: a list without any of ours is not to be believed. */
+  /** False: the list has none of our runners although it must. */
   readonly isComplete: boolean;
 }
 
-/** Undefined: GitHub does not show us the repository. Throws what Octokit throws, and what makes of an answer none. */
+/** Undefined: GitHub does not show us the repository. Throws Octokit's errors, and for odd answers. */
 async function ask(
   github: GitHub,
   workers: readonly [OverdueWorker, ...OverdueWorker[]],
   { registered, signal }: { registered: number; signal: AbortSignal },
 ): Promise<Answer | undefined> {
   const [first] = workers;
-  const { podName } = first;
+  const isOurs = ({ name }: GitHubRunner): boolean => isOfSameInstance(name, first.podName);
   const client = github.asInstallation(first, { signal });
   const scope = await scopeToday(client, first);
   if (scope === undefined) return undefined;
   const listed = workers.length > 1 ? await listRunners(client, scope) : undefined;
-  const runners = listed ?? [await findRunner(client, scope, podName)].filter((runner) => runner !== undefined);
-  if (runners.some(isOurs(podName)) || registered <= FEW) return { runners, isComplete: true };
-  // The one that is asked for by name may well be gone.
-  return { runners, isComplete: (listed ?? (await listRunners(client, scope))).some(isOurs(podName)) };
+  const runners = listed ?? [await findRunner(client, scope, first.podName)].filter((runner) => runner !== undefined);
+  if (runners.some(isOurs) || registered <= FEW_WORKERS) return { runners, isComplete: true };
+  // The runner asked for by name may be gone: only the list shows whether GitHub's answer is complete.
+  return { runners, isComplete: (listed ?? (await listRunners(client, scope))).some(isOurs) };
 }
 
 function readings(workers: readonly OverdueWorker[], runners: readonly GitHubRunner[]): RunnerReading[] {

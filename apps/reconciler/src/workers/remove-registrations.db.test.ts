@@ -110,7 +110,7 @@ describe('registrations that failed workers left (E6)', () => {
     await putAlive();
     await world.github.failNext({ method: 'GET', path: '/orgs/acme/actions/runners$', times: 3, ...NO_RUNNERS });
     expect(await sweep()).toEqual({ removed: 0, absent: 0, left: 2, failed: 0 });
-    expect(leftBecause).toEqual(Array(2).fill('GitHub lists no runner where some must be'));
+    expect(leftBecause).toEqual(Array(2).fill('GitHub lists no runners although some are registered'));
     expect(await marked()).toEqual([]);
     expect(await sweep()).toMatchObject({ removed: 2 });
     expect((await marked()).toSorted()).toEqual(names.toSorted());

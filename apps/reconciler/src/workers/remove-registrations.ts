@@ -17,17 +17,17 @@ export interface RemoveRegistrationsOptions extends Noting {
   github: GitHub;
   events: Pick<ReconcilerEvents, 'registrationRemoved' | 'registrationLeft' | 'registrationNotChecked'>;
   graceMs: number;
-  /** The most registrations that one pass removes. */
+  /** Most registrations that one pass removes. */
   cap: number;
-  /** Only looks the runners up: `removed` counts those that would go. */
+  /** Only look the runners up. `removed` counts those that would be removed. */
   dryRun: boolean;
 }
 
 export interface RemovedRegistrationsCounts {
   removed: number;
-  /** GitHub did not know the runner any more. */
+  /** GitHub no longer knew the runner. */
   absent: number;
-  /** Online or busy: it may be somebody's job (P2). Or GitHub's answer is not to be believed. */
+  /** Online or busy, so it may run a job; or GitHub's list cannot be complete. */
   left: number;
   failed: number;
 }
@@ -35,8 +35,9 @@ export interface RemovedRegistrationsCounts {
 const BATCH = 100;
 
 /**
- * Removes the registrations that failed workers left at GitHub (E6): found by the runner's id, or by the worker's name where no id is known;
- * offline, idle, and older than the grace. An entity that GitHub refuses us is left alone for the rest of the pass; others go on.
+ * Removes the registrations that failed workers left at GitHub: offline, idle, and older than the grace.
+ * Finds them by the runner's id, or by the worker's name without one. Once GitHub refuses an entity,
+ * the pass skips its other registrations.
  */
 export async function removeRegistrations(options: RemoveRegistrationsOptions, signal: AbortSignal): Promise<RemovedRegistrationsCounts> {
   const { db, github, graceMs, cap, dryRun } = options;
@@ -60,10 +61,10 @@ export async function removeRegistrations(options: RemoveRegistrationsOptions, s
   return counts;
 }
 
-/** What this pass has learnt of GitHub and of entities. */
+/** What this pass has learnt from GitHub's answers. */
 interface Seen {
   readonly failures: PassFailures;
-  /** By entity and repository: whether what GitHub lists there can be. */
+  /** By scope: whether GitHub's list of runners may be complete. */
   readonly believable: Map<string, boolean>;
 }
 
@@ -81,7 +82,7 @@ async function removeOne(
     why = await removeIfIdle(client, registration, dryRun, (scope) => isBelievable(client, scope, registration, seen));
   } catch (error) {
     const failure = classifyGitHubError(error);
-    if (failure.kind === 'rate_limited') return 'failed'; // told where the wait began
+    if (failure.kind === 'rate_limited') return 'failed'; // the call that GitHub asked to wait has logged it
     events.registrationNotChecked(podName, failure);
     seen.failures.note(dependenciesOf(registration), failure);
     if (refusedSubject(failure) !== undefined && !dryRun) {
@@ -101,7 +102,7 @@ async function removeOne(
   return 'left';
 }
 
-/** Undefined when the registration was removed (in a dry run: would be), `absent` when there is none, else why it stays. */
+/** Undefined: removed (in a dry run, would be). `absent`: there is none. Else why it stays. */
 async function removeIfIdle(
   client: InstallationClient,
   registration: LeftRegistration,
@@ -109,10 +110,10 @@ async function removeIfIdle(
   believe: (scope: RegistrationScope) => Promise<boolean>,
 ): Promise<string | undefined> {
   const scope = await scopeToday(client, registration);
-  if (scope === undefined) return 'its repository is not visible to the App';
+  if (scope === undefined) return 'GitHub does not show its repository to the App';
   const { podName, runnerId } = registration;
   const runner = runnerId === null ? await findRunner(client, scope, podName) : await getRunner(client, scope, runnerId);
-  if (runner === undefined && runnerId === null && !(await believe(scope))) return 'GitHub lists no runner where some must be';
+  if (runner === undefined && runnerId === null && !(await believe(scope))) return 'GitHub lists no runners although some are registered';
   if (runner === undefined) return 'absent';
   if (runner.online) return 'the runner is online';
   if (runner.busy) return 'the runner is busy';
@@ -124,20 +125,20 @@ async function removeIfIdle(
     case 'absent':
       return 'absent';
     case 'busy':
-      return 'GitHub says that the runner works';
+      return 'GitHub says that the runner runs a job';
     default:
       return result satisfies never;
   }
 }
 
-/** Where no worker of ours is registered, a list without runners is to be believed. */
+/** Without registered workers in a scope, an empty list may be complete. */
 async function noteWhereNoneMustBe(db: Kysely<Database>, registration: LeftRegistration, { believable }: Seen): Promise<void> {
   const place = placeOf(registration);
   if (registration.runnerId !== null || believable.has(place)) return;
   if ((await countListable(db, registration)) === 0) believable.set(place, true);
 }
 
-/** A runner that is not found by its name proves nothing where GitHub lists none at all although workers of ours are registered. */
+/** False if GitHub lists no runners although ours are registered: then a missing runner proves nothing. */
 async function isBelievable(
   client: InstallationClient,
   scope: RegistrationScope,

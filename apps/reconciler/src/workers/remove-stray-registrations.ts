@@ -31,30 +31,30 @@ export interface RemoveStrayRegistrationsOptions extends Noting {
     ReconcilerEvents,
     'strayRegistrationRemoved' | 'strayRegistrationsNotChecked' | 'runnersMissing' | 'tooManyStrays' | 'straySecretNotRemoved'
   >;
-  /** Only scopes for which a worker was made so lately, in milliseconds. */
+  /** Only scopes with a worker younger than this, in milliseconds. */
   madeWithinMs: number;
-  /** How long a stray must have been known, in milliseconds. */
+  /** How long a stray must be known before it is removed, in milliseconds. */
   graceMs: number;
-  /** With more strays to remove than this, none is. */
+  /** With more strays to remove, removes none. */
   cap: number;
-  /** Only lists the runners: `removed` counts those that would go. */
+  /** Only list the runners. `removed` counts those that would be removed. */
   dryRun: boolean;
 }
 
 export interface StrayRegistrationsCounts {
   /** Scopes whose runners were listed. */
   listed: number;
-  /** Registrations that bear our name, have no worker and are offline. */
+  /** Offline registrations with our name and without a worker. */
   strays: number;
-  /** The same, but online: their pods are adopted, and they are left alone (P2). */
+  /** Online ones: left alone, since the scheduler adopts their pods. */
   online: number;
   removed: number;
-  /** Secrets that bore their names. */
+  /** Removed Secrets of the same names. */
   secrets: number;
-  /** Gone, online, busy, known again or with a pod when they were to be removed. */
+  /** Right before removal: gone, online, busy, with a worker, or with a pod. */
   left: number;
   failed: number;
-  /** More were due than the cap, so that none was removed. */
+  /** How many were due if that was more than the cap, so that none was removed; else 0. */
   overCap: number;
 }
 
@@ -65,10 +65,11 @@ interface Stray {
 }
 
 /**
- * Removes registrations at GitHub that bear our instance's name and have no worker here (E6): offline, in two lists at least, for longer
- * than the grace. One list per scope. What cannot be listed, or shows none of the runners that must be there, changes nothing.
+ * Removes registrations at GitHub with our instance's name and without a worker: offline in at least
+ * two lists, for longer than the grace. One list per scope. A failed list, or one without any of our
+ * registered runners, changes nothing.
  *
- * A Secret with neither row nor pod goes with its registration, and is found by its name: no service may list Secrets.
+ * Also removes a Secret of the same name with neither row nor pod, since no service may list Secrets.
  */
 export async function removeStrayRegistrations(
   options: RemoveStrayRegistrationsOptions,
@@ -108,10 +109,10 @@ export async function removeStrayRegistrations(
   return counts;
 }
 
-/** What GitHub lists of a scope. */
+/** A scope's runners at GitHub. */
 interface Listed {
   readonly scope: RegistrationScope;
-  /** Runners that bear our instance's name. */
+  /** Runners with our instance's name. */
   readonly ours: readonly GitHubRunner[];
 }
 
@@ -122,7 +123,7 @@ async function listOurs(client: InstallationClient, known: KnownScope, prefix: s
   return { scope, ours: (await listRunners(client, scope)).filter(({ name }) => name.startsWith(prefix)) };
 }
 
-/** The scope's strays that are due, after this list was noted. */
+/** Stores a list's strays. Returns those that are due for removal. */
 async function noteStrays(
   { db, events, graceMs, dryRun }: RemoveStrayRegistrationsOptions,
   known: KnownScope,
@@ -145,23 +146,26 @@ async function noteStrays(
   return due.map((registration) => ({ registration, known, scope }));
 }
 
-/** Looks once more at all sides before it deletes: the list may be minutes old by now. The Secret goes first, for its name is known only by the registration. */
+/**
+ * Checks GitHub, our rows and the cluster again before deleting, since the list may be minutes old. The
+ * Secret goes first: only the registration tells its name.
+ */
 async function removeOne(
   { db, github, cluster, events, dryRun }: RemoveStrayRegistrationsOptions,
   { registration: { runnerId, name }, known, scope }: Stray,
   { namespaces, counts, signal }: { namespaces: readonly string[]; counts: StrayRegistrationsCounts; signal: AbortSignal },
 ): Promise<'removed' | 'left' | 'failed'> {
   const client = github.asInstallation(known, { signal });
-  // Only of the calls: a statement that fails ends the pass.
-  const tell = (error: unknown): 'failed' => {
+  // Only for calls: a failed statement ends the pass.
+  const report = (error: unknown): 'failed' => {
     if (error instanceof KubeError) events.straySecretNotRemoved(name, error.failure);
     else {
       const failure = classifyGitHubError(error);
-      if (failure.kind !== 'rate_limited') events.strayRegistrationsNotChecked(known.login, failure); // a wait was told where it began
+      if (failure.kind !== 'rate_limited') events.strayRegistrationsNotChecked(known.login, failure); // the call that GitHub asked to wait has logged it
     }
     return 'failed';
   };
-  const runner = await getRunner(client, scope, runnerId).catch(tell);
+  const runner = await getRunner(client, scope, runnerId).catch(report);
   if (runner === 'failed') return runner;
   if (runner !== undefined && (runner.online || runner.busy)) return 'left';
   if ((await findNamesWithoutWorker(db, [name])).length === 0) return 'left';
@@ -171,7 +175,7 @@ async function removeOne(
     for (const namespace of namespaces) if ((await deleteSecret(cluster, { namespace, name })) === 'deleted') counts.secrets++;
     return runner === undefined ? 'absent' : deleteRunner(client, scope, runnerId);
   };
-  const result = await remove().catch(tell);
+  const result = await remove().catch(report);
   if (result === 'busy') return 'left';
   if (result === 'left' || result === 'removed' || result === 'failed') return result;
   await forgetStrayRegistration(db, known, runnerId);

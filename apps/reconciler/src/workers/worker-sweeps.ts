@@ -4,13 +4,13 @@ import { checkWorkers } from './check-workers.ts';
 import { counting, type Sweep } from '../sweep.ts';
 import type { SweepContext } from '../sweep-context.ts';
 
-/** Most stops that one pass asks for: if all readings are wrong, few workers pay for it. */
+/** Most stops that one pass requests: if all readings are wrong, few workers suffer. */
 export const MOST_STOPS = 100;
 
-/** Most workers past a deadline that one pass looks at. */
+/** Most workers past a deadline that one pass checks. */
 const MOST_OVERDUE = 1_000;
 
-/** The sweeps that look after workers. */
+/** The sweeps that check workers. */
 export function workerSweeps({ db, github, cluster, config, events }: SweepContext) {
   return {
     'check-workers': counting(1, ({ signal, dryRun }) =>
