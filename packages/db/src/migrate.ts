@@ -9,8 +9,7 @@ import { grantServices, rolesSql } from './service-roles.ts';
 import type { Database } from './schema/tables.ts';
 
 /**
- * Holds for the sources and for apps/migrate/dist/main.mjs alike: both lie three folders below the
- * root.
+ * Right for the sources and for apps/migrate/dist/main.mjs: both are three folders below the root.
  */
 const MIGRATIONS = fileURLToPath(new URL('../../../db/migrations', import.meta.url));
 
@@ -27,15 +26,15 @@ export interface MigrateOptions {
 export interface Migrated {
   readonly applied: string[];
   /**
-   * Roles of services that are not there and that the migrator may not make: until somebody does,
-   * no service's role has rights.
+   * Roles of services that are missing and that the migrator may not make. Until they exist, no
+   * service's role gets rights.
    */
   readonly missingRoles?: readonly string[];
 }
 
 /**
- * Brings one environment to the newest version. Safe to repeat, and when two start at once: the
- * second waits, then finds nothing to do.
+ * Migrates one environment to the newest version. Safe to repeat; of two at once, the second waits
+ * and finds nothing to do.
  */
 export async function migrate(options: MigrateOptions): Promise<Migrated> {
   return withMigrator(options, async (migrator, db) => {
@@ -49,8 +48,8 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
 }
 
 /**
- * One migration is one transaction: a change of a table that all wait for does not last while the
- * indexes of the next one are built.
+ * One migration is one transaction: a lock on a table does not last while the next migration builds
+ * indexes.
  */
 async function applyNext(migrator: Migrator, { schema }: MigrateOptions): Promise<string | undefined> {
   const { error, results = [] } = await migrator.migrateUp();
@@ -62,8 +61,8 @@ async function applyNext(migrator: Migrator, { schema }: MigrateOptions): Promis
 }
 
 /**
- * The SQL that `migrate` would run, bookkeeping included, for whoever applies it by hand. Changes
- * nothing.
+ * The SQL that `migrate` would run, bookkeeping included, for an operator who applies it by hand.
+ * Changes nothing.
  */
 export async function pendingSql(options: MigrateOptions): Promise<string> {
   return withMigrator(options, async (migrator) => {

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
 
-/** SQL: the interval of so many milliseconds, given as a number or as SQL; null: null. */
+/** SQL: an interval of `ms` milliseconds, a number or an SQL expression; null stays null. */
 export const milliseconds = (ms: number | null | RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(${ms})::float8 * interval '1 millisecond'`;

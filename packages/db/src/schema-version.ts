@@ -8,9 +8,9 @@ import type { Database } from './schema/tables.ts';
 export const SCHEMA_VERSION = 12;
 
 /**
- * Says why a service cannot work on this database, or undefined if it can. One version behind or
- * ahead is fine, so that a rolling upgrade never stops: the migration runs first, old and new
- * services work beside each other for a while.
+ * Returns why a service cannot work on this database; undefined: it can. One version behind or
+ * ahead is fine, so that a rolling upgrade never stops: the migration runs first, then old and new
+ * services work side by side.
  */
 export async function whyUnfit(db: Kysely<Database>, schema: string): Promise<string | undefined> {
   const version = await currentVersion(db);
@@ -23,8 +23,8 @@ export async function whyUnfit(db: Kysely<Database>, schema: string): Promise<st
 }
 
 /**
- * A role without rights sees no table, and its service would ask for a migration that was made long
- * ago.
+ * A role without rights sees no table. Without this check its service would ask for a migration
+ * that was made long ago.
  */
 async function whyHidden(db: Kysely<Database>, schema: string): Promise<string | undefined> {
   const { rows } = await sql<{ role: string }>`
@@ -33,10 +33,7 @@ async function whyHidden(db: Kysely<Database>, schema: string): Promise<string |
   return hidden && `the role ${hidden.role} may not use the schema ${schema}: make it a member of its service’s role, see docs/roles.md`;
 }
 
-/**
- * Whether the schema lacks a migration that this code was written for, which it can do without for
- * a while.
- */
+/** Whether the schema lacks a migration of this code, which can work without it for a while. */
 export async function isMigrationNeeded(db: Kysely<Database>): Promise<boolean> {
   return ((await currentVersion(db)) ?? 0) < SCHEMA_VERSION;
 }

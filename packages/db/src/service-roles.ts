@@ -5,8 +5,7 @@ import { sqlStateOf } from './connection/errors.ts';
 import type { Database } from './schema/tables.ts';
 
 /**
- * Holds for the sources and for apps/migrate/dist/main.mjs alike: both lie three folders below the
- * root.
+ * Right for the sources and for apps/migrate/dist/main.mjs: both are three folders below the root.
  */
 const RIGHTS = fileURLToPath(new URL('../../../db/roles.sql', import.meta.url));
 
@@ -15,8 +14,8 @@ const SERVICES = ['ingress', 'scheduler', 'reconciler'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
 /**
- * The role whose members have a service's rights in a schema. Roles belong to a whole server, hence
- * the schema in its name.
+ * The role that gives a service's rights in a schema. Roles belong to a whole server, so the schema
+ * is in the name.
  */
 export const roleOf = (schema: string, service: ServiceName): string => `${schema}_${service}`;
 
@@ -46,8 +45,8 @@ export const rolesSql = (schema: string): string =>
 const INSUFFICIENT_PRIVILEGE = '42501';
 
 /**
- * Gives each service's role what it may do, and takes away what it may not. Returns the roles that
- * are not there and that we may not make: then nothing is granted.
+ * Gives each service's role its rights, and takes all others away. Returns the roles that are
+ * missing and that we may not make; then nothing is granted.
  */
 export async function grantServices(db: Kysely<Database>, schema: string): Promise<string[]> {
   const missing: string[] = [];
@@ -62,8 +61,8 @@ export async function grantServices(db: Kysely<Database>, schema: string): Promi
   }
   if (missing.length > 0) return missing;
   await db.transaction().execute(async (trx) => {
-    // Two that grant at once would fail over the same row of the catalogue, be it for another
-    // schema of this database.
+    // Two grants at once would fail over one row of the catalogue, even for different schemas of
+    // the database.
     await sql`select pg_advisory_xact_lock(hashtext('paddock roles'))`.execute(trx);
     await sql.raw(rightsIn(schema)).execute(trx);
   });

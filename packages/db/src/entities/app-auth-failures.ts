@@ -12,8 +12,8 @@ export interface AppAuthFailure {
 }
 
 /**
- * Appends the event row that says why the App stopped working; no entity is named, for all of its
- * entities are struck.
+ * Appends an event that says why the App stopped working. It names no entity, because all entities
+ * of the App are affected.
  */
 export async function recordAppAuthFailure(db: Kysely<Database>, failure: AppAuthFailure): Promise<void> {
   const notFound = failure.httpStatus === 404;

@@ -9,7 +9,7 @@ export interface AppInstallation extends KnownInstallation {
   readonly entityType: EntityType;
 }
 
-/** What our rows say of an App's installations, deleted ones included. */
+/** Our rows of an App's installations, deleted ones included. */
 export async function findAppInstallations(db: Kysely<Database>, appId: number): Promise<AppInstallation[]> {
   const { rows } = await sql<AppInstallation>`
     select entity_id as "entityId", entity_type as "entityType", installation_id as "installationId", login, repository_selection as selection,
@@ -19,8 +19,8 @@ export async function findAppInstallations(db: Kysely<Database>, appId: number):
 }
 
 /**
- * Writes what GitHub said when it was asked about installations, with an event for each: as a
- * statement of the moment of asking, so that a delivery of a later change stands.
+ * Stores GitHub's answers about installations, each with an event. They count from the moment of
+ * asking, so a delivery of a later change wins.
  */
 export async function repairInstallations(trx: Transaction<Database>, statements: readonly InstallationToStore[]): Promise<void> {
   if (statements.length === 0) return;

@@ -1,12 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * Joins, as `i`, the App and installation through which GitHub is asked for a row's entity today.
- * They are configured here, installed and not suspended; the row's own come before any other, then
- * the latest stated. Where nothing is known of the entity, the row's own installation stands. Both
- * columns are null where no App may be used.
+ * Joins, as `i`, the App and installation to use for a row's entity today. They are configured
+ * here, installed and not suspended. The row's own come first, then the latest stated. For an
+ * unknown entity it is the row's own installation. Both columns are null where no App may be used.
  *
- * `row` is an alias with `entity_id`, and with what it has of its `own`: `app_id` and
+ * `row` is an alias with `entity_id`; `own` says whether it also has `app_id` and
  * `installation_id`, only the former, or neither.
  */
 export function installationToday(
@@ -38,10 +37,7 @@ const unlessKnown = (of: (column: string) => RawBuilder<unknown>, appIds: readon
 export const isUsable = (alias: string, appIds: readonly number[]): RawBuilder<boolean> =>
   sql`${sql.ref(`${alias}.deleted_at`)} is null and ${sql.ref(`${alias}.suspended_at`)} is null and ${sql.ref(`${alias}.app_id`)} = any(${appIds}::bigint[])`;
 
-/**
- * The login of a row's entity as it was told last, by whichever App; without it, the name that the
- * row bears.
- */
+/** The latest known login of a row's entity, from any App; without it, the name in the row. */
 export const loginToday = (row: string): RawBuilder<string> =>
   sql.raw(`coalesce((select login from installations where entity_id = ${row}.entity_id and deleted_at is null
         order by greatest(stated_at, login_stated_at) desc limit 1), ${row}.entity_name)`);

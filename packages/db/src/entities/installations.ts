@@ -4,8 +4,8 @@ import { preparedText } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 
 /**
- * GitHub's statement about an installation as a whole. `statedAt` is the payload's own instant,
- * null the time of its arrival.
+ * GitHub's statement about a whole installation. `statedAt` is the payload's instant; null: the
+ * time of its arrival.
  */
 export interface InstallationToStore {
   readonly appId: number;
@@ -18,16 +18,16 @@ export interface InstallationToStore {
 }
 
 /**
- * As of when the login of the row `e` was said: what was said before, and is heard again or late,
- * does not change it.
+ * When the login of the row `e` was stated: an older statement that comes late or again does not
+ * change it.
  */
 const NAMED_AT = 'greatest(e.stated_at, e.login_stated_at)';
 
 /**
- * Brings installations up to date. Of one entity and App a later installation replaces an earlier
- * one, a deletion is final, and otherwise the later statement counts; one of the same instant is
- * taken too, for GitHub states a suspension and its end within one second. So whoever calls leaves
- * out repeated deliveries. `statements` are applied in their order.
+ * Stores statements about installations, in their order. For one entity and App, a later
+ * installation replaces an earlier one, a deletion is final, and otherwise the later statement
+ * wins. Of two with one instant the second wins: GitHub states a suspension and its end within a
+ * second. So callers leave out repeated deliveries.
  */
 export async function storeInstallations(trx: Transaction<Database>, statements: readonly InstallationToStore[]): Promise<void> {
   const sorted = statements.toSorted((a, b) => a.entity.id - b.entity.id || a.appId - b.appId);
@@ -53,8 +53,8 @@ export async function storeInstallations(trx: Transaction<Database>, statements:
 }
 
 /**
- * Of these installations others repositories are shown now, which is no news of the installation
- * itself: discovery lists them at once.
+ * These installations now show other repositories, so discovery lists them at once. The
+ * installations themselves have not changed.
  */
 export async function noteOtherRepositories(
   trx: Transaction<Database>,
@@ -72,15 +72,15 @@ export async function noteOtherRepositories(
 }
 
 /**
- * Keeps others from writing installations until the transaction ends. A transaction takes this
- * before any row: its jobs' mentions and its statements are two passes over the entities, and two
- * such transactions would wait for each other. `pinLogins` takes it for them.
+ * Keeps others from writing installations until the transaction ends. A transaction takes this lock
+ * before any row: it passes twice over the entities, and two such transactions would deadlock.
+ * `pinLogins` takes it too.
  */
 export async function lockInstallations(trx: Transaction<Database>): Promise<void> {
   await sql`lock table installations in share row exclusive mode`.execute(trx);
 }
 
-/** An entity's login and installation, as any other delivery tells them, most often in passing. */
+/** An entity's login and installation, as a delivery about something else mentions them. */
 export interface InstallationMention {
   readonly appId: number;
   readonly entity: Entity;
@@ -88,25 +88,24 @@ export interface InstallationMention {
   /** When GitHub said so, to the second; null: now. */
   readonly statedAt: string | null;
   /**
-   * It is what the delivery is about: of what was said in one second this counts, for a job may
-   * still bear the old name.
+   * The delivery is about this name. It wins within one second, because a job's delivery may still
+   * have the old name.
    */
   readonly isRename?: true;
 }
 
 /**
- * Learns installations from what mentions them: an App that was installed before Paddock, a
- * reinstallation, a new name. A row made so is dated 1970, so that whatever GitHub states of the
- * installation itself replaces it, but for a login that was said later. Where nothing is new, no
- * row is locked.
+ * Learns installations from deliveries that mention them: an App installed before Paddock, a
+ * reinstallation, a new name. Such a row is dated 1970, so that any statement of GitHub about the
+ * installation replaces it, except for a login stated later. Locks no row without news.
  */
 export async function noteInstallations(trx: Transaction<Database>, mentions: readonly InstallationMention[]): Promise<void> {
   if (mentions.length > 0) await trx.executeQuery(CompiledQuery.raw(NOTE_INSTALLATIONS, [mentionsParameter(mentions)]));
 }
 
 /**
- * The value of `mentions` below: of each entity and App what was said last, which is most often a
- * single row of a whole batch.
+ * The value of `mentions` below: the latest mention of each entity and App, mostly a single row for
+ * a batch.
  */
 export function mentionsParameter(mentions: readonly InstallationMention[]): string {
   const newest = new Map<string, InstallationMention>();
@@ -135,8 +134,8 @@ function isNewer(a: InstallationMention, b: InstallationMention): boolean {
 }
 
 /**
- * The same as a query for other statements, which may have a condition of their own for writing
- * anything. A renaming counts as said after all else of its second.
+ * The same as a query inside other statements, with an optional condition for writing. A renaming
+ * wins within its second.
  */
 export const notingInstallations = (mentions: `$${number}`, condition = 'true'): string => `
     insert into installations as e (entity_id, app_id, installation_id, login, entity_type, stated_at, login_stated_at)

@@ -5,11 +5,12 @@ import type { Database } from '../schema/tables.ts';
 import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
 
 /**
- * Pins the logins of these entities, as far as the pools document in force names them, to the
- * entity that comes first. Returns the ids of those that `entities` admits by a login that belongs
- * to another entity; one that only a pool names closes that pool. To be called before a transaction
- * locks anything else. Also keeps others from writing installations until the transaction ends: the
- * statement for jobs, which pins logins itself, may write them and would wait for us.
+ * Pins these entities' logins that the pools document in force names: the first entity keeps a
+ * login. Returns the ids of entities that `entities` of the document admits by a login of another
+ * entity. A login that only a pool names closes that pool to the entity.
+ *
+ * Call it before the transaction locks anything else. It keeps others from writing installations
+ * until the transaction ends: the statement for jobs pins logins too, and would deadlock with us.
  */
 export async function pinLogins(trx: Transaction<Database>, entities: readonly NamedEntity[]): Promise<ReadonlySet<number>> {
   await lockInstallations(trx);

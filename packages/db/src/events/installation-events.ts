@@ -17,7 +17,7 @@ export interface EventToAppend {
   /** JSON text, or its UTF-8, stored as it is. */
   readonly payload: string | Buffer;
   readonly payloadRepaired: boolean;
-  /** Of a delivery, as in DeliveryToRecord. */
+  /** As in DeliveryToRecord; only deliveries have one. */
   readonly bodyDigest?: string;
 }
 
@@ -45,7 +45,7 @@ export const EVENT_COLUMNS = {
 
 export const EVENT_NAMES = Object.keys(EVENT_COLUMNS).join(', ');
 
-/** What is known of an event before it is stored. */
+/** An event before it is stored. */
 export function toRow(event: Omit<EventToAppend, 'source' | 'outcome' | 'payload'>): Record<keyof typeof EVENT_COLUMNS, unknown> {
   return {
     event: event.event,
@@ -63,22 +63,20 @@ export function toRow(event: Omit<EventToAppend, 'source' | 'outcome' | 'payload
 }
 
 /**
- * The query that appends, for other statements. `events` has the columns of an event, its source
- * and outcome; `payload` is an expression.
+ * The query that appends, for use inside other statements. `events` has the columns of an event,
+ * its source and outcome; `payload` is an expression.
  */
 export const appendingEvents = (events: string, payload: string): string => `
     insert into installation_events (source, outcome, ${EVENT_NAMES}, payload)
     select source, outcome, ${EVENT_NAMES}, ${payload} from (${events}) events`;
 
-/**
- * The payload of the event at `position`, from 1, of those in the parameter that `jsonArray` fills.
- */
+/** The payload of the event at `position`, from 1, in the parameter of `jsonArray`. */
 export const payloadOf = (payloads: `$${number}`): string => `${payloads}::jsonb -> (position - 1)::integer`;
 
 /**
- * Payloads are JSON already: as one JSON array nothing in them has to be escaped, and a prepared
- * statement takes any number of them. In the binary form of JSONB, a version and the text, so that
- * bytes that came over the wire go on as they are.
+ * Payloads are JSON already. In one JSON array nothing needs escaping, and a prepared statement
+ * takes any number of them. The parameter is JSONB's binary form, a version and the text, so the
+ * received bytes pass unchanged.
  */
 export function jsonArray(payloads: readonly (string | Buffer)[]): Buffer {
   const parts = payloads.flatMap((payload, index) => [index === 0 ? OPEN : COMMA, bytesOf(payload)]);
@@ -113,11 +111,9 @@ export interface LoggedDelivery {
 }
 
 /**
- * SQL: the event `e` is the delivery of GitHub's log whose columns are given. Nobody has signed the
- * GUID that a delivery bears, so it says only together with what the body has said that this very
- * delivery came. A body that came under another GUID before is most likely a replay, and counts
- * only where `countsReplays`: GitHub calls the delivery successful, so that its row may be just
- * that.
+ * SQL: the event `e` is the delivery of GitHub's log with these columns. A delivery's GUID is not
+ * signed, so the body must agree as well. A body that came under another GUID before is most likely
+ * a replay. It counts only with `countsReplays`, where GitHub calls the delivery successful.
  */
 export const isArrivalOf = (
   log: { guid: string; event: string; action: string; installationId: string; repositoryId: string },
@@ -130,7 +126,7 @@ export const isArrivalOf = (
 
 const GIVEN = { guid: 'd.guid', event: 'd.event', action: 'd.action', installationId: 'd.installationId', repositoryId: 'd.repositoryId' };
 
-/** The GUIDs of those deliveries that reached us. `countsReplays` as in `isArrivalOf`. */
+/** The GUIDs of the deliveries that reached us. `countsReplays` as in `isArrivalOf`. */
 export async function findStoredDeliveries(
   db: Kysely<Database>,
   deliveries: readonly LoggedDelivery[],
@@ -144,7 +140,7 @@ export async function findStoredDeliveries(
     installationId,
     repositoryId,
   }));
-  // Looked up one by one, with a limit that keeps it so.
+  // The limit makes it one look-up for each.
   const { rows } = await sql<{ guid: string }>`
     select d.guid
     from jsonb_to_recordset(${JSON.stringify(given)}::jsonb)

@@ -6,10 +6,9 @@ import { LIVE } from '../workers/worker-states.ts';
 import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
 
 /**
- * What the rows say now of demand, supply and what holds them back, as samples of gauges: one
- * statement, so that its figures belong together. It reads what waits and lives, through partial
- * indexes, and no history. A pool of the document in force has a sample of each gauge of pools, 0
- * where nothing is there.
+ * Demand, supply and what holds them back, as samples of gauges. One statement, so that the figures
+ * agree. It reads waiting and live rows through partial indexes, and no history. Each pool in force
+ * has a sample of each gauge of pools, perhaps 0.
  */
 export const sharedState = sql<Sample<SharedGauge>>`
     with document as materialized ${DOCUMENT_IN_FORCE}, pools as materialized (

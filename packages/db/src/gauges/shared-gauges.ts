@@ -4,7 +4,7 @@ import { readSharedState } from './read-shared-state.ts';
 import { isMigrationNeeded } from '../schema-version.ts';
 import type { Database } from '../schema/tables.ts';
 
-/** Gauges of what all services share: each replica of each of them reads the same from the rows. */
+/** Gauges of shared rows: every replica of every service reads the same values. */
 const SHARED = {
   paddock_jobs_waiting: { help: 'Jobs that wait for a runner, by pool and what holds their workers back', labels: ['pool', 'reason'] },
   paddock_oldest_waiting_job_seconds: {
@@ -37,9 +37,11 @@ const SCHEMA = {
   paddock_migration_needed: { help: '1 while the schema of the database is older than this service: run `pnpm db:migrate`' },
 } satisfies DeclaredGauges;
 
-/** Declares them; they are read at each scrape, and absent while PostgreSQL cannot be asked. */
+/**
+ * Declares the gauges. Each scrape reads them; they are absent while PostgreSQL does not answer.
+ */
 export function declareSharedGauges(metrics: Metrics, db: Kysely<Database>): void {
   metrics.readings(SHARED, () => readSharedState(db));
-  // By itself: with an older schema the other statement may fail.
+  // In a statement of its own: with an older schema the other one may fail.
   metrics.readings(SCHEMA, async () => [{ gauge: 'paddock_migration_needed', labels: {}, value: Number(await isMigrationNeeded(db)) }]);
 }

@@ -4,8 +4,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 
 /**
- * What the stored deliveries say of these jobs, for a job whose deliveries were only recorded until
- * now.
+ * Reads what stored deliveries state of these jobs, whose deliveries were only recorded until now.
  */
 export async function findEarlierStatements(trx: Transaction<Database>, jobIds: readonly number[]): Promise<DeliveredStatement[]> {
   const { rows } = await sql<{ appId: number; guid: string | null; payload: unknown }>`

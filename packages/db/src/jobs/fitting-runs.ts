@@ -5,21 +5,21 @@ import type { Database } from '../schema/tables.ts';
 export interface FittingRun {
   runId: number;
   repoFullName: string;
-  /** Those jobs, by their ids. */
+  /** The ids of these jobs. */
   jobIds: number[];
 }
 
 /**
- * The runs with jobs that we call pending or waiting and that GitHub may have given to this worker:
- * of its scope, and with no label that it was not registered with. Longest waiting first; one more
- * than `limit` says that there are more.
+ * The runs whose pending or waiting jobs GitHub may have given to this worker: in its scope, with
+ * no label that it was not registered with. Longest waiting first; one more than `limit` means that
+ * there are more.
  */
 export async function findFittingRuns(db: Kysely<Database>, podName: string, limit: number): Promise<FittingRun[]> {
   const { rows } = await sql<FittingRun>`
     select j.run_id as "runId", max(j.repo_full_name) as "repoFullName", json_agg(j.job_id order by j.job_id) as "jobIds"
     from workers w join jobs j on j.entity_id = w.entity_id
-      -- What Paddock has failed and GitHub queues again is demand too. Two looks, for each has its
-      -- index.
+      -- Jobs that we failed and GitHub queues again are demand too. Two selects, because each has
+      -- its own index.
       and j.job_id in (
         select job_id from jobs where entity_id = w.entity_id and status = 'pending' union all select job_id from jobs where wants_worker)
       and (w.scope_repo_id = 0 or j.repo_id = w.scope_repo_id)

@@ -4,8 +4,8 @@ import { isLive } from '../workers/worker-states.ts';
 // SQL about a row of `jobs`, by its alias.
 
 /**
- * The job has ended, as text for statements that are composed once. A failed job can be revived by
- * a look-up.
+ * The job has ended; as text, for statements that are composed once. A look-up may revive a failed
+ * job.
  */
 export const hasEnded = (job: string): string => `${job}.status in ('completed', 'failed')`;
 

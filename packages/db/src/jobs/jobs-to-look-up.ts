@@ -6,13 +6,13 @@ import type { Database, EntityType, Status } from '../schema/tables.ts';
 import { WORD_OF_GITHUB } from '../workers/request-stops.ts';
 import { milliseconds } from '../milliseconds.ts';
 
-/** A job about which GitHub is to be asked, with what is known of its entity now. */
+/** A job to look up at GitHub, with what is known of its entity now. */
 export interface JobToLookUp {
   readonly jobId: number;
   readonly runId: number;
   readonly runAttempt: number;
   readonly repoId: number;
-  /** As a delivery last told it; the repository may have another name by now. */
+  /** As the last delivery named it; the repository may have another name by now. */
   readonly repoFullName: string;
   readonly entityId: number;
   readonly entityType: EntityType;
@@ -23,58 +23,53 @@ export interface JobToLookUp {
   readonly status: Status;
   readonly revision: number;
   readonly wantsWorker: boolean;
-  /** The worker that is bound to it is alive, and its runner has not ended. */
+  /** Its bound worker is live, and the runner has not ended. */
   readonly hasWorker: boolean;
-  /**
-   * GitHub called it queued when it was asked before, long enough ago; the same for not knowing it.
-   */
+  /** GitHub called it queued, long enough ago; `wasGone`: GitHub did not know it. */
   readonly wasQueued: boolean;
-  /** GitHub has answered for it before; what it is called may be a delivery's word. */
+  /** GitHub has answered for it before; its name may come from a delivery. */
   readonly wasLookedUp: boolean;
   readonly wasGone: boolean;
-  /** Its time has come; otherwise an unexplained end is the reason. */
+  /** It is due; otherwise an unexplained end is the reason. */
   readonly isDue: boolean;
 }
 
 export interface LookUpQuery {
-  /** At most so many jobs whose time has come, those due longest first. */
+  /** The most jobs that are due, those due longest first. */
   readonly batch: number;
-  /** So many of the oldest waiting jobs of a key with an unexplained end. */
+  /** The most jobs per key with an unexplained end, the oldest first. */
   readonly perKey: number;
-  /**
-   * A second answer counts as one only if it comes so much later than the first, in milliseconds.
-   */
+  /** How long after the first answer a second one counts, in milliseconds. */
   readonly secondLookMs: number;
   /** The Apps that are configured here. */
   readonly appIds: readonly number[];
 }
 
 /**
- * A worker's unexplained end, or its stop without a job; and those waiting jobs of its key that it
- * may have run, or that wait no more. An answer counts if it is younger than the row's last change:
- * that is PostgreSQL's own time, while the end is the node's. The row of a worker that is being
- * stopped goes on changing.
+ * An unexplained end of a worker, or its stop without a job, and the waiting jobs of its key that
+ * it may have run or that have ended. A look-up's answer counts if it is younger than the row's
+ * last change. That is PostgreSQL's time; the end is the node's. A stopping worker's row keeps
+ * changing.
  */
 const unexplainedEnds = sql`
   unexplained_until is not null and unexplained_until > now() and assigned_at is null`;
 const toldAt = sql`case when stopping_at is null then updated_at else stopping_at - ${WORD_OF_GITHUB} end`;
 /**
- * Only jobs from before that come into question: one that came after a worker's stop was asked for
- * is none that the worker could have had.
+ * Only jobs from before: a job that came after the stop was requested could not go to the worker.
  */
 const cameUntil = sql`coalesce(stopping_at, 'infinity')`;
-/** GitHub can be asked about job `j` through `i`. */
+/** GitHub can be called about job `j` through `i`. */
 const mayAsk = sql`i.app_id is not null and not ${isLeftAlone({ appId: 'i.app_id', entityId: 'j.entity_id', repoId: 'j.repo_id' })}`;
 const isUnanswered = sql`(looked_up_at is null or looked_up_at < ends.told_at)`;
 
 /**
- * The jobs that GitHub is to be asked about now: those that are due, and the oldest that an
- * unexplained end may have run.
+ * The jobs to look up now: those that are due, and the oldest that a worker with an unexplained end
+ * may have run.
  */
 export async function findJobsToLookUp(db: Kysely<Database>, { batch, perKey, secondLookMs, appIds }: LookUpQuery): Promise<JobToLookUp[]> {
   const { rows } = await sql<JobToLookUp>`
     with due as (
-      -- Left out here and not below: those about which nobody can be asked would fill the batch.
+      -- Left out here and not below: jobs without a usable App would fill the batch.
       select j.job_id from jobs j ${installationToday('j', appIds)}
       where j.lookup_due_at <= now() and ${mayAsk} order by j.lookup_due_at, j.job_id limit ${batch}
     ), doubted as (
@@ -104,21 +99,21 @@ export async function findJobsToLookUp(db: Kysely<Database>, { batch, perKey, se
   return rows;
 }
 
-/** A worker that, as far as GitHub says, had none of the jobs that wait. */
+/** A worker that ran none of the waiting jobs, according to GitHub. */
 export interface JoblessEnd {
   readonly podName: string;
   readonly pool: string;
-  /** We stopped it, or are about to; the others ended well by themselves. */
+  /** We stopped it, or are stopping it; the others ended well by themselves. */
   readonly isStopped: boolean;
 }
 
 /**
- * Ends the grace of unexplained ends once GitHub has said that they ran none of their key's oldest
- * waiting jobs: these are still queued, and need workers of their own. A stopped worker's grace is
- * also over when none of those jobs still waits. GitHub must say twice that it does not know a job.
- * Takes the workers of one entity in one pool only, so that what else its transaction locks for
- * them is never locked in another order. Returns them, and wakes the matcher; none: no more are
- * left, or they have changed meanwhile.
+ * Ends the grace of unexplained ends when GitHub has said that they ran none of their key's oldest
+ * waiting jobs. These are still queued and need other workers. A stopped worker's grace also ends
+ * when none of those jobs waits. GitHub must say twice that it does not know a job.
+ *
+ * Takes workers of one entity in one pool only, so that its transaction always locks in one order.
+ * Returns them and wakes the matcher; none: no more are left, or they have changed.
  */
 export async function endAnsweredGraces(trx: Transaction<Database>, perKey: number): Promise<JoblessEnd[]> {
   const { rows } = await sql<JoblessEnd>`

@@ -12,9 +12,9 @@ export interface StoredJob {
   readonly before: Status | null;
   /** The row was inserted or updated; false also where no row was wanted. */
   readonly changed: boolean;
-  /** The worker of ours that runs it, in the job's scope. */
+  /** Our worker that runs it, in the job's scope. */
   readonly worker: string | null;
-  /** That worker does not know yet that it is assigned. */
+  /** That worker's row is not assigned yet. */
   readonly isUnbound: boolean;
   /** Its entity's login is pinned to another entity, so that no pool serves it. */
   readonly isRefused: boolean;
@@ -22,17 +22,16 @@ export interface StoredJob {
   readonly isMisused: boolean;
 }
 
-// pending -> running -> completed | failed: this statement moves forward only. Only a look-up
-// brings a failed job back to pending. `e` is the row, `excluded` what GitHub says now. Each column
-// ends the same in any order of the statements: where two contradict each other, a comparison
-// decides and not their arrival.
+// pending -> running -> completed | failed: this statement moves forward only. Only a look-up takes
+// a failed job back to pending. `e` is the row, `excluded` GitHub's statement. The order of
+// statements changes no column: where two contradict each other, a comparison decides.
 const ended = hasEnded('e');
 const isEnd = `excluded.status = 'completed'`;
-// The end names the runner for good; before it, the later start does.
+// The statement of the end decides the runner; before it, the later start does.
 const isNewerRun = `(${isEnd} or (excluded.started_at, excluded.runner_name collate "C")
   > (coalesce(e.started_at, '-infinity'), coalesce(e.runner_name, '') collate "C"))`;
 const isNewRunner = `(excluded.runner_name is not null and (e.runner_name is null or (not ${ended} and ${isNewerRun})))`;
-// A job ends once: of two ends that GitHub states, the earlier one is it.
+// A job ends once: the earlier of two stated ends counts.
 const isEarlierEnd = `(e.status = 'completed' and ${isEnd} and (excluded.completed_at, coalesce(excluded.conclusion, '') collate "C")
   < (e.completed_at, coalesce(e.conclusion, '') collate "C"))`;
 // A repeated in_progress is old news; without this it would take back a demand that GitHub itself
@@ -49,7 +48,7 @@ const isMoved = `(e.wants_worker and not ${clearsDemand} and excluded.pools_vers
 type Moves = Readonly<Record<string, string>>;
 
 const filledIn = (column: string): string => `coalesce(e.${column}, excluded.${column})`;
-/** What belongs to the runner comes and goes with its name; the same runner's may be filled in. */
+/** Columns of the runner change with its name; the same runner's may be filled in. */
 const ofRunner = (column: string): string =>
   `case when ${isNewRunner} then excluded.${column}
     when excluded.runner_name = e.runner_name then ${filledIn(column)} else e.${column} end`;
@@ -58,7 +57,7 @@ const ofEnd = (column: string): string =>
 const ofPlace = (column: string): string => `case when ${isMoved} then excluded.${column} else e.${column} end`;
 const whileDemanded = (column: string): string => `case when not ${clearsDemand} then e.${column} end`;
 
-// Each column that GitHub's statements can move, and to what.
+// Each column that a statement can change, and its new value.
 const placement: Moves = {
   k8s_pool: ofPlace('k8s_pool'),
   k8s_image: ofPlace('k8s_image'),
@@ -67,13 +66,13 @@ const placement: Moves = {
 };
 const demand: Moves = {
   wants_worker: `e.wants_worker and not ${clearsDemand}`,
-  // Whatever was to be looked up is answered.
+  // Any look-up that was due is answered.
   lookup_due_at: whileDemanded('lookup_due_at'),
   seen_queued_at: whileDemanded('seen_queued_at'),
 };
 const history: Moves = {
   status: `case when ${ended} then e.status else greatest(e.status, excluded.status) end`,
-  // Where two Apps tell of one job, the first of them by its id is asked for its runners.
+  // If two Apps state one job, the App with the lower id is used for its runners.
   app_id: `least(e.app_id, excluded.app_id)`,
   installation_id: `case when excluded.app_id < e.app_id or (excluded.app_id = e.app_id and e.installation_id = 0)
     then excluded.installation_id else e.installation_id end`,
@@ -101,16 +100,13 @@ const isChanged = `(${isMoved} or (${clearsDemand} and (e.wants_worker or e.look
   or (${currentHistory}) is distinct from (${Object.values(history).join(', ')}))`;
 
 /**
- * Before the job of an old delivery is demand, GitHub is asked; its one answer suffices, for the
- * delivery is the first sighting. What the reconciler finds has no delivery: GitHub has just said
- * it.
+ * The job of an old delivery becomes demand after a look-up. One answer is enough, because the
+ * delivery is the first sighting. The reconciler's findings have no delivery: GitHub has just
+ * stated them.
  */
 const isOld = `(status = 'pending' and delivery_guid is not null and queued_at < now() - interval '${OLD_AFTER_MS} milliseconds') is true`;
 
-/**
- * A job without a row gets one. `placed` has what is stated of the jobs and where each belongs;
- * what a known job gets follows.
- */
+/** A job without a row gets one. `placed` has the statements of the jobs and their pools. */
 const insertingJobs = (placed: string): string => `
       insert into jobs as e (job_id, status, wants_worker, entity_id, entity_name, entity_type, repo_id, repo_full_name, app_id,
         installation_id, job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version, run_id, run_attempt, job_name, workflow_name,
@@ -123,26 +119,25 @@ const insertingJobs = (placed: string): string => `
       from ${placed}
       on conflict (job_id) do`;
 
-// Anybody may give a runner of their own one of our names: the runner's id decides where both know
-// it. A worker is told its runner's id before its pod is made, so that one without an id whose pod
-// was never seen has no runner that could work. Only an adopted one has no id for good.
+// Any user may give a runner one of our names, so the runner's id decides where both are known. A
+// worker gets its runner's id before its pod is made: without an id and a pod it has no runner.
+// Only an adopted worker never has an id.
 const isItsRunner = `case when runner_id is null then status <> 'pending' or pod_uid is not null else runner_id = coalesce(stated.runner_id, runner_id) end`;
 
 /**
- * The one statement that writes what GitHub says of jobs: a row is inserted, moved forward, filled
- * in, or left alone. Saying the same again changes nothing, `updated_at` included, and the order of
- * what is said makes no difference.
+ * The one statement that writes what GitHub states of jobs: it inserts a row, moves it forward,
+ * fills it in, or leaves it. A repeated statement changes nothing, not even `updated_at`, and the
+ * order of statements makes no difference.
  *
- * `jobs` holds each job once, sorted by id: rows are locked in that order by everybody, after any
- * login that is pinned and before any worker. Only the INSERT locks any, one after the other;
- * locking those that exist beforehand would be a second order, and deadlocks. Workers are only read
- * here.
+ * `jobs` holds each job once, sorted by id. All transactions lock jobs in that order, after pinned
+ * logins and before workers. Only the INSERT locks them, one after the other: to lock existing rows
+ * before would be a second order, and deadlock. Workers are only read here.
  *
- * These are the statement's queries, as text that is put together once; the last, `stored`, has a
- * row for each job: (job_id, before, changed, worker, is_unbound, is_refused, is_misused). A row
- * that came into being since the statement began is not among those read, yet it was there before.
- * What exists is looked up row by row (`limit 1` keeps it so): a plan that is made once must be
- * right for tables of any size.
+ * These are the statement's queries, as text composed once. The last, `stored`, has a row for each
+ * job: (job_id, before, changed, worker, is_unbound, is_refused, is_misused). A row that was
+ * inserted since the statement began is not among those read, but it was there before. Existing
+ * rows are looked up one by one (`limit 1` ensures it): a plan made once must be right for tables
+ * of any size.
  */
 export const STORING_JOBS = `
     stated as (
@@ -196,11 +191,10 @@ export const jobParameters = (jobs: readonly JobToStore[], poolsVersion: number)
 ];
 
 /**
- * The statement's short form, for one job of which nothing is known: for the many expressions on
- * what becomes of a known job PostgreSQL pays with every run, used or not, and a job that somebody
- * waits for is most often new and comes alone. A job that has a row, or does not fulfil the
- * `condition` on `stated`, is left alone; then the query `written` has no row. The job has a pool,
- * an installation, and no runner.
+ * The short form of the statement, for one unknown job. PostgreSQL pays for the expressions about
+ * known jobs at every run, and a job for which a person waits is mostly new and alone. A job that
+ * has a row, or fails the `condition` on `stated`, is left alone; then the query `written` has no
+ * row. The job has a pool, an installation, and no runner.
  */
 export const storingNewJob = (condition: string): string => `
     placed as (
@@ -215,7 +209,7 @@ export const storingNewJob = (condition: string): string => `
 /** How many parameters the short form has, from $1 on. */
 export const NEW_JOB_PARAMETERS = Object.keys(STATED_COLUMNS).length + 1;
 
-/** The values of those. */
+/** The values of these parameters. */
 export const newJobParameters = (job: JobToStore, poolsVersion: number): unknown[] => [
   ...parametersOf(STATED_COLUMNS, statedColumns(job)),
   poolsVersion,
@@ -225,7 +219,7 @@ const STORE_JOBS = preparedText(`with ${STORING_JOBS}
     select job_id as "jobId", before, changed, worker, is_unbound as "isUnbound", is_refused as "isRefused", is_misused as "isMisused"
     from stored`);
 
-/** Stores what GitHub says of jobs, and nothing else. */
+/** Stores statements of jobs, and nothing else. */
 export async function storeJobs(trx: Transaction<Database>, jobs: readonly JobToStore[], poolsVersion: number): Promise<StoredJob[]> {
   const { rows } = await trx.executeQuery<StoredJob>(CompiledQuery.raw(STORE_JOBS, jobParameters(jobs, poolsVersion)));
   return rows;

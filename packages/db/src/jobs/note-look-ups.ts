@@ -6,10 +6,7 @@ import { hasLiveRunner, isUnended } from './job-states.ts';
 import type { Database, Status } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
-/**
- * What GitHub's answer for a job came to; `revision` and `status` are those of the row that was
- * judged.
- */
+/** The result of GitHub's answer for a job; `revision` and `status` are those of the judged row. */
 export interface LookUpNote {
   readonly jobId: number;
   readonly status: Status;
@@ -17,26 +14,26 @@ export interface LookUpNote {
   readonly verdict: JobVerdict;
 }
 
-/** When jobs are looked up again, in milliseconds. */
+/** When to look jobs up again, in milliseconds. */
 export interface NextLooks {
-  /** A second answer counts as one only if it comes so much later than the first. */
+  /** How long after the first answer a second one counts. */
   readonly secondLookMs: number;
-  /** The longest time between two looks at a job that is held back. */
+  /** The longest time between two look-ups of a job that is held back. */
   readonly longestLookMs: number;
 }
 
 /**
- * A job that waits and is no demand yet, and that GitHub holds back: its API may lag behind the
- * delivery, which will not come again. It stays due, each look as far from the last as the row is
- * old, and what the delivery said still counts as the first sighting.
+ * A job that waits, is no demand yet, and is held back by GitHub: the API may lag behind the
+ * delivery, which will not come again. It stays due; the time to the next look-up is the age of the
+ * row. The delivery still counts as the first sighting.
  */
 const isHeldBack = sql`(l.kind = 'answered' and j.status = 'pending' and not j.wants_worker)`;
 const isRevived = sql`(l.kind = 'requeued' and j.status = 'failed')`;
 
 /**
- * Writes down that GitHub has answered for these jobs, and what follows from it apart from what a
- * delivery would say: a first sighting, a demand that is back, an end. A row that has moved on
- * since it was read is left alone. Returns the ids of the rows that were written.
+ * Stores that GitHub has answered for these jobs, and what a delivery would not say: a first
+ * sighting, demand that is back, an end. Leaves a row alone that changed since it was read. Returns
+ * the ids of the changed rows.
  */
 export async function noteLookUps(trx: Transaction<Database>, notes: readonly LookUpNote[], looks: NextLooks): Promise<Set<number>> {
   const { secondLookMs, longestLookMs } = looks;
@@ -63,7 +60,7 @@ export async function noteLookUps(trx: Transaction<Database>, notes: readonly Lo
           greatest(${milliseconds(secondLookMs)}, now() - j.created_at)) end,
       seen_queued_at = case when l.kind = 'queued' then coalesce(j.seen_queued_at, now()) when ${isHeldBack} then j.seen_queued_at end,
       seen_gone_at = case when l.kind = 'gone' then coalesce(j.seen_gone_at, now()) end,
-      -- That we failed it was wrong: it begins anew, and its row says that it waits.
+      -- We were wrong to fail it: it begins anew, as its row says.
       status = case when l.kind = 'failed' then 'failed' when ${isRevived} then 'pending' else j.status end,
       misjudged = j.misjudged or ${isRevived},
       conclusion = case when l.kind = 'failed' then coalesce(j.conclusion, l.conclusion) when not ${isRevived} then j.conclusion end,
@@ -79,8 +76,8 @@ export async function noteLookUps(trx: Transaction<Database>, notes: readonly Lo
 }
 
 /**
- * GitHub does not show the repository of these jobs: the event that says why nothing comes of them,
- * once a day for each job, however often GitHub is asked.
+ * GitHub does not show the repository of these jobs. Appends an event that says so, at most once a
+ * day for each job.
  */
 export async function noteHiddenRepository(db: Kysely<Database>, jobs: readonly JobToLookUp[]): Promise<void> {
   const rows = jobs.map((job) => ({
@@ -108,9 +105,9 @@ export async function noteHiddenRepository(db: Kysely<Database>, jobs: readonly 
 }
 
 /**
- * GitHub did not answer for these jobs: they are asked about again after `waitMs`, and others come
- * first meanwhile. Its silence begins with the first question since its last answer. Those about
- * which it has asked us to wait were not asked about: they stay due.
+ * GitHub did not answer for these jobs. Makes them due again after `waitMs`, so that others come
+ * first. GitHub's silence begins with the first question since its last answer. Jobs whose call had
+ * to wait stay due.
  */
 export async function postponeLookUps(db: Kysely<Database>, jobIds: readonly number[], waitMs: number): Promise<void> {
   await sql`
@@ -123,12 +120,12 @@ export async function postponeLookUps(db: Kysely<Database>, jobIds: readonly num
 }
 
 /**
- * GitHub was asked about a job (a row of `jobs`) and has not answered since: `unanswered_since`
- * says since when.
+ * GitHub was asked about a job (a row of `jobs`) and has not answered; `unanswered_since` says
+ * since when.
  */
 export const isUnanswered = sql`(unanswered_since is not null and (looked_up_at is null or looked_up_at < unanswered_since))`;
 
-/** Has jobs looked up as soon as may be. */
+/** Makes jobs due for a look-up now. */
 export async function askForLookUps(db: Kysely<Database>, jobIds: readonly number[]): Promise<void> {
   if (jobIds.length === 0) return;
   await sql`

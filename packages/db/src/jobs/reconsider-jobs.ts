@@ -10,11 +10,10 @@ import type { Database } from '../schema/tables.ts';
 const PAGE = 500;
 
 /**
- * Gives queued jobs another look after the pools have changed: those that wait in a pool go to
- * where they belong now, and those that no pool served, of the last `hours` and of which GitHub has
- * said nothing else, go through the one statement again, with an event each that says what came of
- * it. Returns how many have another pool now. Running it twice, or in two processes at once, does
- * no harm.
+ * Places queued jobs again after the pools have changed. Waiting jobs move to their new pool. Jobs
+ * of the last `hours` that no pool served, and of which GitHub has stated nothing else, go through
+ * the usual statement, with an event each. Returns how many have another pool now. Safe to run
+ * twice, or in two processes at once.
  */
 export async function reconsiderJobs(db: Kysely<Database>, pools: CurrentPools, hours: number): Promise<number> {
   return (await replaceWaitingJobs(db, pools)) + (await placeIgnoredJobs(db, pools, hours));
@@ -41,8 +40,7 @@ interface IgnoredEvent {
 }
 
 /**
- * Ids rise with time, so that a walk along the primary key takes the place of an index that every
- * event would have to pay for.
+ * Ids rise with time: a walk along the primary key saves an index that every event would pay for.
  */
 async function newestIdBefore(db: Kysely<Database>, hours: number): Promise<number> {
   const { rows } = await sql<{ id: number }>`
@@ -51,8 +49,8 @@ async function newestIdBefore(db: Kysely<Database>, hours: number): Promise<numb
 }
 
 /**
- * Queued jobs that were ignored and of which nothing else has been heard, newest first. A replay
- * says nothing, and a `queued` that comes late or again does not undo the job's beginning.
+ * Queued jobs that were ignored, without any later statement, newest first. A replay does not count
+ * as one, and a late or repeated `queued` does not undo the job's beginning.
  */
 async function findIgnoredJobs(db: Kysely<Database>, after: number, before: number): Promise<readonly IgnoredEvent[]> {
   const { rows } = await sql<IgnoredEvent>`
@@ -78,7 +76,7 @@ async function recordPlaced(db: Kysely<Database>, events: readonly IgnoredEvent[
   const findings = placed.map(({ job, appId, guid, payload }) => ({
     event: 'workflow_job.queued',
     statement: Object.assign({ appId, deliveryGuid: guid }, job),
-    // It was stored before, and was repaired then if it had to be.
+    // It was stored before, and repaired then if needed.
     payload: JSON.stringify(payload),
     payloadRepaired: false,
   }));

@@ -6,21 +6,21 @@ import type { CurrentPools } from '../pools/pools-documents.ts';
 import { recordJobs } from './record-jobs.ts';
 import type { Database } from '../schema/tables.ts';
 
-/** Something that the reconciler learned of a job without a delivery. */
+/** What the reconciler learned of a job without a delivery. */
 export interface Finding {
   /** The event that is appended if it was news. */
   readonly event: string;
   readonly statement: DeliveredStatement;
-  /** What was learned, JSON text. */
+  /** JSON text. */
   readonly payload: string;
   /** Characters that cannot be stored were replaced in it. */
   readonly payloadRepaired: boolean;
 }
 
 /**
- * Puts findings through the statement that writes deliveries' jobs too, binds the workers that run
- * them, and appends an event for each that changed something. At most one finding per job. Returns
- * what became of each job, by its id.
+ * Stores findings with the statement that also stores deliveries' jobs, binds the workers that run
+ * them, and appends an event for each change. At most one finding per job. Returns the result of
+ * each job, by its id.
  */
 export async function recordFindings(
   trx: Transaction<Database>,

@@ -10,8 +10,8 @@ import { decideOn } from './stated-columns.ts';
 import type { Database } from '../schema/tables.ts';
 
 /**
- * Stores what GitHub says of any number of jobs, from deliveries or from a look-up, and binds the
- * workers that run them. Returns what became of each job, by its id.
+ * Stores statements of jobs, from deliveries or a look-up, and binds the workers that run them.
+ * Returns the result of each job, by its id.
  */
 export async function recordJobs(
   trx: Transaction<Database>,
@@ -33,7 +33,7 @@ export async function bindRunners(
 ): Promise<void> {
   const found = [...stored].filter(([, { result }]) => isFound(result)).map(([jobId]) => jobId);
   if (found.length > 0) {
-    // What was said of such a job before had no row to go to.
+    // Earlier statements of such a job had no row.
     const known = statements.filter(({ jobId }) => found.includes(jobId));
     for (const [jobId, { workers }] of await storeAll(trx, [...known, ...(await findEarlierStatements(trx, found))], pools)) {
       stored.get(jobId)?.workers.push(...workers);
@@ -45,12 +45,12 @@ export async function bindRunners(
   );
 }
 
-/** The job fits no pool and has a row all the same, since now: it was seen on a worker of ours. */
+/** The job fits no pool and has just got a row: it was seen on one of our workers. */
 const isFound = ({ before, changed, place }: JobResult): boolean => before === undefined && changed && 'ignored' in place;
 
 interface Stored {
   readonly result: JobResult;
-  /** Those of ours that run the job and do not know it yet. */
+  /** Our workers that run the job and are not assigned yet. */
   readonly workers: string[];
 }
 
@@ -68,7 +68,7 @@ async function storeAll(trx: Transaction<Database>, statements: readonly Deliver
   return all;
 }
 
-/** Adds what one statement came to for a job; of several the first knows what was there before. */
+/** Adds the result of one statement for a job; the first of several knows the former status. */
 export function addStored(all: StoredJobs, jobId: number, row: StoredJob | undefined, place: JobResult['place']): void {
   const earlier = all.get(jobId);
   const before = earlier === undefined ? (row?.before ?? undefined) : earlier.result.before;

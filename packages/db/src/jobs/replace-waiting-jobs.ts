@@ -10,10 +10,9 @@ import type { Database, EntityType } from '../schema/tables.ts';
 const PAGE = 500;
 
 /**
- * Moves jobs that wait under an older pools document to where they belong under this one, through
- * the one statement that writes jobs: it moves none that has begun meanwhile, and none that a newer
- * document has placed. Each move has an event that says from where to where. Returns how many
- * moved.
+ * Moves jobs that wait under an older pools document to their place under this one, with the usual
+ * statement. Leaves jobs that have begun, and jobs that a newer document has placed. Each move has
+ * an event with both places. Returns how many moved.
  */
 export async function replaceWaitingJobs(db: Kysely<Database>, { document, version }: CurrentPools): Promise<number> {
   let after: Cursor = { demandKey: 0, createdAt: '-infinity', jobId: 0 };
@@ -64,7 +63,7 @@ const eventOf = ({ facts, from, place }: Move, poolsVersion: number): EventToApp
 
 const placeOf = ({ pool, scopeRepoId }: PlacedJob) => ({ pool, scopeRepoId });
 
-/** Nothing is said of the job but that it is queued, as its row does. */
+/** The statement says only that the job is queued, as its row does. */
 const UNSAID = {
   status: 'pending',
   conclusion: null,
@@ -78,7 +77,8 @@ const UNSAID = {
 } as const;
 
 /**
- * A place in the index of waiting jobs; the instant as PostgreSQL writes it, for ours are coarser.
+ * A place in the index of waiting jobs; the instant as PostgreSQL writes it, because a Date is
+ * coarser.
  */
 interface Cursor {
   demandKey: number;

@@ -20,7 +20,7 @@ export interface RepositoryToLookAt {
   readonly installationId: number;
 }
 
-/** What one look at a repository leaves to the next; empty before the first. */
+/** What one listing of a repository's runs leaves to the next; empty before the first. */
 export interface SeenOfRepository {
   /** The version of the pools document that the jobs were compared with. */
   readonly pools?: number;
@@ -40,43 +40,43 @@ export interface SeenRun {
   readonly id: number;
   /** Of all pages of its jobs; none if they were not read yet. */
   readonly etags: readonly string[];
-  /** How many looks in a row have found no change. */
+  /** How many listings in a row have found no change. */
   readonly unchanged: number;
 }
 
-/** When a repository is looked at, in milliseconds. */
+/** When to list a repository's runs, in milliseconds. */
 export interface RepositoryTurns {
-  /** The time between two looks at an active one. */
+  /** The time between two listings of an active one. */
   readonly everyMs: number;
-  /** For how long one counts as active after its last job, run or push; after that it rests. */
+  /** How long it counts as active after its last job, run or push; after that it rests. */
   readonly activeMs: number;
 }
 
 /**
- * How many times longer the turns of a resting repository are: six hours instead of five minutes.
- * GitHub's ETags hold for one token, which lasts an hour, so such a look costs a call for each list
- * of runs: 83 calls an hour for a hundred repositories.
+ * How many times longer a resting repository waits: six hours instead of five minutes. GitHub's
+ * ETags hold for one token, which lasts an hour, so each listing costs a call per list of runs: 83
+ * calls an hour for a hundred repositories.
  */
 const RESTING_TURNS = 72;
 
-/** How far away the next turn of the row `known` is. */
+/** The time until the row `known` is due. */
 const untilNextTurn = ({ everyMs, activeMs }: RepositoryTurns, isActive = false) => sql`
   ${milliseconds(everyMs)} * case when ${isActive}::boolean or known.active_at > now() - ${milliseconds(activeMs)} then 1
     else ${RESTING_TURNS} end`;
 
 /**
- * For how much longer than the last time jobs are looked through: a transaction may commit so much
- * later than it began.
+ * How much further back than the last time jobs are read: a transaction may commit this much later
+ * than it began.
  */
 const MARGIN = sql`interval '5 minutes'`;
 
 const isNamedLater = sql`(excluded.named_at > coalesce(known.named_at, known.active_at))`;
 
 /**
- * Notes the repositories of jobs that have come since this was last done, at most those of the last
- * `activeMs`. A new one is due `everyMs` after its newest job: until then its deliveries are being
- * heard. Its name and owner are told by the job that GitHub has queued last, so that an old job
- * which is heard of now brings none of before back. Returns how many are news.
+ * Notes the repositories of jobs that have come since the last call, at most of the last
+ * `activeMs`. A new one is due `everyMs` after its newest job: until then its deliveries arrive.
+ * Its name and owner come from the job that GitHub queued last, so that an old job brings no old
+ * name back. Returns how many changed.
  */
 export async function noteActiveRepositories(db: Kysely<Database>, { activeMs, everyMs }: RepositoryTurns): Promise<number> {
   const { rows } = await sql`
@@ -99,8 +99,8 @@ export async function noteActiveRepositories(db: Kysely<Database>, { activeMs, e
 }
 
 /**
- * Forgets repositories that had no run for a week and whose entity has lost the App: its listings
- * no longer name them.
+ * Forgets repositories without a run for a week whose entity has lost the App: its listings no
+ * longer name them.
  */
 export async function forgetRepositories(db: Kysely<Database>): Promise<void> {
   await sql`
@@ -109,9 +109,8 @@ export async function forgetRepositories(db: Kysely<Database>): Promise<void> {
 }
 
 /**
- * The repositories that are due, longest first: the active ones, or those that rest. Leaves out
- * entities on which none of these Apps may be used, and repositories where GitHub refused us
- * lately.
+ * The due repositories, longest first: the active ones, or the resting ones. Leaves out entities on
+ * which none of these Apps may be used, and repositories where GitHub refused us lately.
  */
 export async function findDueRepositories(
   db: Kysely<Database>,
@@ -138,7 +137,7 @@ const installationColumns = sql`
   entity.entity_id as "entityId", entity.entity_type as "entityType", entity.login, entity.app_id as "appId",
   entity.installation_id as "installationId"`;
 
-/** Whom an entity's App speaks for. */
+/** The installation of an entity's App. */
 export type InstallationToAsk = Omit<RepositoryToLookAt, 'repoId' | 'fullName' | 'seenBefore'>;
 
 /**
@@ -157,7 +156,7 @@ export async function findInstallationByLogin(
   return rows[0];
 }
 
-/** What was found out about a repository by looking at it. */
+/** The result of listing a repository's runs. */
 export interface RepositoryLook {
   readonly repoId: number;
   readonly entityId: number;
@@ -165,12 +164,12 @@ export interface RepositoryLook {
   readonly fullName: string | null;
   /** It has runs that are not over. */
   readonly isActive: boolean;
-  /** False: some of its lists could not be asked for, so that it is due again soon. */
+  /** False: some of its lists failed, so it is due again soon. */
   readonly isSeenInFull: boolean;
   readonly seen: SeenOfRepository;
 }
 
-/** Notes that a repository was looked at, and when its next turn is. */
+/** Stores the result of a listing, and when the next one is due. */
 export async function noteRepositoryLook(db: Kysely<Database>, look: RepositoryLook, turns: RepositoryTurns): Promise<void> {
   const { repoId, entityId, appId, fullName, isActive, isSeenInFull, seen } = look;
   await sql`
@@ -185,8 +184,8 @@ export async function noteRepositoryLook(db: Kysely<Database>, look: RepositoryL
 }
 
 /**
- * GitHub did not tell about a repository: others have their turn first. One that rests does not
- * lose its turn by an outage, and none by a wait that GitHub has asked for.
+ * GitHub did not answer for a repository: others come first. A wait that GitHub asked for does not
+ * postpone it.
  */
 export async function postponeRepository(db: Kysely<Database>, repoId: number, { everyMs }: RepositoryTurns): Promise<void> {
   await sql`

@@ -4,8 +4,8 @@ import { type IgnoredJob, type PlacedJob, placeJob, poolsClosedTo, poolsNaming }
 import { admittingLogin, type PoolsDocument } from '@paddock/domain/pools/pools-document';
 
 /**
- * A job's folded facts and its pool; without a pool it is stored only if it has a row already or
- * runs on a worker of ours.
+ * A job's folded facts and its pool. Without a pool it is stored only if it has a row or runs on
+ * one of our workers.
  */
 export interface JobToStore {
   readonly facts: DeliveredStatement;
@@ -37,7 +37,7 @@ export const jobToStore = (document: PoolsDocument, facts: DeliveredStatement, d
     ? { facts, place: undefined, byLogin: undefined }
     : { facts, place: decision, byLogin: admittingLogin(document, facts.entity, decision) };
 
-/** What is stated of a job, as the statements that store jobs are given it. */
+/** The stated columns of a job, as parameters of the statements that store jobs. */
 export const STATED_COLUMNS = {
   job_id: 'bigint',
   status: 'status_enum',

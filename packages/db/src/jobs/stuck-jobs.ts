@@ -5,7 +5,7 @@ import { milliseconds } from '../milliseconds.ts';
 import { LIVE } from '../workers/worker-states.ts';
 import { hasLiveRunner, isUnended } from './job-states.ts';
 
-/** Why a job is in doubt. The first two are stuck; the others are only looked up. */
+/** Why a job is in doubt. The first two are stuck; the others only need a look-up. */
 export type Doubt = 'unserved' | 'worker_ended' | 'worker_idle' | 'held_back' | 'elsewhere';
 
 export interface DoubtfulJob {
@@ -13,27 +13,24 @@ export interface DoubtfulJob {
   readonly status: Status;
   readonly revision: number;
   readonly doubt: Doubt;
-  /**
-   * It was recovered as often as it may be, GitHub could not be asked for long, and it cannot run
-   * any more.
-   */
+  /** It has used up its recoveries, GitHub has been silent for long, and it cannot run. */
   readonly isLost: boolean;
 }
 
 export interface DoubtRules {
   /**
-   * How long a job may wait without a reason, and run without its worker, before it is stuck, in
+   * How long a job may wait without a reason, or run without its worker, before it is stuck, in
    * milliseconds.
    */
   readonly stuckAfterMs: number;
-  /** The first look at a job that is held back, and the longest time between two. */
+  /** The first look-up of a job that is held back, and the longest time between two. */
   readonly firstLookMs: number;
   readonly longestLookMs: number;
   /** After so many recoveries a job may fail. */
   readonly limit: number;
   /**
-   * For how long GitHub must have been silent about it by then, counted from the first question
-   * that it did not answer.
+   * How long GitHub must have been silent about it by then, counted from the first unanswered
+   * question.
    */
   readonly silenceMs: number;
   /** How long GitHub keeps a job in its queue. */
@@ -42,10 +39,10 @@ export interface DoubtRules {
 }
 
 /**
- * Jobs in doubt, the oldest first: those that wait although nothing holds their key back and no
- * worker of it is alive; those whose worker has ended, or its runner; those beside an idle worker;
- * and from time to time those that are held back or run elsewhere, since their end may have got
- * lost. Looks at a held back job are as far apart as the job was old at the last one.
+ * Jobs in doubt, the oldest first: waiting jobs whose key is not held back and has no live worker;
+ * jobs whose worker or its runner has ended; waiting jobs with an idle worker; and at times held
+ * back jobs and those that run elsewhere, because their end may be lost. A held back job's next
+ * look-up is as far away as the job was old at the last one.
  */
 export async function findDoubtfulJobs(db: Kysely<Database>, rules: DoubtRules): Promise<DoubtfulJob[]> {
   const { stuckAfterMs, firstLookMs, longestLookMs, limit, silenceMs, queuedAtMostMs, batch } = rules;
@@ -66,7 +63,7 @@ export async function findDoubtfulJobs(db: Kysely<Database>, rules: DoubtRules):
       ) s using (demand_key)
       full join demand_keys k using (demand_key)
     ), left_jobs as materialized (
-      -- Few: only for these a worker is looked for among all that have ended.
+      -- Few: only for these the statement reads ended workers.
       select job_id, k8s_pod, created_at from jobs j
       where status = 'running' and not wants_worker and not ${wasRecoveredLately}
         and k8s_pod not in (select pod_name from workers where ${LIVE} and runner_ended_at is null)
@@ -107,8 +104,8 @@ export async function findDoubtfulJobs(db: Kysely<Database>, rules: DoubtRules):
 }
 
 /**
- * Asks for the jobs to be looked up at GitHub and wakes the matcher; for those that are stuck the
- * recovery is counted. Returns their ids.
+ * Makes the jobs due for a look-up and wakes the matcher; counts the recovery of stuck ones.
+ * Returns their ids.
  */
 export async function recoverJobs(db: Kysely<Database>, jobs: readonly DoubtfulJob[]): Promise<number[]> {
   if (jobs.length === 0) return [];
@@ -124,8 +121,8 @@ export async function recoverJobs(db: Kysely<Database>, jobs: readonly DoubtfulJ
 }
 
 /**
- * Fails jobs that are lost. GitHub is still to be asked: should it know better, that is counted as
- * misjudged. Returns their ids.
+ * Fails lost jobs. A look-up follows: if GitHub knows better, the job counts as misjudged. Returns
+ * their ids.
  */
 export async function failLostJobs(db: Kysely<Database>, jobs: readonly DoubtfulJob[], message: string): Promise<number[]> {
   if (jobs.length === 0) return [];

@@ -5,7 +5,7 @@ import { isLeftAlone } from '../breakers/refusals.ts';
 import type { Database } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
-/** An installation whose repositories are to be listed. */
+/** An installation whose repositories need listing. */
 export interface UnlistedInstallation extends InstallationToAsk {
   /** It has changed since its last listing: created, unsuspended, given repositories. */
   readonly hasChanged: boolean;
@@ -14,8 +14,8 @@ export interface UnlistedInstallation extends InstallationToAsk {
 }
 
 /**
- * Installations where GitHub did not refuse us lately and that changed since their repositories
- * were last listed, or for which that was too long ago; changed ones first.
+ * Installations that changed since their repositories were last listed, or were listed too long
+ * ago; changed ones first. Leaves out those where GitHub refused us lately.
  */
 export async function findUnlistedInstallations(
   db: Kysely<Database>,
@@ -41,10 +41,9 @@ export interface ListedRepository {
 }
 
 /**
- * Notes the repositories of an installation's listing. One that was pushed to counts as active
- * since then, and a new one is looked at soon. A resting one that is not listed is forgotten. After
- * a change of the installation, those that are new or were pushed to in the last `activeMs` are due
- * at once.
+ * Stores the repositories of an installation's listing. One that was pushed to counts as active
+ * since then, and a new one is due soon. A resting one that is not listed is forgotten. After a
+ * change of the installation, new ones and those pushed to in the last `activeMs` are due at once.
  */
 export async function noteListedRepositories(
   db: Kysely<Database>,

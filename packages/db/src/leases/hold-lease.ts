@@ -10,14 +10,14 @@ export interface HoldLeaseOptions {
   holder: string;
   leaseMs: number;
   renewMs: number;
-  /** Told of statements that failed; the lease is then tried again. */
+  /** Receives failed statements; the lease is then tried again. */
   onError: (error: unknown) => void;
 }
 
 /**
- * Runs `work` whenever this process holds the lease, until `signal` aborts. The signal given to
- * `work` also aborts when the lease could not be renewed in time, whether PostgreSQL answers or
- * not; work that ends by itself gives the lease back and is taken up again.
+ * Runs `work` while this process holds the lease, until `signal` aborts. The signal of `work` also
+ * aborts when the lease was not renewed in time, even if PostgreSQL is silent. Work that ends by
+ * itself gives the lease back and starts again.
  */
 export async function holdLease(
   options: HoldLeaseOptions,
@@ -61,9 +61,9 @@ interface LeaseTerm {
 }
 
 /**
- * How long we may believe to hold a lease: less than its row says, and by a timer, so that no
- * statement which is never answered prolongs it. Monotonic: a step of the wall clock must neither
- * prolong nor end it.
+ * How long this process may believe to hold a lease: shorter than its row says, and by a timer, so
+ * that an unanswered statement does not prolong it. Monotonic: a step of the wall clock neither
+ * prolongs nor ends it.
  */
 function leaseTerm(name: string, termMs: number, askedAt: number): LeaseTerm {
   const lost = new AbortController();
@@ -86,10 +86,7 @@ function leaseTerm(name: string, termMs: number, askedAt: number): LeaseTerm {
   };
 }
 
-/**
- * After a renewal that failed the next one comes so much sooner: its connection may have been the
- * only thing that was broken.
- */
+/** How soon the next renewal follows a failed one: perhaps only its connection was broken. */
 const RETRIES_PER_RENEWAL = 4;
 
 async function keepRenewing(options: HoldLeaseOptions, fence: number, term: LeaseTerm, working: AbortSignal): Promise<void> {

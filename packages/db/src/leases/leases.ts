@@ -5,9 +5,8 @@ import { milliseconds } from '../milliseconds.ts';
 // A session lock would stay with a hung holder for hours; a lease row ends by itself.
 
 /**
- * Takes the lease if it is free or its holder's time is over. A holder that could not give its own
- * back, because PostgreSQL was away, takes it again at once. Returns the new fence, or undefined
- * while another holds it.
+ * Takes the lease if it is free or has expired. A holder that could not give its own back, because
+ * PostgreSQL was away, takes it again at once. Returns the new fence; undefined: another holds it.
  */
 export async function takeLease(db: Kysely<Database>, name: string, holder: string, leaseMs: number): Promise<number | undefined> {
   const { rows } = await sql<{ fence: number }>`
@@ -20,7 +19,7 @@ export async function takeLease(db: Kysely<Database>, name: string, holder: stri
   return rows[0]?.fence;
 }
 
-/** Prolongs a lease that is still ours. False: another has it now. */
+/** Prolongs a lease that this holder still has. False: another has it now. */
 export async function renewLease(db: Kysely<Database>, name: string, fence: number, leaseMs: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('leases')
@@ -32,8 +31,8 @@ export async function renewLease(db: Kysely<Database>, name: string, fence: numb
 }
 
 /**
- * Gives a lease back, so that the next holder need not wait for its end. The row stays: its fence
- * must not start again.
+ * Gives a lease back, so that the next holder need not wait. The row stays, because its fence must
+ * not start again.
  */
 export async function releaseLease(db: Kysely<Database>, name: string, fence: number): Promise<void> {
   await db

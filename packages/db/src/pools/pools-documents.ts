@@ -9,7 +9,7 @@ export interface CurrentPools {
 
 export interface PoolsDocumentToStore {
   readonly content: PoolsDocument;
-  /** Of the content; two documents of one digest say the same. */
+  /** Of the content; equal digests mean equal documents. */
   readonly digest: string;
   /** Who loaded it, for people. */
   readonly loadedBy: string;
@@ -22,13 +22,13 @@ export const DOCUMENT_IN_FORCE = sql.raw(`(select version, digest, content from 
 export const POOLS_IN_FORCE = sql`${DOCUMENT_IN_FORCE} document cross join jsonb_array_elements(document.content -> 'pools') p`;
 
 /**
- * Puts a pools document in force unless the one in force says the same. Returns the version in
- * force. Of several processes that start at once with the same document, one writes it. Logins that
- * are listed now are pinned to the entities that are known to bear them.
+ * Puts a pools document in force, unless the one in force is equal. Of several processes that load
+ * the same document at once, one writes it. Pins the document's logins to the entities known by
+ * them. Returns the version in force.
  */
 export async function storePoolsDocument(db: Kysely<Database>, { content, digest, loadedBy }: PoolsDocumentToStore): Promise<number> {
   return db.transaction().execute(async (trx) => {
-    // A statement of its own: the next one has to see what the lock's last holder committed.
+    // A separate statement: the next one must see what the lock's last holder committed.
     await sql`select pg_advisory_xact_lock((select oid from pg_namespace where nspname = current_schema())::int, 2)`.execute(trx);
     const { rows } = await sql<{ version: number; digest: string }>`select version, digest from ${DOCUMENT_IN_FORCE} newest`.execute(trx);
     const [newest] = rows;
@@ -44,8 +44,7 @@ export async function storePoolsDocument(db: Kysely<Database>, { content, digest
 }
 
 /**
- * The document in force; undefined while none was ever loaded. Throws if the stored one is none
- * this version can read.
+ * The document in force; undefined: none was ever loaded. Throws if this version cannot read it.
  */
 export async function currentPoolsDocument(db: Kysely<Database>): Promise<CurrentPools | undefined> {
   const { rows } = await sql<{ version: number; content: unknown }>`select version, content from ${DOCUMENT_IN_FORCE} document`.execute(db);

@@ -1,6 +1,6 @@
 import { duration, tuning } from '@paddock/runtime/settings';
 
-/** At the same pace in every service: what one has stored, the others judge by two looks later. */
+/** The same in every service: the others rely on a stored document two refreshes later. */
 export const poolsSettings = tuning({
   poolsRefreshMs: duration({
     env: 'PADDOCK_POOLS_REFRESH_MS',

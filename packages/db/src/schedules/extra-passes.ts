@@ -5,38 +5,35 @@ import { milliseconds } from '../milliseconds.ts';
 /** Since when extra passes have been wanted without a rest of two minutes; null where none were. */
 const since = sql`case when extra_until > now() - interval '2 minutes' then extra_since end`;
 
-/** So far are extra passes apart in the first minute of trouble. */
+/** How far apart extra passes are in the first minute of trouble. */
 const FIRST_APART = sql`interval '4 seconds'`;
 
 /**
- * The longer trouble lasts, the further they are apart: after a quarter of an hour a minute, which
- * GitHub's budget bears for ever.
+ * The longer trouble lasts, the further apart: a minute after a quarter of an hour, which GitHub's
+ * budget allows for ever.
  */
 const apart = sql`least(interval '1 minute', greatest(${FIRST_APART}, (now() - ${since}) / 15))`;
 
-/** Two instants that are no further apart share one pass. */
+/** Two instants no further apart than this share one pass. */
 const SAME_MS = 1_000;
 
 export interface WantedPasses {
-  /**
-   * The schedule's name. Nothing happens where it has had no tick yet: its first one is still to
-   * come.
-   */
+  /** The schedule's name. Before its first tick nothing happens: that tick is still to come. */
   readonly schedule: string;
-  /** When the first pass is wanted, in milliseconds from now; at once if absent. */
+  /** When to run the first pass, in milliseconds from now; absent: at once. */
   readonly inMs?: number;
-  /** For how long further passes follow, in milliseconds from now; none do if absent. */
+  /** How long further passes follow, in milliseconds from now; absent: none. */
   readonly forMs?: number;
-  /** In the first minute of trouble: wants it then also where another pass comes within seconds. */
+  /** In the first minute of trouble: also if another pass comes within seconds. */
   readonly isUrgent?: boolean;
-  /** Wants nothing if an extra pass was wanted in these last milliseconds. */
+  /** Does nothing if an extra pass was requested in the last milliseconds, this many. */
   readonly restMs?: number;
 }
 
 /**
- * Wants passes of a sweep beside its ticks, and tells the reconciler. What is wanted stays written
- * down until a task is made of it. Several who want the same share the same passes, and while
- * trouble lasts all of them wait for the next one, which comes after what they saw.
+ * Requests passes of a sweep between its ticks, and notifies the reconciler. The request stays
+ * stored until a task exists. Equal requests share passes. While trouble lasts, all wait for the
+ * next pass, which comes after what they saw.
  */
 export async function wantExtraPasses(
   db: Kysely<Database>,
@@ -59,7 +56,7 @@ export async function wantExtraPasses(
     select pg_notify(current_schema() || '_sweep_event', name) from wanted`.execute(db);
 }
 
-/** What the schedules of one replica have to look at. */
+/** What one replica needs to know of the schedules. */
 export interface SchedulesToLookAt {
   /** The database's clock, by which all replicas know which tick is the newest. */
   readonly now: Date;
@@ -77,9 +74,8 @@ export async function lookAtSchedules(db: Kysely<Database>, schedules: readonly 
 }
 
 /**
- * Takes the extra passes that are due, for the whole cluster, and writes down when each schedule's
- * next one is. Returns the schedules' names. Belongs into the transaction that enqueues their
- * tasks.
+ * Takes the due extra passes, for the whole cluster, and stores when each schedule's next one is
+ * due. Returns the schedules' names. Call it in the transaction that enqueues their tasks.
  */
 export async function takeExtraPasses(trx: Transaction<Database>, schedules: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`

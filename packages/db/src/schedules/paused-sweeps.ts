@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 
-/** The name under which all sweeps are paused at once. */
+/** The name that pauses all sweeps at once. */
 export const EVERY_SWEEP = '*';
 
 /** A sweep that does nothing for now, by the kind of its task, or all of them. */
@@ -12,8 +12,8 @@ export interface PausedSweep {
 }
 
 /**
- * Pauses a sweep, or all, before their next pass; a dry run still runs. Pausing what is paused
- * changes nothing. True: it was not paused before.
+ * Pauses a sweep, or all, before their next pass; a dry run still runs. Repeating it changes
+ * nothing. True: it was not paused before.
  */
 export async function pauseSweep(db: Kysely<Database>, name: string, pausedBy: string): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db

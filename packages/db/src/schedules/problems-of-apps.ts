@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 
 /**
- * How many things each App lacks, by its id, as the newest finished check of the Apps says; none
- * once that has expired.
+ * How many things each App lacks, by its id, according to the newest check of the Apps; empty once
+ * its result has expired.
  */
 export async function findProblemsOfApps(db: Kysely<Database>): Promise<Record<string, number>> {
   const { rows } = await sql<{ problems: Record<string, number> }>`

@@ -12,15 +12,15 @@ export async function databaseTime(db: Kysely<Database>): Promise<Date> {
 export interface Tick {
   /** The schedule's name, unique in the environment. */
   name: string;
-  /** The nominal instant, not the one at which somebody came round to it. */
+  /** The nominal instant, not the time of its execution. */
   tickAt: Date;
   takenBy: string;
 }
 
 /**
- * Takes a tick for the whole cluster: undefined if it, or a later one, was taken before.
- * `previousTickAt` is null for the first tick ever. Belongs into the transaction that enqueues the
- * tick's work, so that there is never one without the other.
+ * Takes a tick for the whole cluster; undefined: it, or a later one, was taken before.
+ * `previousTickAt` is null for the first tick ever. Call it in the transaction that enqueues the
+ * tick's work, so that neither exists without the other.
  */
 export async function takeTick(
   trx: Transaction<Database>,

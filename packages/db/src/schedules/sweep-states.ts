@@ -2,10 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { EVERY_SWEEP } from './paused-sweeps.ts';
 import type { Database } from '../schema/tables.ts';
 
-/**
- * A pass of this schedule has ended well, by the name of the schedule; nothing happens where no
- * schedule is called so.
- */
+/** Notes that a pass of this schedule has succeeded; without such a schedule nothing happens. */
 export async function noteSweepSuccess(db: Kysely<Database>, schedule: string): Promise<void> {
   await sql`update schedules set succeeded_at = now() where name = ${schedule}`.execute(db);
 }
@@ -18,8 +15,7 @@ export interface ScheduledSweep {
 }
 
 /**
- * Of a schedule: when a pass last ended well, and what is known of those since. Seconds are counted
- * until now.
+ * The state of a schedule: when a pass last succeeded, and what happened since. Ages in seconds.
  */
 export interface SweepState {
   readonly name: string;
@@ -28,17 +24,17 @@ export interface SweepState {
   readonly secondsSinceTick: number;
   readonly pausedBy: string | null;
   /**
-   * For how long its task runs or waits for an executor, and what its last try said; null without a
+   * How long its task has run or waited for an executor, and the error of its last try; null: no
    * task.
    */
   readonly runningSeconds: number | null;
   readonly dueSeconds: number | null;
   readonly retryMessage: string | null;
-  /** What the newest pass said that was given up since the last success. */
+  /** The error of the newest pass that was given up since the last success. */
   readonly failureMessage: string | null;
 }
 
-/** What is known of these schedules; those that never had a tick are left out. */
+/** The states of these schedules; without those that never had a tick. */
 export async function findSweepStates(db: Kysely<Database>, sweeps: readonly ScheduledSweep[]): Promise<SweepState[]> {
   const { rows } = await sql<SweepState>`
     select s.name, extract(epoch from now() - s.succeeded_at)::float8 as "secondsSinceSuccess",

@@ -2,8 +2,7 @@ import type { ColumnType } from 'kysely';
 
 export type Json = unknown;
 /**
- * JSONB is written as text, so that what came over the wire can be stored without a detour through
- * JavaScript values.
+ * JSONB is written as text, so that received JSON is stored without JavaScript values in between.
  */
 export type JsonColumn<T> = ColumnType<T, string, string>;
 export type JsonColumnWithDefault<T> = ColumnType<T, string | undefined, string>;

@@ -77,8 +77,8 @@ export interface BreakersTable {
   /** When a probe was first answered after silence; null while nothing answers. */
   answered_at: Nullable<Date>;
   /**
-   * The entities of the failures that it counts, and the workers: one entry for each failure. Null:
-   * they are the subject's own.
+   * The entities and the workers of the counted failures, one entry for each. Null: the failures
+   * are the subject's own.
    */
   entities: Nullable<number[]>;
   workers: Nullable<string[]>;

@@ -1,7 +1,7 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { Json, JsonColumn, JsonColumnWithDefault, Nullable } from './columns.ts';
 
-/** One run that did not end well: when, which attempt it was, and what it said. */
+/** One failed run: when, which attempt, and its error. */
 export interface TaskFailure {
   attempt: number;
   at: string;
@@ -30,7 +30,7 @@ export interface TasksTable {
   started_at: Nullable<Date>;
   locked_by: Nullable<string>;
   locked_at: Nullable<Date>;
-  /** What a queued task waits for: TYPE:ID of a breaker's subject. */
+  /** The breaker that a queued task waits for, as TYPE:ID of its subject. */
   held_by: Nullable<string>;
   fence: Generated<number>;
 }

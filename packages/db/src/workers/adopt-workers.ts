@@ -5,8 +5,8 @@ import { isUnended } from '../jobs/job-states.ts';
 import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
 
 /**
- * A pod of ours that has no row, as its labels, annotations and status tell of it. Null: they do
- * not.
+ * One of our pods without a row, as its labels, annotations and status describe it. Null: they do
+ * not say.
  */
 export interface PodToAdopt {
   podName: string;
@@ -28,14 +28,14 @@ export interface PodToAdopt {
 }
 
 /**
- * Writes rows for pods that have none, as the matcher and provisioning would have left them; what
- * the pods' status says is recorded afterwards. A row that has come meanwhile stays as it is. Of
- * the entity the database knows better than the pod; a pod of an entity that neither tells of gets
- * no row. A job that is known to run on it is bound to it; made for no job, it is a warm one.
- * Returns the names of the new rows.
+ * Writes rows for pods that have none, as the matcher and provisioning would have left them; the
+ * caller records the pods' status afterwards. Leaves rows that exist by now. The database knows an
+ * entity better than the pod does; a pod of an entity that neither knows gets no row. A running job
+ * on the pod is bound to it; without a job it was made for, it counts as warm. Returns the names of
+ * the new rows.
  *
- * The matcher makes a row before anybody makes its pod, so a pod that is seen without one is never
- * a reservation on its way.
+ * The matcher writes a row before provisioning makes its pod, so a pod without a row is never a
+ * reservation.
  */
 export async function adoptWorkers(trx: Transaction<Database>, pods: readonly PodToAdopt[]): Promise<string[]> {
   const { rows } = await sql<{ podName: string }>`
@@ -63,7 +63,7 @@ export async function adoptWorkers(trx: Transaction<Database>, pods: readonly Po
     left join lateral (
       select job_id, started_at from jobs
       where entity_id = g."entityId" and g."scopeRepoId" in (0, repo_id) and ${isUnended('jobs')} and runner_name = g."podName"
-      -- One that was bound to it before: anybody may give a runner of theirs the same name.
+      -- First a job that was bound to it: any user may give a runner the same name.
       order by k8s_pod = g."podName" desc nulls last, job_id limit 1) runs on true
     left join lateral (
       select login, entity_type, app_id, installation_id from installations where entity_id = g."entityId"

@@ -8,18 +8,17 @@ export interface Binding {
 }
 
 /**
- * Something may have been counted of it: it has ended, is being stopped or does not start; or it
- * was counted before this statement began, and the pod has started since.
+ * A failure of it may have been counted: it has ended, is stopping or does not start; or its
+ * failure was counted before this statement, and the pod has started since.
  */
 const IS_SUSPECT = sql<boolean>`
   (workers.completed_at is not null or workers.stopping_at is not null or workers.stuck_reason is not null
     or exists (select from breakers b where b.subject_type = 'pool' and b.workers @> array[workers.pod_name]))`;
 
 /**
- * Makes workers known as assigned to the job that GitHub says they run. A runner runs one job in
- * its life, so a worker that is bound stays as it is; an end that nobody could explain is explained
- * by it, and one that was counted against its pool is taken back. Workers are locked in order of
- * name, after any jobs.
+ * Assigns workers to the jobs that GitHub says they run. A runner runs one job in its life, so a
+ * bound worker stays as it is. The job explains an unexplained end, and takes back a failure that
+ * was counted against the pool. Locks workers in order of their names, after any jobs.
  */
 export async function bindWorkers(trx: Transaction<Database>, bindings: readonly Binding[]): Promise<void> {
   if (bindings.length === 0) return;
@@ -35,7 +34,7 @@ export async function bindWorkers(trx: Transaction<Database>, bindings: readonly
     update workers set assigned_job_id = locked.job_id, assigned_at = coalesce(workers.assigned_at, now()), unexplained_until = null
     from locked where workers.pod_name = locked.pod_name and workers.assigned_job_id is null
     returning workers.pod_name as "podName", ${IS_SUSPECT} as "isSuspect"`.execute(trx);
-  // In a statement of its own, which sees what was counted while this one waited for the worker.
+  // A separate statement sees what was counted while this one waited for the worker.
   await takeBackFailures(
     trx,
     rows.filter(({ isSuspect }) => isSuspect).map(({ podName }) => podName),

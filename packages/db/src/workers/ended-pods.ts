@@ -7,9 +7,9 @@ export interface EndedPod {
   podName: string;
   namespace: string;
   cluster: string;
-  /** Null: the row ended before anybody saw its pod. */
+  /** Null: the row ended before its pod was seen. */
   podUid: string | null;
-  /** Nobody has seen its Secret go. */
+  /** Its Secret is not known to be deleted. */
   secretLeft: boolean;
   /**
    * As PostgreSQL writes it: a Date would cut the microseconds off, and a batch that begins behind
@@ -50,8 +50,8 @@ export async function findEndedPods(db: Kysely<Database>, query: EndedPodsQuery)
 }
 
 /**
- * Pods of which there are more than `kept` in their namespace, though their grace is not over:
- * those that succeeded first, and of each kind the longest ended.
+ * Pods beyond `kept` in their namespace whose grace is not over: first those that succeeded, and of
+ * each kind the longest ended.
  */
 export async function findSurplusPods(
   db: Kysely<Database>,

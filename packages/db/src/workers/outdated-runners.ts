@@ -26,7 +26,7 @@ export async function findEndWithoutJob(db: Kysely<Database>, podName: string): 
 }
 
 /**
- * Notes that GitHub refused the version of the worker's runner: its end is explained, and stands
+ * Notes that GitHub refused the version of the worker's runner: this explains its end, which counts
  * against no waiting job. False: it has a known job by now, or this was noted before.
  */
 export async function markOutdatedRunner(db: Kysely<Database>, podName: string, message: string): Promise<boolean> {

@@ -16,7 +16,7 @@ import { LIVE } from './worker-states.ts';
 export interface OverdueWorker {
   podName: string;
   pool: string;
-  /** It was assigned, and its job has long ended or was never told. */
+  /** It was assigned, and its job ended long ago or was never identified. */
   hadJob: boolean;
   /**
    * Its pod has not started in time. The others run, and GitHub has to be asked about their
@@ -35,7 +35,7 @@ export interface OverdueWorker {
   entityId: number;
   entityType: EntityType;
   /**
-   * Today's login, App and installation where they are known, else those of the worker's making.
+   * Today's login, App and installation; if unknown, those of the time when the worker was made.
    */
   login: string;
   appId: number;
@@ -74,11 +74,10 @@ const overSince = sql`least(w.runner_ended_at, coalesce(
   (select least(bound.completed_at, bound.updated_at) from jobs bound where bound.job_id = w.assigned_job_id), w.assigned_at))`;
 
 /**
- * Workers past a deadline of their pool: unassigned ones, and those that have had their job and
- * live on for as long as a runner may be idle. The longest known of each scope first, so that no
- * scope keeps the others from their turn. Where GitHub would have to be asked, those are left out
- * whose entity or repository it refused us lately, or whose entity no App may be used on. Younger
- * ones are not read at all.
+ * Workers past a deadline of their pool: unassigned ones, and those whose job has ended and that
+ * live on for longer than a runner may be idle. The longest known of each scope come first, so that
+ * all scopes get their turn. Workers that need a call to GitHub are left out if GitHub refused
+ * their entity or repository lately, or no App may be used there. Younger workers are not read.
  */
 export async function findOverdueWorkers(
   db: Kysely<Database>,
@@ -108,7 +107,8 @@ export async function findOverdueWorkers(
       ) w
       left join jsonb_to_recordset(${JSON.stringify(pools)}::jsonb) as p(name text, pending float8, registration float8, idle float8) on p.name = w.k8s_pool
       cross join lateral (
-        -- Only ends before its making count: the next worker gets more time, not the one beside it.
+        -- Only ends before it was made count: the next worker gets more time, not the one made with
+        -- it.
         select count(*) filter (where stop_reason = 'pending_timeout') as pending, count(*) filter (where stop_reason = 'not_registered') as registration,
           count(*) filter (where stop_reason in ('idle', 'not_assigned')) as idle
         from workers e
@@ -126,7 +126,7 @@ export async function findOverdueWorkers(
           else ((w.online_seen_at is null and ${past('running_at', 'd.registration')}) or (${past('running_at', 'd.idle')} and not w.is_warm))
             and coalesce(w.runner_checked_at < now() - ${milliseconds(readingsApartMs)}, true)
           end
-      -- Whom GitHub is asked through is looked up only for these.
+      -- The installation is looked up only for these.
       offset 0
     ) w ${installationToday('w', appIds)}
     where ${isPending} or ${mayAsk}

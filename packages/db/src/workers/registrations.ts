@@ -6,15 +6,12 @@ import { prefixOfInstance } from './worker-name.ts';
 import { milliseconds } from '../milliseconds.ts';
 
 /**
- * A failed worker whose registration may still be known to GitHub, with what is known of its entity
- * and repository now.
+ * A failed worker whose registration GitHub may still have, with its entity and repository as known
+ * now.
  */
 export interface LeftRegistration {
   podName: string;
-  /**
-   * Null: GitHub's answer to the registration never came, so that nobody knows whether there is a
-   * runner.
-   */
+  /** Null: GitHub's answer to the registration never came, so there may or may not be a runner. */
   runnerId: number | null;
   entityId: number;
   entityType: EntityType;
@@ -44,9 +41,9 @@ export interface LeftRegistrationsQuery {
 }
 
 /**
- * Registrations of failed workers that may be left at GitHub, the longest ended first; only those
- * that bear our instance's name. What GitHub refused us lately is left out, so that a gone
- * installation costs one call an hour, and so are entities on which no App may be used.
+ * Registrations of failed workers that GitHub may still have, the longest ended first; only names
+ * of our instance. Leaves out what GitHub refused us lately, so that a gone installation costs one
+ * call an hour, and entities on which no App may be used.
  */
 export async function findLeftRegistrations(db: Kysely<Database>, query: LeftRegistrationsQuery): Promise<LeftRegistration[]> {
   const { graceMs, appIds, limit, after } = query;

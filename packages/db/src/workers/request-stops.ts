@@ -10,27 +10,27 @@ export interface StopRequest {
 }
 
 /**
- * Nothing is known to run on worker `w`, and it is not to be stopped yet: asked for as `over`, it
- * may have had a job.
+ * No job is known to run on worker `w`, and it is not stopping; if asked for as `over`, it may have
+ * had a job.
  */
 const mayBeAsked = (reason: string) =>
   sql`${isLive('w')} and w.stopping_at is null
     and (w.assigned_at is null or (${sql.ref(reason)} = 'over' and not ${RUNS_BOUND_JOB}))`;
 
 /**
- * How old GitHub's word on a job may be when a worker is stopped for whose jobs another is to be
- * made; and how long the other waits for it at most. A look-up takes seconds, and where many
- * workers are stopped one after the other, each job is asked about once in that time.
+ * How old an answer of GitHub about a job may be when a worker is stopped and another is made for
+ * its jobs, and the longest wait of the other for it. A look-up takes seconds; where many workers
+ * stop in a row, each job is looked up once in that time.
  */
 export const WORD_OF_GITHUB = sql`interval '5 minutes'`;
 
 /**
- * Asks for the stop of workers: from now on they are no supply. One that got no job although one
- * waited stands against one waiting job, like an unexplained end, until GitHub has said that its
- * key's jobs still wait: such a job may have been cancelled unheard.
+ * Requests the stop of workers: from now on they are no supply. A worker that got no job although
+ * one waited counts against one waiting job, like an unexplained end, until GitHub has said that
+ * its key's jobs still wait: that job may have been cancelled without a delivery.
  *
- * Each needs its `stop-worker` task in the same transaction. Those that have ended, are assigned or
- * are to be stopped already are left alone; returns the names of the others.
+ * Each needs its `stop-worker` task in the same transaction. Workers that have ended, are assigned
+ * or are stopping are left alone; returns the names of the others.
  */
 export async function requestStops(trx: Transaction<Database>, requests: readonly StopRequest[]): Promise<string[]> {
   const { rows } = await sql<{ podName: string }>`

@@ -3,7 +3,7 @@ import { IS_ASSIGNED } from './assigned-workers.ts';
 import type { Database } from '../schema/tables.ts';
 import { isLive } from './worker-states.ts';
 
-/** What GitHub said of a worker's runner just now. */
+/** GitHub's answer about a worker's runner. */
 export interface RunnerReading {
   podName: string;
   /** False: a complete list did not have it. */
@@ -12,7 +12,7 @@ export interface RunnerReading {
   isBusy: boolean;
 }
 
-/** What all readings together say. */
+/** The sum of all readings. */
 export interface ReadRunner {
   podName: string;
   wasOnline: boolean;
@@ -23,9 +23,9 @@ export interface ReadRunner {
 }
 
 /**
- * Writes down readings of living workers' runners. A busy one makes its worker assigned, job
- * unknown: GitHub calls an idle runner busy never, a busy one idle for minutes. Returns what is
- * known then of each that still lives.
+ * Stores readings of live workers' runners. A busy runner makes its worker assigned, with an
+ * unknown job: GitHub never calls an idle runner busy, but calls a busy one idle for minutes.
+ * Returns the state of each worker that is still live.
  */
 export async function saveRunnerReadings(db: Kysely<Database>, readings: readonly RunnerReading[]): Promise<ReadRunner[]> {
   if (readings.length === 0) return [];

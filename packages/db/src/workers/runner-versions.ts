@@ -2,18 +2,21 @@ import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
-/** The newest runner of a pool whose version, or whose version's end, is not known as of today. */
+/**
+ * The newest runner of a pool whose version, or whose version's end, is unknown or older than a
+ * day.
+ */
 export interface RunnerToRead {
   pool: string;
   podName: string;
   namespace: string;
-  /** Where it registered: who may be asked for the end of its version. */
+  /** Where it registered: the installation to ask for the end of its version. */
   appId: number;
   installationId: number;
   entityId: number;
   login: string;
   scopeRepoId: number;
-  /** As known until now; null: nothing is. */
+  /** As known until now; null: unknown. */
   version: string | null;
   /** Its log has not been read. */
   isUnread: boolean;
@@ -22,8 +25,8 @@ export interface RunnerToRead {
 }
 
 /**
- * Of each pool in force the newest runner that has started, if there is anything to find out;
- * without one whose pod is there the last that was read.
+ * For each pool in force, its newest started runner, if there is anything to find out; if none has
+ * a pod, the runner that was read last.
  */
 export async function findRunnersToRead(db: Kysely<Database>): Promise<RunnerToRead[]> {
   const { rows } = await sql<RunnerToRead>`
@@ -43,10 +46,7 @@ export async function findRunnersToRead(db: Kysely<Database>): Promise<RunnerToR
   return rows;
 }
 
-/**
- * Writes down which version a runner of the pool has; what was known of the end of another is
- * forgotten.
- */
+/** Stores the version of a pool's runner; forgets the end of another version. */
 export async function saveRunnerVersion(
   db: Kysely<Database>,
   { pool, podName, version }: { pool: string; podName: string; version: string },
@@ -60,8 +60,8 @@ export async function saveRunnerVersion(
 }
 
 /**
- * Writes down when GitHub ends the version of the pool's runners; null: no end is known. Returns
- * the days that are left, less than 0 after the end.
+ * Stores when GitHub ends the version of the pool's runners; null: no end is known. Returns the
+ * days that are left, negative after the end.
  */
 export async function saveVersionEnd(
   db: Kysely<Database>,

@@ -11,8 +11,8 @@ import { isUnended } from '../jobs/job-states.ts';
 //   in supply ──► stopping ──► deregistering ──► ended        stopping, deregistering ──► kept: something runs on it after all
 
 /**
- * What ending a worker has to know of it, with its entity as it is known today. Ages in
- * milliseconds, by the database's clock.
+ * What a stop needs to know of a worker, with its entity as known today. Ages in milliseconds, by
+ * the database's clock.
  */
 export interface WorkerToStop {
   podName: string;
@@ -29,19 +29,19 @@ export interface WorkerToStop {
   runnerId: number | null;
   podUid: string | null;
   /**
-   * How long its pod has been gone or, if none was ever seen, it has been stopping; null while its
-   * pod is there.
+   * How long its pod has been gone or, if it was never seen, how long it has been stopping; null
+   * while its pod is there.
    */
   podlessForMs: number | null;
   registrationBegun: boolean;
   deregistration: 'none' | 'begun' | 'done';
   deregisteredForMs: number | null;
   wasOnline: boolean;
-  /** What its pod told before the stop, in a sentence; null: nothing was written down. */
+  /** The diagnosis of its pod before the stop, in a sentence; null: none. */
   diagnosis: string | null;
   /**
-   * GitHub is not to be asked now: it has refused us lately, or no App that is configured may be
-   * used on the entity.
+   * GitHub must not be called now: it refused us lately, or no configured App may be used on the
+   * entity.
    */
   isRefused: boolean;
   /** The refusal, if it is one. */
@@ -82,12 +82,12 @@ export async function findWorkerToStop(
   return row && { ...row, isRefused: !row.mayAsk || row.refusal !== null };
 }
 
-/** It is to be stopped, and nothing is known to run on it. */
+/** It is stopping, and no job is known to run on it. */
 const mayEnd = (podName: string) => sql`w.pod_name = ${podName} and ${isLive('w')} and w.stopping_at is not null and not ${IS_ASSIGNED}`;
 
 /**
- * The last word before its runner is removed from GitHub: from here on nobody takes the worker back
- * into supply. False: it has ended, is assigned, or is not to be stopped any more.
+ * Call it before its runner is removed from GitHub: from here on the matcher does not take the
+ * worker back into supply. False: it has ended, is assigned, or is not stopping.
  */
 export async function markDeregistering(db: Kysely<Database>, podName: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
@@ -96,17 +96,14 @@ export async function markDeregistering(db: Kysely<Database>, podName: string): 
   return numAffectedRows === 1n;
 }
 
-/** Whether it is still to be stopped and nothing is known to run on it. */
+/** Whether it is still stopping and no job is known to run on it. */
 export async function mayStop(db: Kysely<Database>, podName: string): Promise<boolean> {
   const { rows } = await sql`
     select from workers w where ${mayEnd(podName)}`.execute(db);
   return rows.length === 1;
 }
 
-/**
- * The worker is not to be stopped any more. `isAssigned`: a job runs on it, whichever; it is no
- * supply then.
- */
+/** Ends the stop of a worker. `isAssigned`: some job runs on it, so it is no supply. */
 export async function keepWorker(db: Kysely<Database>, podName: string, { isAssigned }: { isAssigned: boolean }): Promise<void> {
   await sql`
     update workers set stopping_at = null, stop_reason = null, stop_held_by = null, stop_held_since = null, unexplained_until = null,
@@ -117,8 +114,8 @@ export async function keepWorker(db: Kysely<Database>, podName: string, { isAssi
 }
 
 /**
- * GitHub says that this job, which we call pending, runs on the worker: bound at once; the rest of
- * the job's news is looked up.
+ * GitHub says that this job, pending here, runs on the worker: binds it at once; a look-up brings
+ * the rest.
  */
 export async function keepForJob(db: Kysely<Database>, { worker, jobId }: Binding): Promise<void> {
   await db.transaction().execute(async (trx) => {
@@ -130,7 +127,7 @@ export async function keepForJob(db: Kysely<Database>, { worker, jobId }: Bindin
   });
 }
 
-/** Says in the row what keeps the worker from being stopped, and since when; null: nothing does. */
+/** Stores what keeps the worker from being stopped, and since when; null: nothing. */
 export async function noteStopHeldUp(db: Kysely<Database>, podName: string, why: string | null): Promise<void> {
   await sql`
     update workers set stop_held_by = ${why}, stop_held_since = case when ${why}::text is null then null else coalesce(stop_held_since, now()) end
@@ -139,8 +136,8 @@ export async function noteStopHeldUp(db: Kysely<Database>, podName: string, why:
 
 /**
  * Ends a worker whose pod is gone, or was never made, and whose runner GitHub does not know. False:
- * it has ended already, is not to be stopped, or (`hadPod` false) its pod was seen after all. What
- * diagnosis has said of it stays.
+ * it has ended, is not stopping, or (`hadPod` false) its pod was seen after all. Its diagnosis
+ * stays.
  */
 export async function endStoppedWorker(
   trx: Transaction<Database>,

@@ -5,7 +5,7 @@ import type { Database, EntityType } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 import { LIVE } from './worker-states.ts';
 
-/** Where workers of ours have registered lately, by today's names. */
+/** A scope where our workers registered lately, by today's names. */
 export interface KnownScope {
   entityId: number;
   entityType: EntityType;
@@ -17,15 +17,15 @@ export interface KnownScope {
 }
 
 export interface KnownScopesQuery {
-  /** Only scopes for which a worker was made so lately, in milliseconds. */
+  /** Only scopes for which a worker was made within this time, in milliseconds. */
   madeWithinMs: number;
   /** The Apps that are configured here. */
   appIds: readonly number[];
 }
 
 /**
- * The scopes in which registrations of ours may be, but for entities on which no App may be used,
- * and what GitHub refused us lately.
+ * The scopes that may have our registrations, without entities on which no App may be used, and
+ * without what GitHub refused us lately.
  */
 export async function findKnownScopes(db: Kysely<Database>, { madeWithinMs, appIds }: KnownScopesQuery): Promise<KnownScope[]> {
   const { rows } = await sql<KnownScope>`
@@ -42,8 +42,8 @@ export async function findKnownScopes(db: Kysely<Database>, { madeWithinMs, appI
 }
 
 /**
- * Those of the names that no worker bears to whom a registration may belong: alive, or failed and
- * not yet known to be rid of it, which is looked up by its name.
+ * The names without a worker that a registration may belong to: a live one, or a failed one whose
+ * registration is not known to be gone; that one is removed by its name.
  */
 export async function findNamesWithoutWorker(db: Kysely<Database>, names: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
@@ -60,9 +60,9 @@ export interface SeenRegistration {
 }
 
 /**
- * Notes which registrations without a worker a complete list of the scope showed offline; those
- * noted before and not shown now are forgotten. Returns the ones that were so in two lists at
- * least, the first of them longer ago than the grace, in milliseconds.
+ * Stores which registrations without a worker a complete list of the scope showed offline, and
+ * forgets those not shown now. Returns those shown in at least two lists, the first of them before
+ * the grace, in milliseconds.
  */
 export async function noteStrayRegistrations(
   db: Kysely<Database>,

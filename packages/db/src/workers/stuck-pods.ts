@@ -6,7 +6,7 @@ import { LIVE } from './worker-states.ts';
 
 /** Its containers have not started, and nothing in its status says why. */
 export const SLOW_START = 'slow_start';
-/** It was to be gone by now: its node does not answer, or somebody's finalizer holds it. */
+/** It should be gone by now: its node does not answer, or a finalizer holds it. */
 export const TERMINATING = 'terminating';
 
 export interface StuckPod {
@@ -15,13 +15,12 @@ export interface StuckPod {
   reason: typeof SLOW_START | typeof TERMINATING;
 }
 
-/** Keeps the transaction short; what is left over is found a moment later. */
+/** Keeps the transaction short; the next call finds the rest. */
 const MOST_AT_ONCE = 100;
 
 /**
- * Writes down which pods are stuck although no change of theirs says so: those that have not
- * started `afterMs` after their creation and those still there `afterMs` after they were to be
- * gone. Returns each only once.
+ * Marks pods as stuck that report no change: not started `afterMs` after their creation, or still
+ * there `afterMs` after they should be gone. Returns each only once.
  */
 export async function markStuckPods(trx: Transaction<Database>, afterMs: number): Promise<StuckPod[]> {
   const ago = sql`now() - ${milliseconds(afterMs)}`;
@@ -46,7 +45,7 @@ export async function markStuckPods(trx: Transaction<Database>, afterMs: number)
   return rows;
 }
 
-/** A worker whose pod has not started, for what seldom passes by itself. */
+/** A worker whose pod has not started, for a reason that seldom passes by itself. */
 export interface UnstartableWorker {
   podName: string;
   namespace: string;
@@ -58,10 +57,10 @@ export interface UnstartableWorker {
 const FAILS_TO_START = sql`any(${START_FAILURES}::text[])`;
 
 /**
- * Workers whose pods have failed to start for `afterMs`, and whose stop has not been asked for. In
- * `windowMs` at most so many of a pool have or get their stop: each makes room for another
- * registration, which may come to the same. Of these any `mostAtOnce`: those that turn out to be
- * pulling are found again each time, and must not keep the others from their turn.
+ * Workers whose pods have failed to start for `afterMs` and that are not stopping. In `windowMs`
+ * only a limited number of a pool are stopped, because the next registration may fail alike.
+ * Returns any `mostAtOnce` of these: workers that turn out to be pulling are found again each time,
+ * and must not keep the others from their turn.
  */
 export async function findUnstartableWorkers(
   db: Kysely<Database>,

@@ -3,9 +3,9 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { type Failure, noting, type Noting } from '../breakers/note-failure.ts';
 import type { Database } from '../schema/tables.ts';
 
-// What a worker's end says of its pool may be its entity's doing: a workflow can end its own
-// runner, an administrator can delete fresh registrations. So it counts against the entity there as
-// well, and holds back others only once it has happened to two entities.
+// An entity may cause a worker's end: a workflow can end its own runner, an administrator can
+// delete fresh registrations. So it also counts against the entity in that pool, and holds back
+// others only after two entities had it.
 
 /** A failure of a worker that its entity may have caused. */
 export interface WorkerFailure extends Omit<Failure, 'subject'> {
@@ -13,10 +13,10 @@ export interface WorkerFailure extends Omit<Failure, 'subject'> {
 }
 
 /**
- * Counts a failure of a worker that has no job, against its pool and against its entity there.
- * Where that entity is held back already, its further failures say nothing new of the pool: if this
- * was the pool's trial, the next entity may try. Whoever binds the worker to a job waits for this
- * statement, or this one for them: then nothing is counted.
+ * Counts a failure of a worker without a job, against its pool and against its entity there. If
+ * that entity is held back, further failures count only against it; if this was the pool's trial,
+ * the next entity may try. A transaction that binds the worker to a job waits for this statement,
+ * or this one waits for it: then nothing counts.
  */
 export async function noteWorkerFailure({ db, breakerRules }: Noting, { podName, failureClass, message }: WorkerFailure): Promise<void> {
   await sql`
@@ -49,9 +49,9 @@ const ACCOUNT_IN_POOL = sql.raw<string>(`k8s_pool || '@' || entity_id`);
 const OUTDATED_FAILURES = 2;
 
 /**
- * Counts a runner to which GitHub has said that it serves its version no more. That is so plain
- * that the second opens a breaker. Only the runner's log tells it, and a job can write there: the
- * entity may have caused it.
+ * Counts a runner whose version GitHub refused. The second one opens a breaker, because the reason
+ * is certain. Only the runner's log says it, and a job can write there, so the entity may have
+ * caused it.
  */
 export async function noteOutdatedRunner({ db, breakerRules }: Noting, failure: Omit<WorkerFailure, 'failureClass'>): Promise<void> {
   const rules = { ...breakerRules, failures: OUTDATED_FAILURES };
@@ -59,18 +59,17 @@ export async function noteOutdatedRunner({ db, breakerRules }: Noting, failure: 
 }
 
 /**
- * Takes back what was counted of workers that turn out to have had a job, and wakes what that held.
- * Done with the owner's rights (`take_back_failures`), for ingress binds workers and may write no
- * breaker.
+ * Takes back counted failures of workers that had a job after all, and wakes the tasks that waited
+ * for the breaker. Runs with the owner's rights (`take_back_failures`): ingress binds workers but
+ * may not write breakers.
  */
 export async function takeBackFailures(trx: Transaction<Database>, podNames: readonly string[]): Promise<void> {
   if (podNames.length > 0) await sql`select take_back_failures(${podNames}::text[])`.execute(trx);
 }
 
 /**
- * Closes the breakers of pools a worker of which was made since the last failure and has got a job,
- * and of the entity that it was for: that is a success, however late we hear of it, and although
- * the job may run for hours yet.
+ * Closes the breakers of pools of which a worker made since the last failure got a job, and of its
+ * entity there: that is a success, even if it is reported late and the job still runs.
  */
 export async function closeServedPools(db: Kysely<Database>): Promise<void> {
   await sql`

@@ -9,7 +9,7 @@ import { milliseconds } from '../milliseconds.ts';
 import { LIVE, isLive } from './worker-states.ts';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
-/** What a pod's own status says of its worker. */
+/** A pod's own status. */
 export interface PodState {
   podName: string;
   podUid: string;
@@ -22,28 +22,28 @@ export interface PodState {
   exitCode: number | null;
   /** Its runner has ended, and other containers have not. */
   isRunnerOver: boolean;
-  /** No node takes it. */
+  /** No node accepts it. */
   isUnschedulable: boolean;
   /**
-   * When the cluster means it to be gone, once its deletion was asked for, and how long after that
-   * request this is.
+   * When the cluster will have removed it, once its deletion was requested, and how long after the
+   * request.
    */
   terminatingAt: Date | null;
   terminatingSeconds: number | null;
-  /** What keeps it from starting, as one of a closed set of words. */
+  /** Why it does not start, as one of a closed set of words. */
   stuckReason: string | null;
   /** Why it failed, as another of these words. */
   failureReason: string | null;
   /**
-   * Who ended it though it ended well, as another of them: an idle runner that is asked to end does
-   * so.
+   * What ended it although it succeeded, as another of these words: an idle runner that is stopped
+   * succeeds.
    */
   endedBy: string | null;
-  /** Any of them in a sentence. */
+  /** The reason in a sentence. */
   message: string | null;
 }
 
-/** A worker whose row was changed by what its pod says. */
+/** A worker whose row changed because of its pod. */
 export interface PodTransition {
   podName: string;
   pool: string;
@@ -51,20 +51,17 @@ export interface PodTransition {
   was: Status;
   status: Status;
   /**
-   * It ended well, no delivery has told of its job, and we were not stopping it: it may have been
-   * ended only after its job.
+   * It ended well, without a known job, and we were not stopping it: the delivery of its job may
+   * follow.
    */
   unexplained: boolean;
-  /**
-   * We stopped it, and its runner ended well then: its end is ours, and says nothing of its pod or
-   * its pool.
-   */
+  /** We stopped it, and its runner ended well: its end says nothing of its pod or its pool. */
   wasStopped: boolean;
   /** Why, if it failed. */
   failureReason: string | null;
-  /** What keeps its pod from starting, if that is news. */
+  /** Why its pod does not start, if that is new. */
   newlyStuck: string | null;
-  /** What kept it from starting until now. */
+  /** Why it did not start until now. */
   wasStuck: string | null;
   /**
    * It failed, no job was ever known on it, and we were not stopping it: its template or image may
@@ -73,7 +70,7 @@ export interface PodTransition {
   failedIdle: boolean;
   /** A job is known to have been given to it. */
   hadJob: boolean;
-  /** Runners of the pool have failed so lately. */
+  /** Runners of the pool have failed like this lately. */
   isWatched: boolean;
   /** From the row's making to the pod's first Running, in seconds. */
   startSeconds: number | null;
@@ -81,34 +78,32 @@ export interface PodTransition {
 
 export interface RecordedPods {
   changed: PodTransition[];
-  /** Names of pods that no row knows. */
+  /** Names of pods without a row. */
   unknown: string[];
 }
 
-/** What only time has shown stays until the pod says otherwise. */
+/** Reasons found by time stay until the pod says otherwise. */
 const HELD_BY_TIME = sql.raw(`stuck_reason = '${TERMINATING}' or (stuck_reason = '${SLOW_START}' and g.phase = 'pending')`);
 
 /**
- * An instant of the cluster, as long as it can be true: nodes' clocks may be days off, and
- * deadlines are counted from it. Between the making of the worker's row and now; pods tell whole
- * seconds.
+ * An instant of the cluster, limited to what can be true: between the making of the worker's row
+ * and now. Nodes' clocks may be days off, and deadlines count from it. Pods have whole seconds.
  */
 const clamped = (instant: string) =>
   sql.raw(`case when g."${instant}" is not null then greatest(least(g."${instant}", now()), date_trunc('second', created_at)) end`);
 
-/** An end that cannot have been then is news of now. */
+/** An impossible end counts as now. */
 const ENDED_AT = sql.raw(`case when g."endedAt" between date_trunc('second', created_at) and now() then g."endedAt" else now() end`);
 
 /** A deregistered runner that was idle ends by itself, and well. We have ended it all the same. */
 const STOPPED = sql.raw('(deregistration_started_at is not null and stopping_at is not null and assigned_at is null)');
 
 /**
- * Brings worker rows to where their pods are: pending -> running -> completed | failed, never back,
- * with the instants of the pods' own status as far as they can be true. Rows that know all this
- * already are left alone. A pod that is another than the row's (its uid differs) says nothing. An
- * unexplained end stands against one waiting job for `unexplainedGraceMs`. What follows from an end
- * or a new reason to be stuck belongs into the same transaction; other changes have no
- * consequences.
+ * Updates workers' rows from their pods: pending -> running -> completed | failed, never back, with
+ * the instants of the pods' status as far as they can be true. Leaves rows without news. A pod with
+ * another uid than the row's says nothing. An unexplained end counts against one waiting job for
+ * `unexplainedGraceMs`. What follows from an end or a new reason to be stuck belongs into the same
+ * transaction; other changes have no consequences.
  */
 export async function recordPodStates(
   db: Kysely<Database>,
@@ -121,8 +116,8 @@ export async function recordPodStates(
         "runningAt" timestamptz, "endedAt" timestamptz, "exitCode" integer, "isRunnerOver" boolean, "isUnschedulable" boolean, "terminatingAt" timestamptz, "terminatingSeconds" float8,
         "stuckReason" text, "failureReason" text, "endedBy" text, message text)
     ),
-    -- Each is looked up by its name: a plain join would read all living workers for one change of
-    -- one pod.
+    -- Each is looked up by its name: a plain join would read all live workers for one change of one
+    -- pod.
     locked as (
       select g.*, w.*
       from (select * from given order by "podName") g cross join lateral (
@@ -187,7 +182,7 @@ export async function recordPodStates(
   return rows[0] ?? { changed: [], unknown: [] };
 }
 
-/** A worker whose pod was known once and is not in the cluster any more. */
+/** A worker whose known pod is not in the cluster. */
 export interface VanishedWorker {
   podName: string;
   pool: string;
@@ -208,9 +203,9 @@ export async function findKnownPods(db: Kysely<Database>, namespace: string): Pr
 }
 
 /**
- * Writes down that the pods of these living workers are gone, and takes them out of supply, without
- * ending them: only what GitHub says of their runners can do that. Returns those that were not
- * known to be gone until now: each needs its `stop-worker` task.
+ * Stores that the pods of these live workers are gone and takes the workers out of supply. It does
+ * not end them: only GitHub's answer about their runners can. Returns those that are new: each
+ * needs its `stop-worker` task.
  */
 export async function stopVanishedWorkers(trx: Transaction<Database>, podNames: readonly string[]): Promise<VanishedWorker[]> {
   const { rows } = await sql<VanishedWorker>`
@@ -221,16 +216,14 @@ export async function stopVanishedWorkers(trx: Transaction<Database>, podNames: 
     )
     update workers w set pod_gone_at = now(), stopping_at = coalesce(w.stopping_at, now()), stop_reason = coalesce(w.stop_reason, 'pod_gone')
     from locked
-    -- By name alone: with a condition more an index of the living is read anew for each of them.
+    -- By name alone: with another condition PostgreSQL may read an index of live workers for each
+    -- of them.
     where w.pod_name = locked.pod_name
     returning w.pod_name as "podName", w.k8s_pool as pool, w.status`.execute(trx);
   return rows;
 }
 
-/**
- * Where pods of ours may be: the namespaces of the pools in force and those of workers that still
- * live.
- */
+/** Namespaces that may have our pods: those of the pools in force and of live workers. */
 export async function findNamespaces(db: Kysely<Database>): Promise<string[]> {
   const { rows } = await sql<{ namespace: string }>`
     select p ->> 'namespace' as namespace

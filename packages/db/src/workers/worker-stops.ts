@@ -5,8 +5,8 @@ import { milliseconds } from '../milliseconds.ts';
 import { LIVE, STOPPING, isLive } from './worker-states.ts';
 
 /**
- * Workers whose stop was asked for and whom nobody is at: their task has ended in an error, was
- * discarded, or a restore has taken it.
+ * Stopping workers without a task: it has ended in an error, was discarded, or was lost in a
+ * restore.
  */
 export async function findForgottenStops(
   db: Kysely<Database>,
@@ -20,13 +20,13 @@ export async function findForgottenStops(
   return rows.map(({ podName }) => podName);
 }
 
-/** A worker that cannot be stopped, and what is in the way. */
+/** A worker that cannot be stopped, and why. */
 export interface HeldStop {
   podName: string;
   heldBy: string;
 }
 
-/** Those for whom the same has been in the way for long; they need a person. */
+/** Workers that one reason has kept from being stopped for long; they need a person. */
 export async function findHeldStops(db: Kysely<Database>, forMs: number): Promise<HeldStop[]> {
   const { rows } = await sql<HeldStop>`
     select pod_name as "podName", stop_held_by as "heldBy" from workers

@@ -10,7 +10,7 @@ import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
 //   pending ──► running ──► completed | failed      forward only: each statement names the states that it may leave
 
-/** What provisioning has to know of a worker, with its entity as it is known today. */
+/** What provisioning needs to know of a worker, with its entity as known today. */
 export interface WorkerToProvision {
   podName: string;
   instance: string;
@@ -19,9 +19,9 @@ export interface WorkerToProvision {
   /** Since its reservation, in milliseconds. */
   ageMs: number;
   pool: string;
-  /** What the configuration says of that pool today; undefined if it has none of that name. */
+  /** That pool in today's configuration; undefined: it has none of that name. */
   poolToday: Pool | undefined;
-  /** Something has failed lately that making this worker takes: its breakers are to be asked. */
+  /** Something that this worker depends on has failed lately: its breakers have to be passed. */
   isWatched: boolean;
   namespace: string;
   cluster: string;
@@ -30,11 +30,10 @@ export interface WorkerToProvision {
   entityId: number;
   entityType: EntityType;
   /**
-   * Today's login, App and installation where there are any that may be used, else those of the
-   * worker's making.
+   * Today's login, App and installation if usable; else those of the time when the worker was made.
    */
   login: string;
-  /** To which entity that login is pinned; null: to none. */
+  /** The entity that this login is pinned to; null: none. */
   loginOwner: number | null;
   appId: number;
   installationId: number;
@@ -46,8 +45,8 @@ export interface WorkerToProvision {
 }
 
 /**
- * Whether breaker `b` guards what making worker `w` takes. A pool's that counts what entities may
- * have caused speaks of nobody until it opens: each entity has its own there.
+ * Whether breaker `b` guards the making of worker `w`. A pool's breaker with failures that entities
+ * may have caused guards nothing until it opens: each entity has its own there.
  */
 export const GUARDS_WORKER = sql.raw(`((b.subject_type, b.subject_id) in
   (('github', ''), ('installation', w.entity_id::text), ('repository', w.scope_repo_id::text), ('pool', w.k8s_pool),
@@ -55,8 +54,8 @@ export const GUARDS_WORKER = sql.raw(`((b.subject_type, b.subject_id) in
   and (b.pauses > 0 or b.entities is null or b.subject_id like '%@%'))`);
 
 /**
- * All that an attempt begins with, in one statement. Throws if the pool as it is stored is none
- * this version can read.
+ * Reads all that an attempt needs, in one statement. Throws if this version cannot read the stored
+ * pool.
  */
 export async function findWorkerToProvision(
   db: Kysely<Database>,
@@ -93,10 +92,9 @@ function readPool(name: string, content: unknown): Pool | undefined {
 }
 
 /**
- * Allows one run, once, to ask GitHub for this worker's registration. False: the row has ended or
- * is stopping, or a registration was begun before; then nobody may ask again, for a JIT config is
- * given out once only. False also while a breaker is open that a run without `hasPassed` has not
- * asked.
+ * Allows one run, once, to register this worker at GitHub. False: the row has ended or is stopping,
+ * or a registration has begun; then no other may begin, because GitHub gives a JIT config only
+ * once. Also false while a breaker is open that a run without `hasPassed` has not passed.
  */
 export async function markRegistrationStarted(
   db: Kysely<Database>,
@@ -112,7 +110,7 @@ export async function markRegistrationStarted(
   return numAffectedRows === 1n;
 }
 
-/** Takes the mark back after a call that certainly registered nothing. */
+/** Removes the mark after a call that certainly registered nothing. */
 export async function clearRegistrationStarted(db: Kysely<Database>, podName: string): Promise<void> {
   await db
     .updateTable('workers')
@@ -124,8 +122,8 @@ export async function clearRegistrationStarted(db: Kysely<Database>, podName: st
 }
 
 /**
- * Writes down what was registered. False: the row has ended meanwhile; then nothing more may be
- * made for it. To be repeated with the same runner when its answer was lost.
+ * Stores the registration. False: the row has ended; then nothing more may be made for it. Repeat
+ * it with the same runner if its answer was lost.
  */
 export async function saveRegistration(
   db: Kysely<Database>,
@@ -138,16 +136,16 @@ export async function saveRegistration(
   return numAffectedRows === 1n;
 }
 
-/** Whether the worker is still to be started. */
+/** Whether the worker has not started or ended. */
 export async function isPending(db: Kysely<Database>, podName: string): Promise<boolean> {
   const { rows } = await sql`${prepared} select from workers where pod_name = ${podName} and status = 'pending'`.execute(db);
   return rows.length === 1;
 }
 
 /**
- * Writes down that the worker's pod exists; whoever follows pods may have done so before. Returns
- * how long ago the job that it was made for became known, in seconds; undefined if that job's row
- * is gone.
+ * Stores that the worker's pod exists; the follower of pods may have done so before. Returns how
+ * long ago the job that it was made for became known, in seconds; undefined: that job's row is
+ * gone.
  */
 export async function savePod(db: Kysely<Database>, podName: string, podUid: string): Promise<number | undefined> {
   const { rows } = await sql<{ seconds: number }>`${prepared}
@@ -160,8 +158,8 @@ export async function savePod(db: Kysely<Database>, podName: string, podUid: str
 }
 
 /**
- * Ends a worker that never got a pod. False: it has ended already, or its pod was seen meanwhile,
- * whose status then is what ends it.
+ * Ends a worker that never got a pod. False: it has ended, or its pod was seen, whose status then
+ * ends it.
  */
 export async function failUnstartedWorker(
   trx: Transaction<Database>,
@@ -180,16 +178,16 @@ export async function failUnstartedWorker(
 }
 
 /**
- * Worker `w` has no task of this kind. Asked by status, for that is how tasks are indexed; `offset
- * 0` keeps it one look for each worker.
+ * Worker `w` has no task of this kind. By status, because tasks are indexed by it; `offset 0` keeps
+ * it one look-up per worker.
  */
 export const hasNoTask = (kind: string) => sql`
   not exists (select from tasks where subject_id = w.pod_name and subject_type = 'worker' and kind = ${kind} and status = 'queued' offset 0)
   and not exists (select from tasks where subject_id = w.pod_name and subject_type = 'worker' and kind = ${kind} and status = 'running' offset 0)`;
 
 /**
- * Workers that wait for a pod and have no task: theirs has ended in an error, or was discarded. A
- * worker that is to be stopped waits for no pod.
+ * Workers that wait for a pod without a task: theirs has ended in an error, or was discarded. A
+ * stopping worker waits for no pod.
  */
 export async function findForgottenWorkers(
   db: Kysely<Database>,
@@ -205,23 +203,23 @@ export async function findForgottenWorkers(
 }
 
 /**
- * Whether worker `w` has a diagnosis for the reason that it is, or was, stopped for: what comes of
- * the stop tells less.
+ * Whether worker `w` has a diagnosis for the reason of its stop. The result of the stop would say
+ * less.
  */
 export const IS_EXAMINED = sql.raw<boolean>(
   `coalesce(w.stopping_at is not null and w.failure_info ->> 'version' = '2' and w.failure_info ->> 'reason' = w.stop_reason, false)`,
 );
 
-/** Where the worker's pod and Secret are, and what became of it. */
+/** Where the worker's pod and Secret are, and its status. */
 export interface WorkerPlace {
   podName: string;
   namespace: string;
   podUid: string | null;
   status: Status;
   pool: string;
-  /** What keeps its pod from starting or going, if anything does. */
+  /** Why its pod does not start or go, if so. */
   stuckReason: string | null;
-  /** What its pod told was written down before we stopped it. */
+  /** Its diagnosis was stored before we stopped it. */
   isExamined: boolean;
 }
 
@@ -235,8 +233,8 @@ export async function findWorkerPlace(db: Kysely<Database>, podName: string): Pr
 }
 
 /**
- * Stores the diagnosis of a worker that failed, is stuck, is to be stopped or ended unexplained.
- * False: it is none of these now.
+ * Stores the diagnosis of a worker that failed, is stuck, is stopping or ended unexplained. False:
+ * it is none of these now.
  */
 export async function saveDiagnosis(db: Kysely<Database>, podName: string, diagnosis: FailureInfo): Promise<boolean> {
   const { numUpdatedRows } = await db
