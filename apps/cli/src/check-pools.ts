@@ -20,7 +20,9 @@ export interface PoolsCheck {
   readonly job?: { readonly labels: readonly string[]; readonly pool: string | null; readonly pod: object | null };
 }
 
-/** Reads the file as the services do, and finds the pool for the labels. A bad file does not throw. */
+/**
+ * Reads the file as the services do, and finds the pool for the labels. A bad file does not throw.
+ */
 export function checkPools(file: string, labels: readonly string[] | undefined): PoolsCheck {
   const { value, written, problems } = readYamlFile(file, configFileToLoad);
   const pools = value?.pools ?? [];

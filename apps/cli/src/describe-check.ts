@@ -1,7 +1,10 @@
 import { stringify } from 'yaml';
 import type { PoolsCheck } from './check-pools.ts';
 
-/** The check as text. Lines before a pod are YAML comments, so that `kubectl create -f -` takes it all. */
+/**
+ * The check as text. Lines before a pod are YAML comments, so that `kubectl create -f -` takes it
+ * all.
+ */
 export function describeCheck({ file, problems, pools, warnings, shared, job }: PoolsCheck): string {
   const lines =
     problems.length > 0

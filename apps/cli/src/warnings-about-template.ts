@@ -17,7 +17,7 @@ function ofContainers({ name, template, containerMode }: Pool): string[] {
   return [
     ...(isReplaced
       ? [
-          `${name} drops the container ${DAEMON_CONTAINER} of its template, for containerMode: dind brings its own: change that as initContainers[${DAEMON_CONTAINER}].`,
+          `${name} drops the container ${DAEMON_CONTAINER} of its template, since containerMode: dind adds one: change that as initContainers[${DAEMON_CONTAINER}].`,
         ]
       : []),
     ...(others.length === 0 || names.includes(RUNNER_CONTAINER)

@@ -8,14 +8,17 @@ import { warningsAboutSharing } from './warnings-about-sharing.ts';
 import { warningsAboutUntrusted } from './warnings-about-untrusted.ts';
 import { warningsAboutTemplate } from './warnings-about-template.ts';
 
-/** What is valid but probably not meant. `written`: the file's content without the schema's defaults. */
+/**
+ * What is valid but probably not meant. `written`: the file's content without the schema's
+ * defaults.
+ */
 export function warningsAbout({ pools, entities }: ConfigFile, written: unknown): string[] {
   const writtenPools = asList(asRecord(written)['pools']).map(asRecord);
   return [
     ...(Object.keys(entities).length === 0 ? ["entities is empty, so no jobs are served: name entities, or '*' for all."] : []),
     ...Object.keys(entities)
       .filter((key) => !ENTITY.test(key))
-      .map((key) => `entities has ${key}, which is no entity's login: it stands for nobody.`),
+      .map((key) => `entities has ${key}, which is no entity's login: it matches no entity.`),
     ...pools.flatMap((pool, index) => [
       ...ofLabels(pool),
       ...ofImage(pool, writtenPools[index]?.['image']),

@@ -1,8 +1,8 @@
 import { sqlStateOf } from '@paddock/db/connection/errors';
 
 /**
- * A sentence for a failure that the operator can mend: no server, wrong password, missing right, held
- * lock. Undefined for any other failure, which needs the stack.
+ * A sentence for a failure that the operator can mend: no server, wrong password, missing right,
+ * held lock. Undefined for any other failure, which needs the stack.
  */
 export function explainFailure(error: unknown, schema: string): string | undefined {
   for (const cause of causes(error)) {

@@ -25,8 +25,8 @@ export interface AskingOptions extends Noting {
 export const isHidden = (failure: GitHubFailure | undefined): boolean => failure === undefined || isRefusal(failure);
 
 /**
- * Resolves with the result of `ask`, which makes calls and writes nothing. Resolves with undefined if
- * that is undefined, failed, would fail again, or has to wait. Rejects with PostgreSQL's errors.
+ * Resolves with the result of `ask`, which makes calls and writes nothing. Resolves with undefined
+ * if that is undefined, failed, would fail again, or has to wait. Rejects with PostgreSQL's errors.
  * `about` is the object that `what` is a part of: failing parts of one object count as one outage.
  */
 export type AskGitHub = <T>(
@@ -37,8 +37,8 @@ export type AskGitHub = <T>(
 ) => Promise<T | undefined>;
 
 /**
- * For one pass that asks GitHub about many objects. Records a refusal, and ends the recorded one once
- * GitHub answers.
+ * For one pass that asks GitHub about many objects. Records a refusal, and ends the recorded one
+ * once GitHub answers.
  */
 export function createAskGitHub({ db, github, breakerRules, dryRun, onUnanswered, signal }: AskingOptions): AskGitHub {
   const failures = createPassFailures();

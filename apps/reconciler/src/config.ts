@@ -59,7 +59,10 @@ export const settings = {
 
 export type ReconcilerConfig = SettingsOf<typeof settings> & { readonly github: GitHubSection };
 
-/** Reads settings, configuration file and private keys. Throws one ConfigError that names every problem. */
+/**
+ * Reads settings, configuration file and private keys. Throws one ConfigError that names every
+ * problem.
+ */
 export function readReconcilerConfig(environment: Environment): ReconcilerConfig {
   return readConfig(settings, environment, (values, problems) => {
     for (const [key, { env }] of Object.entries(cadences)) {

@@ -3,8 +3,8 @@ import { findRepository } from '@paddock/github/repositories';
 import type { RegistrationScope } from '@paddock/github/scope';
 
 /**
- * The registration scope by today's names, since repositories are renamed. Undefined: GitHub does not
- * show us the repository.
+ * The registration scope by today's names, since repositories are renamed. Undefined: GitHub does
+ * not show us the repository.
  */
 export async function scopeToday(
   client: InstallationClient,

@@ -29,10 +29,10 @@ export const counting = (slots: number, once: (pass: Pass) => Promise<object>): 
 });
 
 /**
- * The sweeps as kinds of tasks. A pass reads before it starts, and every `pauseCheckMs`, whether its
- * sweep is paused. If so, the task ends as done, and its output says who paused the sweep. A pass that
- * succeeds is noted with its schedule. The payload `{ "dryRun": true }` makes a dry run, which ignores
- * pauses.
+ * The sweeps as kinds of tasks. A pass reads before it starts, and every `pauseCheckMs`, whether
+ * its sweep is paused. If so, the task ends as done, and its output says who paused the sweep. A
+ * pass that succeeds is noted with its schedule. The payload `{ "dryRun": true }` makes a dry run,
+ * which ignores pauses.
  */
 export function kindsOf(db: Kysely<Database>, sweeps: Readonly<Record<string, Sweep>>, pauseCheckMs = 2_000): Kinds {
   return Object.fromEntries(
@@ -58,7 +58,9 @@ export function kindsOf(db: Kysely<Database>, sweeps: Readonly<Record<string, Sw
   );
 }
 
-/** If GitHub asked the pass to wait, repeats the pass when GitHub allows it. Rethrows other errors. */
+/**
+ * If GitHub asked the pass to wait, repeats the pass when GitHub allows it. Rethrows other errors.
+ */
 function untilAllowed(error: unknown): Outcome {
   const { kind, retryAfterMs = 0, message } = classifyGitHubError(error);
   if (kind !== 'rate_limited') throw error;

@@ -19,8 +19,8 @@ import { workerSweeps } from './workers/worker-sweeps.ts';
 export const sweepKinds = (context: SweepContext): Kinds => kindsOf(context.db, sweeps(context));
 
 /**
- * By then the scheduler has adopted pods that the database lost: before, a job that comes back would
- * get a second worker. An operator has time to delete the task.
+ * By then the scheduler has adopted pods that the database lost: before, a job that comes back
+ * would get a second worker. An operator has time to delete the task.
  */
 const BRING_BACK_AFTER_MS = 600_000;
 

@@ -11,9 +11,9 @@ export interface PauseSwitch {
 }
 
 /**
- * Runs a pass and aborts its signal once the sweep is paused, as when the process stops. Returns the
- * pass's result, if it has one, and the pause. If the pause cannot be read, aborts the pass and throws
- * PostgreSQL's error.
+ * Runs a pass and aborts its signal once the sweep is paused, as when the process stops. Returns
+ * the pass's result, if it has one, and the pause. If the pause cannot be read, aborts the pass and
+ * throws PostgreSQL's error.
  */
 export async function untilPaused<T>(
   { db, name, everyMs }: PauseSwitch,

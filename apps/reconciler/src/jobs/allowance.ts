@@ -9,9 +9,9 @@ export interface Allowance {
 }
 
 /**
- * GitHub's newest answer says how many calls remain. Without one, or after its hour, calls are free: a
- * pass makes at least one call, and a server without limits sets none. Only the first page of a list
- * is counted here; further pages count in what remains.
+ * GitHub's newest answer says how many calls remain. Without one, or after its hour, calls are
+ * free: a pass makes at least one call, and a server without limits sets none. Only the first page
+ * of a list is counted here; further pages count in what remains.
  */
 export function createAllowance(budget: () => RateBudget | undefined, percent: number, now: () => number = Date.now): Allowance {
   let taken = 0;

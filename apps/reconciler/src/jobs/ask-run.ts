@@ -19,8 +19,8 @@ export interface RunQuestion {
 }
 
 /**
- * Asks for all jobs of a run, in one call while the repository's name is right. If GitHub does not find
- * the run, looks the repository up by its id and tries its new name. Throws Octokit's errors.
+ * Asks for all jobs of a run, in one call while the repository's name is right. If GitHub does not
+ * find the run, looks the repository up by its id and tries its new name. Throws Octokit's errors.
  */
 export async function askRun(client: InstallationClient, { runId, repoId, name }: RunQuestion): Promise<RunAnswer> {
   const jobs = await listRunJobs(client, name, runId);
@@ -40,8 +40,8 @@ const found = (name: RepositoryName, jobs: readonly GitHubJob[]): RunAnswer => (
 });
 
 /**
- * How the run of a queued job ended; a later attempt ends it without a conclusion. Undefined: the run
- * goes on.
+ * How the run of a queued job ended; a later attempt ends it without a conclusion. Undefined: the
+ * run goes on.
  */
 export function endOfRun(
   run: GitHubRun | undefined,

@@ -40,13 +40,15 @@ export interface DiscoverJobsCounts extends Omit<RepositoryCounts, 'isComplete'>
   full: boolean;
 }
 
-/** Resting repositories go first and may use half of the share: so active ones cannot starve them. */
+/**
+ * Resting repositories go first and may use half of the share: so active ones cannot starve them.
+ */
 const RESTING_PART = 0.5;
 
 /**
- * Reads the unfinished runs of repositories for jobs that no delivery announced: active repositories
- * often, all others in turn. A failure concerns one repository, but once GitHub refuses an
- * installation, or its share of the budget is used up, its other repositories wait.
+ * Reads the unfinished runs of repositories for jobs that no delivery announced: active
+ * repositories often, all others in turn. A failure concerns one repository, but once GitHub
+ * refuses an installation, or its share of the budget is used up, its other repositories wait.
  */
 export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSignal): Promise<DiscoverJobsCounts> {
   const { db, appIds, most, turns, budgetPercent, breakerRules, github, dryRun } = options;

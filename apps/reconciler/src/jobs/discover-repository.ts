@@ -51,8 +51,8 @@ export interface RepositoryCounts {
 }
 
 /**
- * Compares a repository's unfinished runs with our rows and writes the news. Undefined, with nothing
- * written, if GitHub hides the repository or does not answer. Throws what `ask` throws.
+ * Compares a repository's unfinished runs with our rows and writes the news. Undefined, with
+ * nothing written, if GitHub hides the repository or does not answer. Throws what `ask` throws.
  */
 export async function discoverRepository(
   options: DiscoverRepositoryOptions,
@@ -83,7 +83,8 @@ export async function discoverRepository(
   let { today } = seen;
   const unread = new Set<number>();
   if (news.length > 0) {
-    // Whether the repository is public decides the pool, and it may be renamed: ask only if there is news.
+    // Whether the repository is public decides the pool, and it may be renamed: ask only if there
+    // is news.
     today ??= await ask(undefined, (client) => findRepository(client, repoId));
     if (today === undefined) return undefined;
     const at = foundAt(repository, today);

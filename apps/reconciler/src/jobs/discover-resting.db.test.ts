@@ -119,7 +119,8 @@ describe('what they cost (E2, P4)', () => {
     const caller = { installationId: scene.world.organization.installationId };
     const allowTwenty = () => scene.world.github.setRateLimit({ caller, resource: 'core', limit: 5000, remaining: 1000 });
     await allowTwenty();
-    // The repositories, nine lists of those that rest, and then five lists and five runs of the active one.
+    // The repositories, nine lists of those that rest, and then five lists and five runs of the
+    // active one.
     expect(await scene.discover({ budgetPercent: 2 })).toMatchObject({ resting: 4, incomplete: 3, found: 5 });
     await allowTwenty();
     await scene.passMinutes(6);

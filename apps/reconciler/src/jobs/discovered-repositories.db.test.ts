@@ -117,7 +117,8 @@ describe('what discovery costs (E2, P4)', () => {
     await scene.queue('mona/tool');
     const caller = { installationId: scene.world.organization.installationId };
     await scene.world.github.setRateLimit({ caller, resource: 'core', limit: 5000, remaining: 100 });
-    // Ten calls: the repositories, four lists of the one that rests, and five of the other. Mona's entity has a budget of its own.
+    // Ten calls: the repositories, four lists of the one that rests, and five of the other. Mona's
+    // entity has a budget of its own.
     expect(await scene.discover()).toMatchObject({ repositories: 3, incomplete: 2, found: 1 });
     await scene.world.github.setRateLimit({ caller, resource: 'core', limit: 5000, remaining: 60 });
     await scene.passMinutes(6);

@@ -27,7 +27,10 @@ export const LOOK_UPS_OF_A_PASS = 250;
 /** Most waiting jobs of a demand key to look up after a runner ended whose job is unknown. */
 export const LOOK_UPS_PER_KEY = 10;
 
-/** If GitHub hides an object, our installations may be out of date: check them soon, but not in every pass. */
+/**
+ * If GitHub hides an object, our installations may be out of date: check them soon, but not in
+ * every pass.
+ */
 const REPAIR_WAIT_MS = 600_000;
 const repairIf = (isHidden: boolean): NewTask[] => (isHidden ? [{ ...sweepTask('check-apps'), dueInMs: REPAIR_WAIT_MS }] : []);
 

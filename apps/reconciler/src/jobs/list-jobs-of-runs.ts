@@ -8,12 +8,14 @@ import type { Allowance } from './allowance.ts';
 /** Most runs whose jobs one pass asks for: a repository with many runs must not hold up others. */
 export const MOST_RUNS = 100;
 
-/** ETags may be wrong: after this many passes without a change, a run's jobs are read without one. */
+/**
+ * ETags may be wrong: after this many passes without a change, a run's jobs are read without one.
+ */
 export const UNCHANGED_AT_MOST = 11;
 
 /**
- * Makes one call to GitHub about a part of the repository (`what`) or the repository itself. Undefined
- * if nothing was found, or if the call failed, which is then handled.
+ * Makes one call to GitHub about a part of the repository (`what`) or the repository itself.
+ * Undefined if nothing was found, or if the call failed, which is then handled.
  */
 export type AskOne = <T>(what: string | undefined, call: (client: InstallationClient) => Promise<T | undefined>) => Promise<T | undefined>;
 
@@ -50,8 +52,8 @@ export interface ListJobsOptions {
 }
 
 /**
- * Asks for the jobs of the first `most` runs, one call each, until too many in a row fail. In the next
- * pass, answered runs come after the others, and unanswered ones last.
+ * Asks for the jobs of the first `most` runs, one call each, until too many in a row fail. In the
+ * next pass, answered runs come after the others, and unanswered ones last.
  */
 export async function listJobsOfRuns(
   { name, inTurn }: { readonly name: RepositoryName; readonly inTurn: readonly SeenRun[] },

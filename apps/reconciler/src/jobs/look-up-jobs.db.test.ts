@@ -162,7 +162,8 @@ describe('a job that GitHub calls queued', () => {
 
   test.each([
     ['has ended', { ...running, seen_queued_at: new Date(0) }, { status: 'completed', wants_worker: false }],
-    // GitHub answered before the approval that it did not know the job. That answer must not be believed now.
+    // GitHub answered before the approval that it did not know the job. That answer must not be
+    // believed now.
     ['waits', { wants_worker: false, seen_gone_at: new Date(0), run_id: 404_404 }, { status: 'pending', wants_worker: true }],
   ] as const)(
     'and that %s since GitHub was asked is left alone: a row is written as it was read or not at all',

@@ -47,9 +47,9 @@ export interface LookUpCounts extends Record<JobVerdict['kind'], number> {
 }
 
 /**
- * Asks GitHub about every job in doubt, run by run, and writes the verdicts. An answer that a delivery
- * could give is written as a delivery is. A failure concerns one run, but once GitHub refuses an
- * installation, its other runs wait for the next pass.
+ * Asks GitHub about every job in doubt, run by run, and writes the verdicts. An answer that a
+ * delivery could give is written as a delivery is. A failure concerns one run, but once GitHub
+ * refuses an installation, its other runs wait for the next pass.
  */
 export async function lookUpJobs(options: LookUpJobsOptions, signal: AbortSignal): Promise<LookUpCounts> {
   const { db, batch, perKey, secondLookMs, retryMs, dryRun, breakerRules } = options;
@@ -85,8 +85,8 @@ export async function lookUpJobs(options: LookUpJobsOptions, signal: AbortSignal
 
 /**
  * Ends the graces that GitHub's answers have settled. A worker that succeeded while GitHub kept all
- * jobs queued had no job: that counts as a failure of its pool. One transaction per entity and pool,
- * so that the matcher, woken to replace the workers, finds the breaker.
+ * jobs queued had no job: that counts as a failure of its pool. One transaction per entity and
+ * pool, so that the matcher, woken to replace the workers, finds the breaker.
  */
 async function endGraces({ db, perKey, breakerRules, events }: LookUpJobsOptions): Promise<number> {
   // Not in the transaction below, which locks rows in another order.
@@ -140,7 +140,8 @@ async function judgeAll(client: InstallationClient, answer: RunAnswer, jobs: rea
       notes.push({ ...job, verdict: judgeJob(job, { kind: 'gone' }) });
       continue;
     }
-    // Only a job that has stayed queued needs to know whether its run is over: one call for all of them.
+    // Only a job that has stayed queued needs to know whether its run is over: one call for all of
+    // them.
     const mayBeOver = found.status === 'queued' && found.conclusion === null && job.wasQueued;
     const runEnd = mayBeOver ? endOfRun(await (run ??= findRun(client, answer.name, found.runId)), found) : undefined;
     const { status, conclusion } = found;
@@ -160,7 +161,10 @@ function findingsOf(answer: RunAnswer, jobs: readonly JobToLookUp[], notes: read
   });
 }
 
-/** In one transaction, notes first: they are fenced by the rows as read, and GitHub's statements are not. */
+/**
+ * In one transaction, notes first: they are fenced by the rows as read, and GitHub's statements are
+ * not.
+ */
 async function settle({ db, pools, events, ...looks }: Pass, { notes, findings }: { notes: LookUpNote[]; findings: Finding[] }) {
   const { written, results } = await db.transaction().execute(async (trx) => {
     const noted = { written: await noteLookUps(trx, notes, looks), results: await recordFindings(trx, findings, pools) };

@@ -13,7 +13,10 @@ beforeEachJobs((given, on) => {
 
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
 
-/** A job at GitHub, and the `queued` delivery of it, which is so old. Without a job at GitHub it is of one that GitHub has forgotten. */
+/**
+ * A job at GitHub, and the `queued` delivery of it, which is so old. Without a job at GitHub it is
+ * of one that GitHub has forgotten.
+ */
 async function deliverQueued(hours: number, { isAtGitHub = true, waiting = false } = {}): Promise<number> {
   const job = await scene.world.github.queueJob({ repo: 'acme/api', labels: ['linux'], waiting });
   const { organization, appId } = scene.world;

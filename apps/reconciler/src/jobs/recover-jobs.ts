@@ -22,9 +22,9 @@ export interface RecoveredJobsCounts {
 }
 
 /**
- * One pass over jobs in doubt: one SELECT, and at most two UPDATEs, fenced by what it read. It moves no
- * status backwards: a doubt is settled by asking GitHub. A job fails here only after GitHub has not
- * answered for so long that the job can no longer run.
+ * One pass over jobs in doubt: one SELECT, and at most two UPDATEs, fenced by what it read. It
+ * moves no status backwards: a doubt is settled by asking GitHub. A job fails here only after
+ * GitHub has not answered for so long that the job can no longer run.
  */
 export async function recoverStuckJobs({ db, events, rules, dryRun }: RecoverJobsOptions): Promise<RecoveredJobsCounts> {
   const doubtful = await findDoubtfulJobs(db, rules);

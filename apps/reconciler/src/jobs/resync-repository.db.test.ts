@@ -14,7 +14,10 @@ beforeEach(async () => {
 });
 afterEach(() => scene.stop());
 
-/** What a resync of two runs with news asks GitHub for, in turn, and how many of their jobs it stores if that fails. */
+/**
+ * What a resync of two runs with news asks GitHub for, in turn, and how many of their jobs it
+ * stores if that fails.
+ */
 const CALLS = [
   ['the token', 0],
   ['the repository by its name', 0],

@@ -13,8 +13,8 @@ export interface ResyncRepositoryOptions extends Omit<DiscoverRepositoryOptions,
 }
 
 /**
- * Compares all unfinished runs of one repository with our rows, without ETags or a budget. Returns a
- * sentence if we do not serve the repository. Throws Octokit's errors.
+ * Compares all unfinished runs of one repository with our rows, without ETags or a budget. Returns
+ * a sentence if we do not serve the repository. Throws Octokit's errors.
  */
 export async function resyncRepository(
   options: ResyncRepositoryOptions,

@@ -78,8 +78,8 @@ const byAge = (a: DeliveryAttempt, b: DeliveryAttempt): number =>
 
 /**
  * One attempt at each delivery that got through after `since` and must have a row in our events.
- * `installation_repositories` need none: we store only 20 rows of one body, and selecting a repository
- * again and again repeats a body. Discovery lists repositories anyway.
+ * `installation_repositories` need none: we store only 20 rows of one body, and selecting a
+ * repository again and again repeats a body. Discovery lists repositories anyway.
  */
 export const deliveredSince = (attempts: readonly DeliveryAttempt[], since: Date): DeliveryAttempt[] =>
   oneOfEach(attempts.filter((attempt) => mustHaveRow(attempt) && gotThrough(attempt) && attempt.deliveredAt > since));
@@ -95,8 +95,8 @@ const STEPS = [1, 1, 1, 2, 4, 8];
 const LAST_STEP = 12;
 
 /**
- * The wait in milliseconds after the nth request (from 1) for one delivery. A first step of 5 minutes
- * gives 5, 5, 5, 10, 20, 40, then always 60 minutes.
+ * The wait in milliseconds after the nth request (from 1) for one delivery. A first step of 5
+ * minutes gives 5, 5, 5, 10, 20, 40, then always 60 minutes.
  */
 export const requestSpacingMs = (requests: number, firstStepMs: number): number => firstStepMs * (STEPS[requests - 1] ?? LAST_STEP);
 

@@ -5,7 +5,9 @@ import type { ReconcilerEvents } from '../events.ts';
 import { deliveredSince, type DeliveryAttempt, missingSince } from './delivery-log.ts';
 import { findUnstored } from './find-unstored.ts';
 
-/** A failover loses at most this many. More point to a restore, or to another endpoint in our place. */
+/**
+ * A failover loses at most this many. More point to a restore, or to another endpoint in our place.
+ */
 export const FEW_MISSING = 100;
 
 export interface MissingDeliveries {
@@ -16,9 +18,9 @@ export interface MissingDeliveries {
 }
 
 /**
- * Finds deliveries that GitHub calls successful since an instant and that our events lack. Marks few
- * for redelivery. Of many it only returns the instant for a `redeliver-since`. Skips deliveries that
- * are already marked.
+ * Finds deliveries that GitHub calls successful since an instant and that our events lack. Marks
+ * few for redelivery. Of many it only returns the instant for a `redeliver-since`. Skips deliveries
+ * that are already marked.
  */
 export async function findMissingDeliveries(
   { db, appId, events }: { db: Kysely<Database>; appId: number; events: Pick<ReconcilerEvents, 'deliveredWithoutRow'> },

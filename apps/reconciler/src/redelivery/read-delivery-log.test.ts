@@ -20,7 +20,10 @@ const entry = (minutesAgo: number): DeliveryAttempt => ({
   repositoryId: 2,
 });
 
-/** A log with one delivery a minute, newest first, ten to a page; the cursor is the first entry's age. Records which pages were asked for. */
+/**
+ * A log with one delivery a minute, newest first, ten to a page; the cursor is the first entry's
+ * age. Records which pages were asked for.
+ */
 function fakeLog({ minutes = 500, failAtPage = 0 }: { minutes?: number; failAtPage?: number } = {}) {
   const asked: string[] = [];
   const fetchPage = async (cursor: string | undefined): Promise<LogPage> => {

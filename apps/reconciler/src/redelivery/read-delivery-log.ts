@@ -57,7 +57,8 @@ export async function readDeliveryLog(options: ReadLogOptions): Promise<LogReadi
 
   const lastListed = reading.spans[0]?.newestAt ?? windowBegin;
   await readDown(options, reading, undefined, windowBegin < lastListed ? windowBegin : lastListed, undefined);
-  // Without an answer GitHub's clock is unknown, and ours may be ahead: keep the spans as they were.
+  // Without an answer GitHub's clock is unknown, and ours may be ahead: keep the spans as they
+  // were.
   if (reading.pages === 0) return { ...reading, spans: [...options.spans] };
   while (reading.error === undefined && reading.pages < maxPages && !signal.aborted) {
     const gap = newestGap(reading.spans);
@@ -67,7 +68,9 @@ export async function readDeliveryLog(options: ReadLogOptions): Promise<LogReadi
   return { ...reading, spans: forgetBefore(reading.spans, new Date(now.getTime() - horizonMs)) };
 }
 
-/** Reads pages until one reaches past `until`, the log or the cycle's pages end, or a page fails. */
+/**
+ * Reads pages until one reaches past `until`, the log or the cycle's pages end, or a page fails.
+ */
 async function readDown(
   options: ReadLogOptions,
   reading: LogReading,

@@ -43,7 +43,8 @@ describe('when GitHub fails (E1)', () => {
     await scene.queueJobs(1, {});
     await scene.cycle();
     await scene.queueJobs(1);
-    // A page that is older than what each cycle looks through, and that does not begin and end at one instant.
+    // A page that is older than what each cycle looks through, and that does not begin and end at
+    // one instant.
     await scene.lengthenLog(50);
     await scene.pass(1);
     await scene.lengthenLog(50);

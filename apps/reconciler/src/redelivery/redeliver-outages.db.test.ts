@@ -18,7 +18,10 @@ afterEach(() => scene.stop());
 const accepted = async () =>
   new Set((await scene.world.github.truth()).deliveries.filter(({ statusCode }) => statusCode === 202).map(({ guid }) => guid));
 
-/** Two hours in which our endpoint answers so, with some jobs every five minutes. Returns the most pages that a cycle read. */
+/**
+ * Two hours in which our endpoint answers so, with some jobs every five minutes. Returns the most
+ * pages that a cycle read.
+ */
 async function twoHours(answer: number, jobs: number, cycle?: RedeliveryScene['cycle']): Promise<number> {
   scene.receiver.answerWith(answer);
   let pages = 0;

@@ -20,7 +20,10 @@ beforeEach(async () => {
 });
 afterEach(() => scene.stop());
 
-/** How many seconds after it was wanted the log is looked at beside the cycles; null if it is not. Forgets it. */
+/**
+ * How many seconds after it was wanted the log is looked at beside the cycles; null if it is not.
+ * Forgets it.
+ */
 async function takeExtraLook(): Promise<number | null> {
   const { rows } = await sql<{ seconds: number | null }>`
     select round(extract(epoch from extra_at - extra_since))::integer as seconds from schedules`.execute(scene.db);

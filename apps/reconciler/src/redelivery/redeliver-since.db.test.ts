@@ -83,7 +83,7 @@ describe('redeliver since (E1, F5)', () => {
   test('fails where GitHub does not say how the log goes on, once what it has read is asked for', async () => {
     await scene.queueJobs(1, {});
     const list: DeliveryLog['list'] = async (cursor) => ({ deliveries: (await scene.log.list(cursor)).deliveries, isCutOff: true });
-    await expect(find({ log: { list } })).rejects.toThrow(/not where it goes on/);
+    await expect(find({ log: { list } })).rejects.toThrow(/full page of the delivery log without a cursor/);
     expect(await scene.unresolved()).toHaveLength(1);
     // As far as was asked for, it is complete.
     await scene.pass(120);

@@ -32,12 +32,12 @@ export interface RedeliverSinceCounts {
 }
 
 /**
- * Finds every delivery since an instant that our events lack, even if GitHub calls it delivered. The
- * ordinary cycles request them until their rows exist. For after a restore, or after another endpoint
- * answered in our place.
+ * Finds every delivery since an instant that our events lack, even if GitHub calls it delivered.
+ * The ordinary cycles request them until their rows exist. For after a restore, or after another
+ * endpoint answered in our place.
  *
- * If a page fails, the pages before it count and `cursor` says where to go on; the first page's error
- * is thrown. Throws CutOffLogError, after writing, if GitHub gave no cursor for the rest.
+ * If a page fails, the pages before it count and `cursor` says where to go on; the first page's
+ * error is thrown. Throws CutOffLogError, after writing, if GitHub gave no cursor for the rest.
  */
 export async function redeliverSince(options: RedeliverSinceOptions, signal: AbortSignal): Promise<RedeliverSinceCounts> {
   const { db, appId, log, events, since, maxPages, dryRun } = options;

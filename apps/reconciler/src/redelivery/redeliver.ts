@@ -67,9 +67,9 @@ const EXTRA_WINDOW_MS = 60_000;
 const LATE_MS = 12_000;
 
 /**
- * Runs one redelivery cycle of one App: reads its log, remembers failed deliveries, forgets those that
- * got through, and asks GitHub to repeat the due ones. A listing that breaks off counts as far as it
- * went. Throws only PostgreSQL's errors.
+ * Runs one redelivery cycle of one App: reads its log, remembers failed deliveries, forgets those
+ * that got through, and asks GitHub to repeat the due ones. A listing that breaks off counts as far
+ * as it went. Throws only PostgreSQL's errors.
  */
 export async function redeliver(options: RedeliverOptions, signal: AbortSignal): Promise<RedeliverCounts> {
   const { db, appId, log, everySeconds, windowMs, maxPages, giveUpMs, dryRun } = options;
@@ -99,7 +99,10 @@ export async function redeliver(options: RedeliverOptions, signal: AbortSignal):
   return act(options, { before, reading, failure }, signal);
 }
 
-/** How far back the first pass of a cadence reads: past two failed cadences, even if `windowMs` is short. */
+/**
+ * How far back the first pass of a cadence reads: past two failed cadences, even if `windowMs` is
+ * short.
+ */
 export const lookBackMs = ({ windowMs, everySeconds }: Pick<RedeliverOptions, 'windowMs' | 'everySeconds'>): number =>
   Math.max(windowMs, 3 * everySeconds * 1000);
 
@@ -128,7 +131,9 @@ async function act(
   return { pages, attempts: attempts.length, throttled, failed, resolved, ...missing, ...asked, givenUp, handedOver, listed };
 }
 
-/** For a dry run: no requests, no events, and all writes go to a transaction that is rolled back. */
+/**
+ * For a dry run: no requests, no events, and all writes go to a transaction that is rolled back.
+ */
 const withoutEffect = (options: RedeliverOptions, trx: Kysely<Database>): RedeliverOptions => ({
   ...options,
   db: trx,

@@ -26,8 +26,8 @@ export interface Requests {
 }
 
 /**
- * Requests every due delivery, in order. A failure concerns only its delivery, but once GitHub asks us
- * to wait, the rest stays due. The first request goes alone: its failure may hold for all.
+ * Requests every due delivery, in order. A failure concerns only its delivery, but once GitHub asks
+ * us to wait, the rest stays due. The first request goes alone: its failure may hold for all.
  */
 export async function requestRedeliveries(options: RequestRedeliveriesOptions, due: readonly DueRedelivery[]): Promise<Requests> {
   const { db, appId, firstStepMs, signal } = options;
@@ -64,5 +64,7 @@ export async function requestRedeliveries(options: RequestRedeliveriesOptions, d
   return retryAfterMs === undefined ? counts : { ...counts, retryAfterMs };
 }
 
-/** GitHub refused this delivery. Any other failure is not about it, and the next cycle asks again. */
+/**
+ * GitHub refused this delivery. Any other failure is not about it, and the next cycle asks again.
+ */
 const isAboutTheDelivery = ({ kind }: GitHubFailure): boolean => kind === 'invalid' || kind === 'not_found';

@@ -15,7 +15,10 @@ export const QUERY = { readingsApartMs: 60_000, leniencyMs: 21_600_000, appIds: 
 
 export type CheckScene = Awaited<ReturnType<typeof startCheckScene>>;
 
-/** Workers in the database and their runners at a simulated GitHub, for tests of the sweep that checks them. */
+/**
+ * Workers in the database and their runners at a simulated GitHub, for tests of the sweep that
+ * checks them.
+ */
 export async function startCheckScene() {
   const database = await createTestDatabase();
   const world = await startSmallWorld();

@@ -28,12 +28,21 @@ export interface JobsScene {
   readonly misjudged: number[];
   /** Jobs on workers whose pool does not serve them. */
   readonly misused: number[];
-  /** Queues a job at GitHub whose deliveries are lost, with a row here that is due to be looked up. Returns its id. */
+  /**
+   * Queues a job at GitHub whose deliveries are lost, with a row here that is due to be looked up.
+   * Returns its id.
+   */
   addJob(given?: { job?: Partial<NewJob>; row?: JobRow }): Promise<number>;
-  /** A worker of ours that takes the next fitting job at GitHub. Its name; it works until the scene stops. */
+  /**
+   * A worker of ours that takes the next fitting job at GitHub. Its name; it works until the scene
+   * stops.
+   */
   startRunner(): Promise<string>;
   lookUp(more?: Partial<LookUpJobsOptions>): Promise<LookUpCounts>;
-  /** As if everything that was seen at GitHub had been seen two minutes earlier, and all second looks were due. */
+  /**
+   * As if everything that was seen at GitHub had been seen two minutes earlier, and all second
+   * looks were due.
+   */
   passTime(): Promise<void>;
   row(jobId: number): Promise<JobState>;
   events(): Promise<{ event: string; outcome: string; job_id: number | null }[]>;

@@ -28,7 +28,10 @@ export interface RedeliveryScene {
   cycle(more?: Partial<RedeliverOptions>): Promise<RedeliverCounts>;
   /** Queues jobs whose `queued` deliveries get lost, as far as the faults say. */
   queueJobs(count: number, faults?: DeliveryFaults): Promise<void>;
-  /** Queues jobs whose deliveries the log calls successful, without sending them: for the log's length, at no cost. */
+  /**
+   * Queues jobs whose deliveries the log calls successful, without sending them: for the log's
+   * length, at no cost.
+   */
   lengthenLog(count: number): Promise<void>;
   /** Writes the event row that ingress writes for a delivery. */
   storeEvent(guid: string, outcome?: 'job_stored' | 'repeated_body'): Promise<void>;
@@ -43,7 +46,10 @@ export interface RedeliveryScene {
 }
 
 const APP_REQUEST_TIMEOUT_MS = 60_000;
-/** GitHub gives a delivery 10 s, which one of hundreds in a process that stands still may exceed: then it counts as lost. */
+/**
+ * GitHub gives a delivery 10 s, which one of hundreds in a process that stands still may exceed:
+ * then it counts as lost.
+ */
 const FAR_BEYOND_ANY_TEST_MS = 300_000;
 
 export interface RedeliverySceneOptions {
@@ -169,7 +175,8 @@ export async function startRedeliveryScene(database: TestDatabase, given: Redeli
     storeEvent: (guid, outcome) => storeEvents(db, [guid], outcome),
     async pass(minutes) {
       passedMs += minutes * 60_000;
-      // The log's instants are GitHub's, whose clock has moved; ours are the database's, which cannot.
+      // The log's instants are GitHub's, whose clock has moved; ours are the database's, which
+      // cannot.
       await sql`update unresolved_deliveries set next_request_at = next_request_at - ${minutes} * interval '1 minute',
         last_requested_at = last_requested_at - ${minutes} * interval '1 minute'`.execute(db);
       await sql`update breakers set paused_until = paused_until - ${minutes} * interval '1 minute'`.execute(db);

@@ -19,7 +19,10 @@ import {
 export const ACME: RegistrationScope = { kind: 'organization', owner: 'acme' };
 export const TOOL: RegistrationScope = { kind: 'repository', owner: 'mona', repo: 'tool' };
 
-/** A simulated GitHub and cluster with registrations that bear names of ours, and passes of the sweep; for tests. */
+/**
+ * A simulated GitHub and cluster with registrations that bear names of ours, and passes of the
+ * sweep; for tests.
+ */
 export interface StrayScene {
   readonly world: SmallWorld;
   readonly github: GitHub;
@@ -29,7 +32,10 @@ export interface StrayScene {
   /** What the sweep has told. */
   readonly told: string[];
   sweep(more?: Partial<RemoveStrayRegistrationsOptions>): Promise<StrayRegistrationsCounts>;
-  /** Makes a worker that makes its scope a known one. Unless told otherwise it has ended, and its registration with it. */
+  /**
+   * Makes a worker that makes its scope a known one. Unless told otherwise it has ended, and its
+   * registration with it.
+   */
   knowScope(scope: RegistrationScope, given?: { status?: 'running' | 'completed'; podName?: string }): ReturnType<typeof putWorker>;
   /** Makes a registration that bears a name of ours and has no worker. */
   register(scope?: RegistrationScope, name?: string): Promise<{ name: string; jitConfig: string }>;

@@ -1,6 +1,6 @@
 /**
- * The cron expression (with seconds, UTC) that ticks at the multiples of a cadence. Undefined if the
- * cadence does not divide a minute, an hour or a day: cron would tick unevenly where those end.
+ * The cron expression (with seconds, UTC) that ticks at the multiples of a cadence. Undefined if
+ * the cadence does not divide a minute, an hour or a day: cron would tick unevenly where those end.
  */
 export function cronExpression(everySeconds: number): string | undefined {
   if (divides(everySeconds, 60)) return `*/${everySeconds} * * * * *`;

@@ -1,4 +1,6 @@
-/** The newest tick at or before `now`: ticks are the multiples of the cadence since 1970, in UTC. */
+/**
+ * The newest tick at or before `now`: ticks are the multiples of the cadence since 1970, in UTC.
+ */
 export function nominalTick(now: Date, everySeconds: number): Date {
   const everyMs = everySeconds * 1000;
   return new Date(Math.floor(now.getTime() / everyMs) * everyMs);

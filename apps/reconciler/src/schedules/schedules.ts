@@ -35,9 +35,9 @@ export interface SchedulesOptions {
 const LOOK_MS = 5_000;
 
 /**
- * The schedules of one replica. Every replica runs them. PostgreSQL's clock decides which tick is the
- * newest, and the schedule's row gives each tick to one replica. Of the ticks missed in an outage,
- * only the newest is taken.
+ * The schedules of one replica. Every replica runs them. PostgreSQL's clock decides which tick is
+ * the newest, and the schedule's row gives each tick to one replica. Of the ticks missed in an
+ * outage, only the newest is taken.
  */
 export function createSchedules({ db, schedules, holder, events, lookMs = LOOK_MS }: SchedulesOptions) {
   /** The newest tick of each schedule known to be taken: saves PostgreSQL a second question. */

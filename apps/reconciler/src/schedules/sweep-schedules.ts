@@ -42,7 +42,10 @@ export const redeliverTask = (appId: number): NewTask => ({
   maxAttempts: SWEEP_ATTEMPTS,
 });
 
-/** With a `cursor`, goes on where the last pass stopped. No tick repeats it, so it has more attempts. */
+/**
+ * With a `cursor`, goes on where the last pass stopped. No tick repeats it, so it has more
+ * attempts.
+ */
 export const redeliverSinceTask = (appId: number, since: Date, cursor?: string): NewTask => ({
   kind: 'redeliver-since',
   subject: { type: 'app', id: String(appId) },

@@ -25,8 +25,8 @@ export async function readSweeps(db: Kysely<Database>, schedules: readonly Sched
 }
 
 /**
- * Reports sweeps without a success for several cadences: once per reason, and again when they succeed.
- * A sweep can fail for ever while the service is ready and healthy.
+ * Reports sweeps without a success for several cadences: once per reason, and again when they
+ * succeed. A sweep can fail for ever while the service is ready and healthy.
  */
 export function createSweepWatch(
   db: Kysely<Database>,

@@ -42,7 +42,10 @@ export interface CheckAppsCounts {
   waitMs: number;
 }
 
-/** Checks each App's permissions and events, and repairs our rows of its installations by GitHub's list. */
+/**
+ * Checks each App's permissions and events, and repairs our rows of its installations by GitHub's
+ * list.
+ */
 export async function checkApps(options: CheckAppsOptions, signal: AbortSignal): Promise<CheckAppsCounts> {
   const { db, github, events, appIds, dryRun } = options;
   const counts: CheckAppsCounts = {

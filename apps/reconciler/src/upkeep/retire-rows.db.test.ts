@@ -39,7 +39,10 @@ const events = async () =>
 
 const ENDED = { status: 'completed' as const, wants_worker: false, conclusion: 'success' };
 
-/** A job that has not changed for so many days. Every UPDATE moves updated_at, so it is inserted as it is. */
+/**
+ * A job that has not changed for so many days. Every UPDATE moves updated_at, so it is inserted as
+ * it is.
+ */
 const putOldJob = async (days: number, given: Parameters<typeof putJob>[1] = {}): Promise<number> => {
   const at = daysAgo(days);
   return (await putJob(database.db, { ...ENDED, run_id: 1, created_at: at, updated_at: at, ...given })).job_id;

@@ -21,7 +21,9 @@ export interface RetiredRowsCounts {
   more: boolean;
 }
 
-/** Retires old events and ended jobs, in batches so small that no other statement waits for them. */
+/**
+ * Retires old events and ended jobs, in batches so small that no other statement waits for them.
+ */
 export async function retireRows(options: RetireRowsOptions, signal: AbortSignal): Promise<RetiredRowsCounts> {
   const events = await retireOldEvents(options, signal);
   const jobs = options.dryRun ? await countOldJobs(options) : await retireOldJobs(options, signal);

@@ -19,7 +19,9 @@ const PODS_AT_ONCE = 100;
 export const MOST_PODS = 10_000;
 /** Most registrations that one pass removes, with a call to GitHub each. */
 export const MOST_REGISTRATIONS = 50;
-/** Scopes with a worker this young are listed: GitHub deletes an unused registration after a day. */
+/**
+ * Scopes with a worker this young are listed: GitHub deletes an unused registration after a day.
+ */
 const SCOPES_WITHIN_MS = 86_400_000;
 const ROWS_AT_ONCE = 1_000;
 const OPERATIONS_AT_ONCE = 1_000;

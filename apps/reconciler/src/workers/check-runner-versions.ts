@@ -69,7 +69,10 @@ async function readVersion(
   return null;
 }
 
-/** When GitHub stops serving the version; no end for an unknown one. Undefined: GitHub did not answer. */
+/**
+ * When GitHub stops serving the version; no end for an unknown one. Undefined: GitHub did not
+ * answer.
+ */
 async function askForEnd(
   { github, events }: CheckRunnerVersionsOptions,
   runner: RunnerToRead,

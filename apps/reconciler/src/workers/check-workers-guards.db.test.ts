@@ -75,7 +75,10 @@ describe('check-workers does nothing (E6)', () => {
   });
 });
 
-/** Something to do that takes no answer from GitHub: a pod that does not start, and a stop without a task. */
+/**
+ * Something to do that takes no answer from GitHub: a pod that does not start, and a stop without a
+ * task.
+ */
 const putOthers = async () => {
   await putWorker(scene.db, { created_at: minutesAgo(60), pod_created_at: minutesAgo(59), pod_uid: 'stuck' });
   await scene.putRunning(60, 'none', { stopping_at: minutesAgo(30), stop_reason: 'pod_gone' });

@@ -40,8 +40,8 @@ export interface CheckedWorkersCounts {
 
 /**
  * Finds workers past a deadline and requests their stop: pods that do not start, runners that were
- * never online, idle or lost ones, and those that stay after their job. Asks GitHub about all overdue
- * workers of a scope at once. Ends no worker: the stop itself collects the proofs.
+ * never online, idle or lost ones, and those that stay after their job. Asks GitHub about all
+ * overdue workers of a scope at once. Ends no worker: the stop itself collects the proofs.
  */
 export async function checkWorkers(options: CheckWorkersOptions, signal: AbortSignal): Promise<CheckedWorkersCounts> {
   const { db, events, query, cap, dryRun } = options;

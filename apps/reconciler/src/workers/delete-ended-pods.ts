@@ -31,14 +31,17 @@ export interface DeletedPodsCounts {
   /** Running, although the worker's row has ended: left alone. */
   left: number;
   failed: number;
-  /** Secrets that may have outlived their worker: each pass removes them again until they are known to be gone. */
+  /**
+   * Secrets that may have outlived their worker: each pass removes them again until they are known
+   * to be gone.
+   */
   secrets: number;
 }
 
 /**
- * Deletes the pods of workers that ended longer ago than their grace, longest ended first, then those
- * above a namespace's limit. A failure concerns one pod, but if the API server is away, the pass ends:
- * the next one finds the rest.
+ * Deletes the pods of workers that ended longer ago than their grace, longest ended first, then
+ * those above a namespace's limit. A failure concerns one pod, but if the API server is away, the
+ * pass ends: the next one finds the rest.
  */
 export async function deleteEndedPods(options: DeleteEndedPodsOptions, signal: AbortSignal): Promise<DeletedPodsCounts> {
   const { db, succeededGraceMs, failedGraceMs, keptPerNamespace, cap, batch } = options;
@@ -106,7 +109,8 @@ async function deleteOne(
       return 'left';
     }
     if (dryRun) return 'deleted';
-    // A pod that never started is deleted only if unchanged. Otherwise the next pass reads it again.
+    // A pod that never started is deleted only if unchanged. Otherwise the next pass reads it
+    // again.
     const seen = isOver ? {} : { resourceVersion: there.resourceVersion };
     const result = await deletePod(cluster, { ...name, uid: there.uid, ...seen });
     if (result === 'changed' && !isOver) return 'left';

@@ -29,8 +29,8 @@ interface Pass {
 
 /**
  * Reads the runners of one scope's workers from GitHub: one worker by name, several from a list.
- * Undefined, so that nothing follows, if GitHub does not answer, if the answer cannot be read, or if a
- * list has no runner of ours although several are registered.
+ * Undefined, so that nothing follows, if GitHub does not answer, if the answer cannot be read, or
+ * if a list has no runner of ours although several are registered.
  */
 export async function readRunners(
   parts: ReadingRunners,
@@ -73,7 +73,9 @@ interface Answer {
   readonly isComplete: boolean;
 }
 
-/** Undefined: GitHub does not show us the repository. Throws Octokit's errors, and for odd answers. */
+/**
+ * Undefined: GitHub does not show us the repository. Throws Octokit's errors, and for odd answers.
+ */
 async function ask(
   github: GitHub,
   workers: readonly [OverdueWorker, ...OverdueWorker[]],
@@ -87,7 +89,8 @@ async function ask(
   const listed = workers.length > 1 ? await listRunners(client, scope) : undefined;
   const runners = listed ?? [await findRunner(client, scope, first.podName)].filter((runner) => runner !== undefined);
   if (runners.some(isOurs) || registered <= FEW_WORKERS) return { runners, isComplete: true };
-  // The runner asked for by name may be gone: only the list shows whether GitHub's answer is complete.
+  // The runner asked for by name may be gone: only the list shows whether GitHub's answer is
+  // complete.
   return { runners, isComplete: (listed ?? (await listRunners(client, scope))).some(isOurs) };
 }
 

@@ -35,9 +35,9 @@ export interface RemovedRegistrationsCounts {
 const BATCH = 100;
 
 /**
- * Removes the registrations that failed workers left at GitHub: offline, idle, and older than the grace.
- * Finds them by the runner's id, or by the worker's name without one. Once GitHub refuses an entity,
- * the pass skips its other registrations.
+ * Removes the registrations that failed workers left at GitHub: offline, idle, and older than the
+ * grace. Finds them by the runner's id, or by the worker's name without one. Once GitHub refuses an
+ * entity, the pass skips its other registrations.
  */
 export async function removeRegistrations(options: RemoveRegistrationsOptions, signal: AbortSignal): Promise<RemovedRegistrationsCounts> {
   const { db, github, graceMs, cap, dryRun } = options;
@@ -138,7 +138,10 @@ async function noteWhereNoneMustBe(db: Kysely<Database>, registration: LeftRegis
   if ((await countListable(db, registration)) === 0) believable.set(place, true);
 }
 
-/** False if GitHub lists no runners although ours are registered: then a missing runner proves nothing. */
+/**
+ * False if GitHub lists no runners although ours are registered: then a missing runner proves
+ * nothing.
+ */
 async function isBelievable(
   client: InstallationClient,
   scope: RegistrationScope,

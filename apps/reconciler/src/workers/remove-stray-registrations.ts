@@ -65,11 +65,12 @@ interface Stray {
 }
 
 /**
- * Removes registrations at GitHub with our instance's name and without a worker: offline in at least
- * two lists, for longer than the grace. One list per scope. A failed list, or one without any of our
- * registered runners, changes nothing.
+ * Removes registrations at GitHub with our instance's name and without a worker: offline in at
+ * least two lists, for longer than the grace. One list per scope. A failed list, or one without any
+ * of our registered runners, changes nothing.
  *
- * Also removes a Secret of the same name with neither row nor pod, since no service may list Secrets.
+ * Also removes a Secret of the same name with neither row nor pod, since no service may list
+ * Secrets.
  */
 export async function removeStrayRegistrations(
   options: RemoveStrayRegistrationsOptions,
@@ -147,8 +148,8 @@ async function noteStrays(
 }
 
 /**
- * Checks GitHub, our rows and the cluster again before deleting, since the list may be minutes old. The
- * Secret goes first: only the registration tells its name.
+ * Checks GitHub, our rows and the cluster again before deleting, since the list may be minutes old.
+ * The Secret goes first: only the registration tells its name.
  */
 async function removeOne(
   { db, github, cluster, events, dryRun }: RemoveStrayRegistrationsOptions,
