@@ -3,7 +3,7 @@ import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 export const stopping: readonly NamedMutant[] = [
   {
     mutant: 'another’s pod of that name counts as the worker’s',
-    file: 'apps/scheduler/src/stopping/stop-looks.ts',
+    file: 'apps/scheduler/src/stopping/read-evidence.ts',
     find: `if (pod === undefined || (worker.podUid !== null && pod.uid !== worker.podUid)) return 'absent';`,
     replace: `if (pod === undefined) return 'absent';`,
     tests: ['apps/scheduler/src/stopping/stop-worker.db.test.ts', 'apps/scheduler/src/stopping/stop-worker-ends.db.test.ts'],
@@ -85,10 +85,10 @@ export const stopping: readonly NamedMutant[] = [
   },
   {
     mutant: 'a log whose beginning is missing proves that no job runs',
-    file: 'apps/scheduler/src/stopping/stop-looks.ts',
+    file: 'apps/scheduler/src/stopping/read-evidence.ts',
     find: `return read === 'cut' ? 'unreadable' : read;`,
     replace: `return read === 'cut' ? 'listening' : read;`,
-    tests: ['apps/scheduler/src/stopping/stop-looks.test.ts'],
+    tests: ['apps/scheduler/src/stopping/read-evidence.test.ts'],
   },
   {
     mutant: 'only jobs of the worker’s own pool are looked for on it',

@@ -66,7 +66,7 @@ export const settings = {
       default: 2,
       min: 1,
       max: 100_000,
-      doc: 'With so many pods that find no node, a pool tries one worker at a time',
+      doc: 'Number of pods without a node at which a pool tries one worker at a time',
     }),
     unschedulableTrialMs: duration({
       env: 'PADDOCK_UNSCHEDULABLE_TRIAL_MS',
@@ -114,7 +114,7 @@ export const settings = {
     stopIdleApartMs: duration({
       env: 'PADDOCK_STOP_IDLE_APART_MS',
       default: 60_000,
-      doc: 'Time between the two readings of GitHub that must call a runner idle before it is stopped',
+      doc: 'Time between the two readings at GitHub that must find a runner idle before its worker is stopped',
     }),
     stopLastLookMs: duration({
       env: 'PADDOCK_STOP_LAST_LOOK_MS',
@@ -157,7 +157,7 @@ export function readSchedulerConfig(environment: Environment): SchedulerConfig {
   });
 }
 
-/** The settings by which the matcher decides. */
+/** The matcher's settings. */
 export const matchingSettings = (config: SchedulerConfig): MatchingSettings => ({
   appIds: config.github.apps.map(({ appId }) => appId),
   unschedulableLimit: config.unschedulableLimit,

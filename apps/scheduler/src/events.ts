@@ -8,10 +8,7 @@ import { provisioningEvents } from './provisioning/provisioning-events.ts';
 import type { SharedCounters } from './shared-counters.ts';
 import { stoppingEvents } from './stopping/stopping-events.ts';
 
-/**
- * What happens in the scheduler: each function moves the metric and writes the log line of one
- * event.
- */
+/** The scheduler's events. Each function moves the metric and writes the log line of one event. */
 export type SchedulerEvents = ReturnType<typeof createEvents>;
 
 export function createEvents(log: Logger, metrics: Metrics) {
@@ -22,18 +19,17 @@ export function createEvents(log: Logger, metrics: Metrics) {
   ]);
   const githubFailures = metrics.counter(
     'paddock_github_failures_total',
-    'Calls of GitHub that failed while workers were made or stopped, by kind',
+    'Calls of GitHub that failed while the scheduler made or stopped workers, by kind',
     ['kind'],
   );
   const clusterFailures = metrics.counter('paddock_cluster_failures_total', 'Calls of the cluster that failed, by kind', ['kind']);
-  const probes = metrics.counter(
-    'paddock_probes_total',
-    'Calls that only asked whether GitHub or the cluster answers again, by what was asked and whether it did',
-    ['subject', 'answered'],
-  );
+  const probes = metrics.counter('paddock_probes_total', 'Probes of whether GitHub or the cluster answers again, by subject and result', [
+    'subject',
+    'answered',
+  ]);
   const cuts = metrics.counter(
     'paddock_database_connections_cut_total',
-    'Times that connections to PostgreSQL were given up because it had gone silent',
+    'Times that connections to PostgreSQL were cut because it had gone silent',
   );
 
   const shared: SharedCounters = {
@@ -49,21 +45,21 @@ export function createEvents(log: Logger, metrics: Metrics) {
     ...stoppingEvents(log, metrics, shared),
     githubAsksToWait({ subject: { type, id }, ms, message }: BegunWait) {
       shared.githubFailed('rate_limited');
-      log.warn('GitHub asks to be left alone: it is not called until then', { [type]: id, seconds: Math.ceil(ms / 1_000), message });
+      log.warn('GitHub asks for a pause: its calls wait', { [type]: id, seconds: Math.ceil(ms / 1_000), message });
     },
     probed({ type }: Probed, { answered, isFirst }: { answered: boolean; isFirst: boolean }) {
       probes.inc({ subject: type, answered: String(answered) });
-      if (isFirst) log.info('a probe was answered: one worker is tried, and the others follow if it can be made', { subject: type });
+      if (isFirst) log.info('a probe was answered: trying one worker, and the others if it can be made', { subject: type });
     },
     probingFailed(error: unknown) {
-      log.error('probing failed; it is tried again in a second', { error });
+      log.error('probing failed; it is repeated in a second', { error });
     },
     notReady(reason: string) {
       log.warn('not ready', { reason });
     },
     connectionCut({ message: reason }: Error) {
       cuts.inc();
-      log.warn('connections to PostgreSQL given up', { reason });
+      log.warn('cut connections to PostgreSQL', { reason });
     },
   };
 }

@@ -9,7 +9,7 @@ import { createStopWorker, type Stopping } from './stopping/stop-worker.ts';
 import { LOOK_UP_ACCESS } from '@paddock/domain/tasks/key-tasks';
 import { WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
 
-/** The kinds that the scheduler runs, with how many of each at once in one process. */
+/** The scheduler's kinds of task, and how many of each one process runs at once. */
 export const schedulerKinds = (parts: Provisioning & Stopping): Kinds => ({
   [WORKER_TASK.provisionWorker]: { handler: createProvisionWorker(parts), slots: 16 },
   [WORKER_TASK.diagnosePod]: { handler: waitingForCluster(parts, createDiagnosePod(parts)), slots: 4 },

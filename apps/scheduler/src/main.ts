@@ -28,7 +28,7 @@ import { createEvents } from './events.ts';
 import { followPods } from './following/follow-pods.ts';
 import { declareSchedulerGauges } from './scheduler-gauges.ts';
 import { schedulerKinds } from './kinds.ts';
-import { createRunLooks } from './stopping/run-looks.ts';
+import { createRecentRunJobs } from './stopping/recent-run-jobs.ts';
 import { runMatching } from './matching/match-loop.ts';
 import { createPoolsLoader } from './pools/load-pools.ts';
 import { createPoolsEvents } from './pools/pools-events.ts';
@@ -36,8 +36,8 @@ import { createPoolsFile } from './pools/pools-file.ts';
 import { runProbing } from './probing/probe.ts';
 
 /**
- * Below the longest wait for a lock, so that whoever waits for a scheduler that stands still gets
- * it and does not fail.
+ * Below the longest wait for a lock, so that a replica that waits for a stalled scheduler gets the
+ * lock and does not fail.
  */
 const IDLE_TRANSACTION_MS = 8_000;
 
@@ -104,7 +104,7 @@ await main(async () => {
   const { stopIdleApartMs: idleApartMs, stopLastLookMs: lastLookMs, stopOfflineMs: offlineMs, stopRetryMs: retryMs } = config;
   const stopRules = { idleApartMs, lastLookMs, offlineMs, retryMs };
   const rules = breakerRules(config);
-  const stopping = { stopRules, breakerRules: rules, runLooks: createRunLooks() };
+  const stopping = { stopRules, breakerRules: rules, recentRunJobs: createRecentRunJobs() };
   const executor = createExecutor({
     connection,
     config: ownConfig,

@@ -5,14 +5,11 @@ import type { Kysely } from 'kysely';
 
 const GAUGES = {
   paddock_warm_scopes_unknown: {
-    help: 'Scopes of the configuration whose warm workers cannot be made, because it is not known where they would register',
+    help: 'Configured scopes whose warm workers cannot be made, because no installation or repository of theirs is known',
   },
 } satisfies DeclaredGauges;
 
-/**
- * Gauges of what depends on the Apps that schedulers are configured with. They are read from the
- * rows at each scrape.
- */
+/** Gauges that depend on the configured Apps, read from the rows at each scrape. */
 export function declareSchedulerGauges(metrics: Metrics, db: Kysely<Database>, appIds: readonly number[]): void {
   metrics.readings(GAUGES, async () => [
     { gauge: 'paddock_warm_scopes_unknown', labels: {}, value: (await findUnknownWarmScopes(db, appIds)).length },

@@ -1,4 +1,4 @@
-/** The counters that the events of several subjects move. */
+/** Counters that several event files move. */
 export interface SharedCounters {
   ended(labels: { pool: string; status: 'completed' | 'failed'; reason: string }): void;
   githubFailed(kind: string): void;
@@ -8,5 +8,5 @@ export interface SharedCounters {
 /** In seconds. */
 export const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
 
-/** In one line of the log. */
+/** Most names in one log line. */
 export const MOST_NAMES = 20;

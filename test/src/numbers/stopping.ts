@@ -1,6 +1,6 @@
 import { DEFAULT_DEADLINES } from '@paddock/domain/pools/deadlines';
 import { MOST_STOPS } from '@paddock/reconciler/workers/worker-sweeps';
-import { MOST_RUNS } from '@paddock/scheduler/stopping/stop-looks';
+import { MOST_RUNS } from '@paddock/scheduler/stopping/read-evidence';
 import { code, type NumberRow, row, setting, testOf } from './number-row.ts';
 
 const deadline = (name: keyof typeof DEFAULT_DEADLINES) =>
@@ -40,7 +40,7 @@ export const stopping: readonly NumberRow[] = [
     'P2',
     '100',
     'Most runs that are asked for before a stop; with more a worker is left alone',
-    code('MOST_RUNS in apps/scheduler/src/stopping/stop-looks.ts', () => MOST_RUNS),
+    code('MOST_RUNS in apps/scheduler/src/stopping/read-evidence.ts', () => MOST_RUNS),
   ),
   row('P2', '30 s', 'Time from a runner’s removal at GitHub to the last look at its log', setting('PADDOCK_STOP_LAST_LOOK_MS')),
   row('E5', '30 s', 'Wait before a stop that something prevented is tried again', setting('PADDOCK_STOP_RETRY_MS')),

@@ -8,10 +8,9 @@ import { type NotingVersions, noteRefusedVersion } from './note-refused-version.
 import { noteUnreached } from './note-unreached.ts';
 
 /**
- * Adds to the row of a worker that failed, or whose pod does not start or go, what the pod tells:
- * exit codes, reasons, conditions, events, the ends of the logs. A failed pod stays for hours (E7).
- * Of one that ended well and without a job it finds out whether GitHub refused its version, or it
- * never reached GitHub.
+ * Saves what the pod shows in the row of a worker that failed, or whose pod neither starts nor
+ * goes: exit codes, reasons, conditions, events, the ends of the logs. If the runner ended well
+ * without a job, finds out whether GitHub refused its version or the runner never reached GitHub.
  */
 export function createDiagnosePod(parts: NotingVersions): Handler {
   const { db, cluster } = parts;

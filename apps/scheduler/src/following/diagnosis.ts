@@ -8,29 +8,29 @@ import { troubleInLog } from '@paddock/domain/workers/runner-trouble';
 import { describeStop, type StopReason } from '@paddock/domain/workers/stop-reasons';
 import { hideSecrets } from './hide-secrets.ts';
 
-/** Reasons for a stop that only the pod can explain, and it goes with the worker. */
-const TOLD_BY_POD = ['not_registered', 'offline', 'registration_gone'] as const satisfies readonly StopReason[];
-type ToldByPod = (typeof TOLD_BY_POD)[number];
+/** Stop reasons that only the pod can explain. The pod goes with the worker. */
+const EXPLAINED_BY_POD = ['not_registered', 'offline', 'registration_gone'] as const satisfies readonly StopReason[];
+type ExplainedByPod = (typeof EXPLAINED_BY_POD)[number];
 
 /**
- * What is kept of a worker that failed, whose pod is stuck, or whose runner GitHub does not see:
- * `workers.failure_info`, version 2 (C8).
+ * What `workers.failure_info` keeps (version 2) of a worker that failed, whose pod is stuck, or
+ * whose runner GitHub does not see.
  */
 export interface Diagnosis extends Record<string, unknown> {
   readonly version: 2;
-  readonly reason: PodFailureReason | typeof SLOW_START | typeof TERMINATING | ToldByPod;
+  readonly reason: PodFailureReason | typeof SLOW_START | typeof TERMINATING | ExplainedByPod;
   readonly message: string;
   readonly pod: {
     readonly phase: string;
     readonly reason: string | null;
     readonly message: string | null;
     readonly node: string | null;
-    /** Those that are not as in a pod that does well. */
+    /** Conditions that differ from those of a healthy pod. */
     readonly conditions: readonly ObservedCondition[];
   };
   readonly containers: readonly DiagnosedContainer[];
   readonly events: readonly PodEvent[];
-  /** Why there are none, if they could not be read. */
+  /** Why the events could not be read. */
   readonly eventsMissing?: string;
 }
 
@@ -39,7 +39,7 @@ export interface DiagnosedContainer {
   readonly exitCode: number | null;
   readonly reason: string | null;
   readonly message: string | null;
-  /** The end of its log; null when it could not be read, and then `logMissing` says why. */
+  /** The end of its log. Null if it could not be read; `logMissing` says why. */
   readonly log: string | null;
   readonly logMissing?: string;
 }
@@ -49,29 +49,29 @@ export interface ContainerLog {
   readonly missing?: string;
 }
 
-/** The cluster's words about the pod. */
+/** The pod's events, or why they could not be read. */
 export type EventRead = readonly PodEvent[] | { readonly missing: string };
 
-/** As JSON text of UTF-8. */
+/** Measured as JSON in UTF-8. */
 export const LARGEST_DIAGNOSIS_BYTES = 64 * 1024;
 const MOST_EVENTS = 30;
 const MOST_CONTAINERS = 20;
 const MOST_CONDITIONS = 10;
-/** Of a sentence, in characters: no more is looked at. */
+/** Characters of a sentence that are read at most. */
 const LONGEST_READ = 10_000;
 
 /**
- * How much is kept of each log and of each sentence, in characters: the first that makes the whole
- * fit. Logs give way first.
+ * Characters kept of each log and each sentence. The first limits that make the whole fit apply;
+ * logs are cut first.
  */
 const LIMITS = [65_536, 32_768, 16_384, 8_192, 4_096, 2_048, 1_024, 512, 0]
   .map((log) => ({ log, text: 1_000 }))
   .concat([500, 250, 100, 30].map((text) => ({ log: 0, text })));
 
 /**
- * Puts together what is known of a pod that failed, is stuck or has a runner that GitHub does not
- * see, in at most 64 KB: logs are cut from their beginning until it fits. What has the form of a
- * credential is left out. `rowReason` is what the row says of a pod that lives. Pure.
+ * Describes a pod that failed, is stuck, or has a runner that GitHub does not see, in at most 64
+ * KB. Cuts logs from their beginning until the whole fits, and hides credentials. `rowReason` is
+ * the reason in the row of a worker whose pod lives. Pure.
  */
 export function diagnose(
   pod: ObservedPod,
@@ -122,16 +122,16 @@ function diagnoseWithin(
 }
 
 /**
- * Of a runner that was never seen, or failed before it could say more to Kubernetes, its own log
- * knows most.
+ * If GitHub never saw the runner, or it failed before Kubernetes knew why, its own log explains
+ * most.
  */
 function causeOf(pod: ObservedPod, rowReason: string | null, log: string | null): Pick<Diagnosis, 'reason' | 'message'> {
   const trouble = log === null ? undefined : troubleInLog(log);
-  const told = TOLD_BY_POD.find((reason) => reason === rowReason);
-  if (told !== undefined) {
+  const explained = EXPLAINED_BY_POD.find((reason) => reason === rowReason);
+  if (explained !== undefined) {
     const silence =
       log === null ? 'Its log could not be read.' : log.trim() === '' ? 'Its log is empty: does the image start the runner?' : '';
-    return { reason: told, message: `${describeStop(told)} ${trouble ?? silence}`.trim() };
+    return { reason: explained, message: `${describeStop(explained)} ${trouble ?? silence}`.trim() };
   }
   const { reason, message } = causeInStatus(pod, rowReason);
   return { reason, message: reason === 'exit_code' && trouble !== undefined ? `${message}. ${trouble}` : message };
@@ -162,10 +162,7 @@ const endOf = (text: string, length: number): string => (length === 0 ? '' : sto
 
 const fit = (text: string): string => hideSecrets(storable(text));
 
-/**
- * The same without the logs: it says what became of the pod, and nothing that the job wrote to
- * them.
- */
+/** The diagnosis without the logs, which hold what the job wrote. */
 export const withoutLogs = (diagnosis: Diagnosis): Diagnosis => ({
   ...diagnosis,
   containers: diagnosis.containers.map((container) =>
@@ -173,5 +170,7 @@ export const withoutLogs = (diagnosis: Diagnosis): Diagnosis => ({
   ),
 });
 
-/** Whether a stop for this reason takes away with the pod what alone could say why. */
-export const isToldByPod = (reason: string | null): boolean => TOLD_BY_POD.some((told) => told === reason);
+/**
+ * Whether only the pod can explain a stop for this reason, so that it is examined before it goes.
+ */
+export const isExplainedByPod = (reason: string | null): boolean => EXPLAINED_BY_POD.some((explained) => explained === reason);

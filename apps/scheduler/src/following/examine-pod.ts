@@ -9,9 +9,9 @@ export const TAIL_LINES = 200;
 const TAIL_BYTES = 32 * 1024;
 
 /**
- * Reads all that tells why a pod failed, is stuck, or has a runner that GitHub does not see, and
- * puts it together. `rowReason` is what the worker's row says. Logs and events that cannot be read
- * are said to be missing: no end waits for them.
+ * Reads the logs and events of a pod and describes why it failed, is stuck, or has a runner that
+ * GitHub does not see. `rowReason` is the reason in the worker's row. Names logs and events that
+ * cannot be read as missing, so that a worker's end never waits for them.
  */
 export async function examinePod(cluster: Cluster, pod: ObservedPod, rowReason: string | null, signal: AbortSignal): Promise<Diagnosis> {
   const logs = new Map<string, ContainerLog>();

@@ -17,42 +17,41 @@ import { stopUnstartable } from './stop-unstartable.ts';
 
 export interface Following extends Recording {
   readonly cluster: Cluster;
-  /** Who we are, unique per process and start. */
+  /** This process, unique per start. */
   readonly holder: string;
-  /** How long the lease on following lasts, and how often it is renewed. */
+  /** Length of the lease, and the time between its renewals. */
   readonly leaseMs: number;
   readonly renewMs: number;
   /** How often to check for new namespaces. */
   readonly namespacesMs?: number;
   /**
-   * How long after its creation a pod may take to start, and after its term to go, before it counts
-   * as stuck.
+   * How long a pod may take to start, and to go after its termination period, before it is stuck.
    */
   readonly stuckAfterMs: number;
-  /** How long one watch lasts, if not as `watchPods` says. */
+  /** Length of one watch; by default as in `watchPods`. */
   readonly watchSeconds?: number;
-  /** How long after a list that lacks most pods a second one is read. */
+  /** Time between a list that lacks most pods and the next list. */
   readonly doubtMs?: number;
 }
 
-/** One cheap statement. The first pod of a namespace is seen this late at most. */
+/** Costs one cheap statement. The follower sees the first pod of a namespace at most this late. */
 export const NAMESPACES_MS = 5_000;
 
 /**
- * An API server that has just started, or a cache that is being filled, is whole by then; a lost
- * pod's job waits for no longer.
+ * By then an API server that has just started, or a cache that fills, shows all pods. The job of a
+ * lost pod waits no longer.
  */
 const DOUBT_MS = 30_000;
 
 /**
- * There is one follower: a call every two seconds burdens no API server, and a longer pause would
- * outlast a short absence.
+ * One follower's call every two seconds burdens no API server. A longer pause would outlast a short
+ * absence.
  */
 const BACKOFF_MS = { first: 250, most: 2_000 };
 
 /**
- * Follows the pods of this environment while we hold the lease on that. What two followers write at
- * once does no harm (C8).
+ * Follows the pods of this environment while this replica holds the lease. Two followers at once do
+ * no harm.
  */
 export async function followPods(parts: Following, signal: AbortSignal): Promise<void> {
   const { db, holder, events, leaseMs, renewMs } = parts;
@@ -61,8 +60,8 @@ export async function followPods(parts: Following, signal: AbortSignal): Promise
 }
 
 /**
- * One watch per namespace, each begun when the namespace is first needed. Ends with the first watch
- * that fails.
+ * Keeps one watch per namespace, begun when the namespace is first needed. Ends with the first
+ * watch that fails.
  */
 async function followNamespaces(parts: Following, signal: AbortSignal): Promise<void> {
   const instance = await findInstance(parts.db);
@@ -88,7 +87,7 @@ async function followNamespaces(parts: Following, signal: AbortSignal): Promise<
   if (!signal.aborted) throw failure.signal.reason;
 }
 
-/** Has pods diagnosed of which only time tells that they are stuck (C8). */
+/** Enqueues diagnoses of pods that have been pending or terminating for too long. */
 export async function noteStuckPods({ db, events, stuckAfterMs }: Following): Promise<number> {
   const stuck = await db.transaction().execute(async (trx) => {
     const marked = await markStuckPods(trx, stuckAfterMs);
@@ -133,10 +132,10 @@ async function followNamespace(parts: Following, where: { namespace: string; ins
 }
 
 /**
- * Takes over what a complete list says and what it lacks. Pods that were `known` before the list
- * was asked for, and that it lacks, are gone by any clock (C8). Unless so many are missing that the
- * list is `doubted`: these are returned, for the next list. The worker of a pod that is gone is
- * supply no longer, but its row goes on until GitHub has said what became of the runner (A3).
+ * Records a complete list and the pods that it lacks. Pods that were `known` before the list was
+ * read and are missing are gone. If too many are missing, the list is doubted: returns the doubted
+ * pods for the next list. The worker of a pod that is gone no longer counts as supply; its row ends
+ * when GitHub has said what became of the runner.
  */
 export async function takeList(
   parts: Following,
@@ -160,9 +159,8 @@ export async function takeList(
 }
 
 /**
- * Takes over changes: of each pod the newest says all that those before it said. Only a deleted one
- * may be shown as it was before that, so it counts where it has ended, or where nothing else is
- * known.
+ * Records the newest change of each pod. A deleted pod may be shown in an older state, so that
+ * state counts only if the pod has ended or no other change is there.
  */
 export async function takeChanges(parts: Following, changes: readonly PodEvent[]): Promise<void> {
   const newest = new Map<string, ObservedPod>();

@@ -8,28 +8,32 @@ import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
 import { LATENCY_BUCKETS, MOST_NAMES, type SharedCounters } from '../shared-counters.ts';
 
-/** What happens to pods, as the cluster says it. */
+/** The events of pods, as the cluster reports them. */
 export function followingEvents(log: Logger, metrics: Metrics, { ended, clusterFailed }: SharedCounters) {
-  const unexplained = metrics.counter('paddock_workers_unexplained_total', 'Workers that ran a job of which nothing was heard, by pool', [
-    'pool',
-  ]);
-  const stuck = metrics.counter('paddock_pods_stuck_total', 'Pods that did not start or did not go, by pool and what kept them', [
+  const unexplained = metrics.counter(
+    'paddock_workers_unexplained_total',
+    'Workers that may have run a job of which GitHub sent no delivery, by pool',
+    ['pool'],
+  );
+  const stuck = metrics.counter('paddock_pods_stuck_total', 'Pods that did not start or did not go, by pool and reason', [
     'pool',
     'reason',
   ]);
-  const vanished = metrics.counter('paddock_pods_vanished_total', 'Pods that went while their workers lived, by pool', ['pool']);
-  const listsDoubted = metrics.counter('paddock_pod_lists_doubted_total', 'Lists of pods that lacked most of those known, by namespace', [
+  const vanished = metrics.counter('paddock_pods_vanished_total', 'Pods that vanished while their workers lived, by pool', ['pool']);
+  const listsDoubted = metrics.counter('paddock_pod_lists_doubted_total', 'Lists that lacked most of the known pods, by namespace', [
     'namespace',
   ]);
-  const adopted = metrics.counter('paddock_pods_adopted_total', 'Pods of ours that had no row and were given one, by pool', ['pool']);
-  const notRecorded = metrics.counter(
-    'paddock_pods_not_recorded_total',
-    'States of pods that their workers’ rows cannot hold, by namespace',
+  const adopted = metrics.counter('paddock_pods_adopted_total', 'Pods with Paddock’s labels and no row that were adopted, by pool', [
+    'pool',
+  ]);
+  const notRecorded = metrics.counter('paddock_pods_not_recorded_total', 'States of pods that PostgreSQL could not store, by namespace', [
+    'namespace',
+  ]);
+  const withoutRow = metrics.gauge(
+    'paddock_pods_without_row',
+    'Pods with Paddock’s labels and no row that cannot be adopted, by namespace',
     ['namespace'],
   );
-  const withoutRow = metrics.gauge('paddock_pods_without_row', 'Pods of ours that no row knows and that cannot be adopted, by namespace', [
-    'namespace',
-  ]);
   const toRunning = metrics.histogram(
     'paddock_worker_to_running_seconds',
     'From a worker’s reservation to its pod running',
@@ -49,65 +53,70 @@ export function followingEvents(log: Logger, metrics: Metrics, { ended, clusterF
     },
     podStuck({ podName, pool, reason }: { podName: string; pool: string; reason: string }) {
       stuck.inc({ pool, reason });
-      log.warn('the pod of a worker does not start or does not go', { podName, pool, reason });
+      log.warn('a pod does not start or does not go: see failure_info in the row of its worker', { podName, pool, reason });
     },
     unstartableStopped(workers: readonly UnstartableWorker[]) {
       for (const [pool, ofPool] of Map.groupBy(workers, (worker) => worker.pool)) {
         const podNames = ofPool.slice(0, MOST_NAMES).map(({ podName }) => podName);
         const reasons = [...new Set(ofPool.map(({ reason }) => reason))];
-        log.warn('pods cannot start: their workers are stopped; see failure_info in their rows, and the pool’s image and template', {
-          pool,
-          reasons,
-          count: ofPool.length,
-          podNames,
-        });
+        log.warn(
+          'stopping workers whose pods cannot start: check the pool’s image and template; failure_info in their rows has the reason',
+          {
+            pool,
+            reasons,
+            count: ofPool.length,
+            podNames,
+          },
+        );
       }
     },
     podsVanished(workers: readonly VanishedWorker[]) {
       if (workers.length === 0) return;
       for (const { pool } of workers) vanished.inc({ pool });
       const podNames = workers.slice(0, MOST_NAMES).map(({ podName }) => podName);
-      log.warn('pods of workers are gone: they are no supply any more', { count: workers.length, podNames });
+      log.warn('pods vanished from the cluster: their workers are being stopped', { count: workers.length, podNames });
     },
     /**
-     * Told with each complete list: how many pods are known, and of those that it lacks how many
-     * are doubted and how many are gone.
+     * For each complete list: how many pods are known, and how many missing ones are doubted or
+     * gone.
      */
     absenceJudged(namespace: string, { known, before, doubted, gone }: { known: number; before: number; doubted: number; gone: number }) {
       if (doubted > 0) {
         listsDoubted.inc({ namespace });
-        log.warn('a list lacks most of the pods that are known: none counts as gone before another list says so', {
+        log.warn('a list lacks most known pods: none counts as gone until a second list confirms it', {
           namespace,
           known,
           doubted,
         });
-      } else if (before > gone) log.info('pods that a list lacked are there after all', { namespace, known, before, gone });
+      } else if (before > gone) log.info('pods missing from the last list are there again', { namespace, known, before, gone });
     },
     podAdopted({ podName, pool, namespace }: PodToAdopt) {
       adopted.inc({ pool });
-      log.warn('a pod of ours had no row and was adopted', { podName, pool, namespace });
+      log.warn('adopted a pod that had no row', { podName, pool, namespace });
     },
     podNotRecorded({ name, namespace }: ObservedPod, error: unknown) {
       notRecorded.inc({ namespace });
-      log.error('what a pod says cannot be stored: its row stays as it is; look at the pod’s status, and delete the pod if it has ended', {
-        podName: name,
-        namespace,
-        error,
-      });
+      log.error(
+        'PostgreSQL cannot store the state of a pod, so its row stays: look at the pod’s status, and delete the pod if it has ended',
+        {
+          podName: name,
+          namespace,
+          error,
+        },
+      );
     },
     /**
-     * Pods are followed by another replica from now on, or by none: what is said of them here would
-     * stay for ever.
+     * Another replica may follow the pods now, so this one must not keep showing its last value.
      */
     followingEnded() {
       withoutRow.reset();
     },
-    /** Told with each complete list. */
+    /** For each complete list. */
     podsWithoutRow(namespace: string, podNames: readonly string[]) {
       withoutRow.set({ namespace }, podNames.length);
       if (podNames.length === 0) return;
       const shown = podNames.slice(0, MOST_NAMES);
-      log.warn('pods carry our labels but cannot be adopted; they are left alone: remove the labels or the pods', {
+      log.warn('pods carry Paddock’s labels but cannot be adopted: remove the labels or the pods', {
         namespace,
         count: podNames.length,
         podNames: shown,
@@ -115,10 +124,10 @@ export function followingEvents(log: Logger, metrics: Metrics, { ended, clusterF
     },
     watchInterrupted(namespace: string, failure: KubeFailure, retryInMs: number) {
       clusterFailed(failure.kind);
-      log[levelOf(failure)]('following pods was interrupted', { namespace, failure, retryInMs });
+      log[levelOf(failure)]('the watch of pods was interrupted and is retried', { namespace, failure, retryInMs });
     },
     followFailed(error: unknown) {
-      log.error('following pods failed; it begins again', { error });
+      log.error('following pods failed and starts again', { error });
     },
   };
 }

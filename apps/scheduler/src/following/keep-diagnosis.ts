@@ -5,8 +5,8 @@ import type { Kysely } from 'kysely';
 import { type Diagnosis, withoutLogs } from './diagnosis.ts';
 
 /**
- * Stores a worker's diagnosis, without its logs where the pool keeps none. False: the worker's
- * state calls for none now.
+ * Saves a worker's diagnosis, without its logs if the pool keeps none. Returns false if the
+ * worker's state allows no diagnosis now.
  */
 export async function keepDiagnosis(
   db: Kysely<Database>,

@@ -13,17 +13,17 @@ export const outdatedMessage = (podName: string, version?: string): string =>
   `GitHub serves the version of the runner ${podName}${version === undefined ? '' : `, ${version},`} no more: the pool needs a newer image`;
 
 /**
- * Looks into the log of a runner that has ended without a job: one of a version that GitHub serves
- * no more listens, is refused and ends, often with exit code 0. Such an end is no unexplained one,
- * and speaks against its pool. Returns the version that was refused, if one was. Throws while the
- * log of one that ended well cannot be had, for it tells no other way.
+ * Reads the log of a runner that ended without a job. GitHub refuses a runner whose version it no
+ * longer serves; the runner then ends, often with exit code 0. Such an end counts as explained, and
+ * against the pool. Returns the refused version, if there is one. Throws while the log of a runner
+ * that ended well cannot be read, since nothing else shows the refusal.
  */
 export async function noteRefusedVersion(parts: NotingVersions, podName: string, signal: AbortSignal): Promise<string | undefined> {
   const { db, cluster, breakerRules } = parts;
   const end = await findEndWithoutJob(db, podName);
   if (end === undefined) return undefined;
   const version = await readRefusedVersion(cluster, { namespace: end.namespace, name: podName }, signal);
-  // The log of one that ended badly has its place in the diagnosis, which waits for nothing.
+  // The diagnosis keeps the log of a runner that ended badly, and does not wait for it.
   if (typeof version === 'object' && end.hasEndedWell && isTransient(version.unreadable)) throw unreadable(version.unreadable);
   if (typeof version !== 'string') return undefined;
   const message = outdatedMessage(podName, version);
@@ -33,8 +33,5 @@ export async function noteRefusedVersion(parts: NotingVersions, podName: string,
   return version;
 }
 
-/**
- * A node that stays silent costs an attempt, or the diagnoses of its pods would take all slots from
- * the others for as long as it hangs.
- */
+/** A silent node costs an attempt; otherwise the diagnoses of its pods would take all slots. */
 const unreadable = (failure: KubeFailure): Error => (failure.kind === 'timeout' ? new Error(failure.message) : new KubeError(failure));

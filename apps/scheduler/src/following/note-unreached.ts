@@ -10,9 +10,9 @@ import { examinePod, TAIL_LINES } from './examine-pod.ts';
 import { keepDiagnosis } from './keep-diagnosis.ts';
 
 /**
- * Keeps the trace of a runner that ended well and never reached GitHub: the official image ends
- * with 0 when it has no registration, or one that GitHub does not know. The end stays an
- * unexplained one, for only GitHub can say that no job ran. Returns what keeps it from GitHub.
+ * Saves why a runner that ended well never reached GitHub. The official image ends with 0 if it has
+ * no registration, or one that GitHub does not know. The end stays unexplained: only GitHub can say
+ * that no job ran. Returns the cause that the log shows, if there is one.
  */
 export async function noteUnreached(
   { db, cluster }: { db: Kysely<Database>; cluster: Cluster },

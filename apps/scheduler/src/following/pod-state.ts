@@ -4,8 +4,8 @@ import { podFailure } from '@paddock/kube/pod-failure';
 import { hideSecrets } from './hide-secrets.ts';
 
 /**
- * What a pod says of its worker. Succeeded and Failed count as an end only once no container runs
- * any more: the phase of a pod on a lost node may say Failed while its runner still works (A3, P2).
+ * The state of a worker, read from its pod. Succeeded and Failed count as an end only when no
+ * container runs: a pod on a lost node may say Failed while its runner still works.
  */
 export function podState(pod: ObservedPod): PodState {
   const failure = podFailure(pod);
@@ -26,7 +26,7 @@ export function podState(pod: ObservedPod): PodState {
     stuckReason: phase === 'pending' ? (failure?.reason ?? null) : null,
     failureReason: pod.phase === 'Failed' ? (failure?.reason ?? null) : null,
     endedBy: phase === 'succeeded' ? (failure?.reason ?? null) : null,
-    // A container may have written the last of it.
+    // The message may end with text that a container wrote.
     message: failure === undefined ? null : hideSecrets(failure.message),
   };
 }

@@ -3,8 +3,8 @@ import { isWorkerName } from '@paddock/domain/workers/worker-name';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 
 /**
- * What a pod says of the worker that it is (E6). Undefined: its labels cannot be read, or its name
- * is none that we give, as of a copy that somebody made of a pod of ours for debugging.
+ * The worker that a pod's labels and name describe. Undefined if the labels cannot be read, or if
+ * the name is not ours, such as that of a copy made for debugging.
  */
 export function podToAdopt(pod: ObservedPod): PodToAdopt | undefined {
   const { worker } = pod;

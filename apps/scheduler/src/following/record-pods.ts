@@ -15,16 +15,15 @@ import { podToAdopt } from './pod-to-adopt.ts';
 
 export interface Recording extends Noting {
   readonly events: SchedulerEvents;
-  /** How long an unexplained end stands against one waiting job (C3). */
+  /** How long an unexplained end stands against one waiting job. */
   readonly unexplainedGraceMs: number;
 }
 
 /**
- * Writes what pods say into their workers' rows, and in the same transaction what follows: the
- * Secret of an ended worker goes; what failed or does not start is diagnosed. Most changes have no
- * consequences, and one statement holds the rows that provisioning writes to for a shorter time. A
- * pod of ours without a row is adopted; `withoutRow` are the names of those that could not be. A
- * pod that says what its row cannot hold is passed over alone (P6).
+ * Saves the state of pods in their workers' rows, and in the same transaction what follows: an
+ * ended worker's Secret goes, a failed or stuck pod is diagnosed. Uses one statement if nothing
+ * follows, because it locks rows that provisioning writes. Adopts pods without a row; `withoutRow`
+ * names those that it could not adopt. Skips only the pod whose state PostgreSQL cannot store.
  */
 export async function recordPods(parts: Recording, pods: readonly ObservedPod[]): Promise<{ withoutRow: readonly string[] }> {
   if (pods.length === 0) return { withoutRow: [] };
@@ -62,9 +61,9 @@ async function recordTogether(parts: Recording, pods: readonly ObservedPod[]): P
 }
 
 /**
- * Gives pods rows and records at once what they say, ends included (E6). An end that nobody saw
- * says nothing of the pool's health today, but is unexplained like any other: after a restore, jobs
- * that look as if they waited have been run by such pods.
+ * Gives pods rows and saves their state at once, ends included. An old end does not count for or
+ * against the pool. It is unexplained like any other: after a restore, such a pod may have run a
+ * job that seems to wait.
  */
 async function adoptPods({ db, events, unexplainedGraceMs }: Recording, pods: readonly ObservedPod[]): Promise<{ withoutRow: string[] }> {
   const read = pods.map((pod) => ({ name: pod.name, worker: podToAdopt(pod), state: podState(pod) }));
@@ -94,8 +93,8 @@ async function recordWithFollowUps(
 }
 
 /**
- * A runner of a version that GitHub serves no more ends well, without a job: of an end that was
- * seen, its log is asked for that.
+ * A runner whose version GitHub no longer serves ends well and without a job: only its log shows
+ * it.
  */
 const followUpsOfSeen = (transition: PodTransition) => [
   ...followUps(transition),
@@ -103,8 +102,8 @@ const followUpsOfSeen = (transition: PodTransition) => [
 ];
 
 /**
- * The jobs that an unexplained end may have run are asked about at once: until GitHub has answered,
- * it stands against one of them (C3).
+ * Looks up at once the jobs that an unexplained end may have run: until GitHub answers, the end
+ * stands against one of them.
  */
 function followUps({ podName, status, unexplained, wasStopped, newlyStuck }: PodTransition) {
   switch (status) {

@@ -7,8 +7,8 @@ import { done, poison } from '@paddock/queue/outcome';
 import type { Kysely } from 'kysely';
 
 /**
- * Deletes an ended worker's Secret at once; its pod stays readable for hours (E7). A Secret that is
- * gone already is as good.
+ * Deletes an ended worker's Secret; its pod stays readable for hours. A Secret that is already gone
+ * counts as deleted.
  */
 export function createRemoveSecret({ db, cluster }: { db: Kysely<Database>; cluster: Cluster }): Handler {
   return async (task) => {

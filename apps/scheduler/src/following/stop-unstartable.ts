@@ -10,25 +10,22 @@ import { enqueue } from '@paddock/queue/enqueue';
 import type { Kysely } from 'kysely';
 import type { SchedulerEvents } from '../events.ts';
 
-/**
- * By then a kubelet has pulled three times: it tries again after 10 s, then 20 s. A registry that
- * hiccups has answered one of them.
- */
+/** By then a kubelet has pulled three times: at once, after 10 s, and 20 s later. */
 const FAILING_MS = 30_000;
 
 /**
- * What a pool whose image only some nodes can pull may cost: each success of a trial lets all that
- * wait be made again.
+ * Limits what a pool costs whose image only some nodes can pull: each success lets all waiting
+ * workers be made again.
  */
 const BOUND = { windowMs: 15 * 60_000, mostOfPool: 60 };
 
-/** The follower makes a call for each before it looks at its namespaces again. */
+/** The follower makes one call for each before it checks its namespaces again. */
 const MOST_AT_ONCE = 20;
 
 /**
- * Asks for the stop of workers whose pods cannot start, for their image or their configuration:
- * another takes the place, as the pool's breaker allows (C11). One whose image is being pulled
- * again is left alone. Returns how many are to be stopped.
+ * Requests the stop of workers whose pods cannot start because of their image or configuration. The
+ * matcher replaces them as the pool's breaker allows. Leaves a worker alone while its image is
+ * being pulled. Returns how many stops it requested.
  */
 export async function stopUnstartable(
   { db, cluster, events }: { db: Kysely<Database>; cluster: Cluster; events: Pick<SchedulerEvents, 'unstartableStopped'> },
@@ -36,7 +33,7 @@ export async function stopUnstartable(
 ): Promise<number> {
   const hopeless: UnstartableWorker[] = [];
   for (const worker of await findUnstartableWorkers(db, { afterMs: FAILING_MS, ...BOUND, mostAtOnce: MOST_AT_ONCE })) {
-    const progress = await lookAtPull(cluster, worker, signal);
+    const progress = await readPullProgress(cluster, worker, signal);
     if (progress === 'unknown' || signal.aborted) break;
     if (progress === 'none') hopeless.push(worker);
   }
@@ -51,10 +48,10 @@ export async function stopUnstartable(
 }
 
 /**
- * Whether its image is on its way after all; unknown while the API server is away, or once the
- * signal has aborted. Events that cannot be read show no progress.
+ * Whether the image is being pulled. 'unknown' while the API server is away, or after an abort.
+ * Events that cannot be read count as no progress.
  */
-async function lookAtPull(
+async function readPullProgress(
   cluster: Cluster,
   { podName: name, namespace, podUid: uid, reason }: UnstartableWorker,
   signal: AbortSignal,

@@ -10,8 +10,8 @@ import type { PoolsFile } from './pools-file.ts';
 
 export interface PoolsLoader {
   /**
-   * Looks at our file, stores its document if that is still to be done, and lets jobs follow a
-   * change of the document in force.
+   * Checks this replica's file, stores its pools if they are new, and moves jobs if the pools in
+   * force have changed.
    */
   once(): Promise<void>;
   run(signal: AbortSignal): Promise<void>;
@@ -22,35 +22,32 @@ export interface PoolsLoaderOptions {
   readonly file: Pick<PoolsFile, 'look'>;
   readonly loadedBy: string;
   readonly refreshMs: number;
-  /** How far back jobs that no pool served are looked at again when the pools have changed. */
+  /** Age of the oldest unserved jobs that are reconsidered when the pools change. */
   readonly reconsiderHours: number;
   readonly events: Pick<PoolsEvents, 'inForce' | 'jobsReconsidered' | 'notLoaded'>;
 }
 
 /**
- * Ingress judges by the pools of before until its next look, and writes what it judged last a
- * little later. By our second look after the one that found the change, all of that is there to be
- * reconsidered.
+ * Ingress uses the old pools until its next check and writes a little later. By the second check
+ * after the change, all such jobs are stored.
  */
 const LOOKS_UNTIL_ALL_FOLLOW = 2;
 
-/**
- * How long to wait before trying again while nothing is loaded: ingress takes no delivery before.
- */
+/** Retry time while no pools are loaded: until then ingress takes no delivery. */
 const RETRY_MS = 1_000;
 
 /**
- * Puts the pools of the configuration file in force. A replica stores its own file's document once
- * after each change of that file, its start included, and never because another one is in force:
- * replicas whose files differ do not contend, the file that was loaded last counts for all. Whoever
- * loaded it, the jobs that wait or that no pool served are placed by it.
+ * Puts the pools of the configuration file in force. A replica stores its file's pools once after
+ * each change of that file, its start included. It never overrules another replica's: the file
+ * loaded last is in force. Each replica moves the waiting and unserved jobs to the pools in force,
+ * whoever loaded them.
  */
 export function createPoolsLoader({ db, file, loadedBy, refreshMs, reconsiderHours, events }: PoolsLoaderOptions): PoolsLoader {
   let toStore: PoolsDocument | undefined;
   let version: number | undefined;
   /**
-   * Looks since the one that found the version in force, and the look at which jobs were last
-   * reconsidered by it.
+   * Checks since the one that found the version in force, and the check that last reconsidered
+   * jobs.
    */
   let looks = 0;
   let reconsideredAt: number | undefined;
@@ -68,7 +65,7 @@ export function createPoolsLoader({ db, file, loadedBy, refreshMs, reconsiderHou
       reconsideredAt = undefined;
       events.inForce(version);
     }
-    // Every process does it, also at its start: another that had begun may have died over it.
+    // Every process reconsiders, also at its start: another may have died before it was done.
     const isDue = reconsideredAt === undefined || (reconsideredAt < LOOKS_UNTIL_ALL_FOLLOW && looks >= LOOKS_UNTIL_ALL_FOLLOW);
     if (!isDue) return;
     events.jobsReconsidered(newest.version, await reconsiderJobs(db, newest, reconsiderHours));

@@ -2,23 +2,23 @@ import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
 
 /**
- * What happens to the pools of the configuration file: each function moves the metric and writes
- * the log line of one event.
+ * The events of the configuration file's pools. Each function moves the metric and writes the log
+ * line of one event.
  */
 export type PoolsEvents = ReturnType<typeof createPoolsEvents>;
 
 export function createPoolsEvents(log: Logger, metrics: Metrics) {
   const reconsidered = metrics.counter(
     'paddock_jobs_reconsidered_total',
-    'Jobs that have another pool since the pools changed, or have one where none served them',
+    'Jobs that a change of the pools gave another pool, or their first',
   );
-  const fileRefused = metrics.gauge('paddock_pools_file_refused', '1 while the configuration file is one that cannot be used');
+  const fileRefused = metrics.gauge('paddock_pools_file_refused', '1 while the configuration file is refused');
 
   return {
-    /** The configuration file has changed into something that cannot be used. */
+    /** The configuration file has changed and is invalid. */
     fileRefused(problems: readonly string[]) {
       fileRefused.set(1);
-      log.error('configuration file refused, the pools loaded before stay in force', { problems });
+      log.error('configuration file refused: the pools loaded before stay in force until you mend it', { problems });
     },
     fileAccepted() {
       fileRefused.set(0);
@@ -29,10 +29,10 @@ export function createPoolsEvents(log: Logger, metrics: Metrics) {
     },
     jobsReconsidered(version: number, jobs: number) {
       reconsidered.inc(jobs);
-      if (jobs > 0) log.info('jobs have another pool, or one where none served them', { version, jobs });
+      if (jobs > 0) log.info('a change of the pools gave jobs another pool, or their first', { version, jobs });
     },
     notLoaded(error: unknown) {
-      log.warn('pools document could not be loaded or read', { error });
+      log.warn('the pools could not be stored or read; the scheduler tries again', { error });
     },
   };
 }

@@ -6,29 +6,29 @@ import { parseYaml } from '@paddock/runtime/yaml-file';
 
 export interface PoolsFile {
   /**
-   * The pools of the configuration file if it has changed since the last look and can be used, else
+   * The pools of the configuration file if it has changed since the last check and is valid, else
    * undefined. Never rejects.
    */
   look(): Promise<PoolsDocument | undefined>;
-  /** Why the file as it is now is not used, for people, or undefined. */
+  /** Why the current file is refused, as a sentence for people, or undefined. */
   remark(): string | undefined;
 }
 
 export interface PoolsFileOptions {
   readonly path: string;
-  /** Told once of each state of the file that cannot be used. */
+  /** Called once for each state of the file that is refused. */
   readonly onRefused: (problems: readonly string[]) => void;
-  /** Told of each state that can, the first one included. */
+  /** Called for each state that is accepted, the first included. */
   readonly onAccepted: () => void;
 }
 
-/** A file that somebody is just writing is left alone until it has been the same for so long. */
+/** A file must have been the same for this long: an editor may still be writing it. */
 const SETTLED_AFTER_MS = 200;
 
 /**
- * The pools part of the configuration file. It is read whole at every look: Kubernetes replaces a
- * mounted ConfigMap by turning a link to another folder, which file watchers miss, and in which
- * times say nothing. The file's other parts are read at the start only.
+ * Reads the pools of the configuration file, whole at every check. Kubernetes replaces a mounted
+ * ConfigMap by switching a link, which file watchers miss and modification times hide. Only the
+ * start reads the other parts of the file.
  */
 export function createPoolsFile({ path, onRefused, onAccepted }: PoolsFileOptions): PoolsFile {
   let seen: string | undefined;
@@ -61,7 +61,7 @@ export function createPoolsFile({ path, onRefused, onAccepted }: PoolsFileOption
   };
 }
 
-/** The file's text, or why there is none; `key` tells one state of the file from another. */
+/** The file's text, or why it cannot be read; `key` distinguishes states of the file. */
 async function read(path: string): Promise<{ readonly key: string; readonly text?: string }> {
   try {
     const text = await readFile(path, 'utf8');

@@ -14,22 +14,22 @@ export interface Probing extends Noting {
   readonly github: GitHub;
   readonly cluster: Cluster;
   readonly events: Pick<SchedulerEvents, 'probed' | 'probingFailed'>;
-  /** Who we are, unique per process and start. */
+  /** This process, unique per start. */
   readonly holder: string;
 }
 
 const EVERY_MS = 1_000;
 /**
- * A turn ends before the next is due. Its holder comes at the same instant of the next second, and
- * another scheduler within two.
+ * The lease ends before the next probe is due, so that its holder takes it again. Another scheduler
+ * follows within two seconds.
  */
-const TURN_MS = 900;
-/** The matcher rings when it sees an open breaker; this is only to be safe. */
+const LEASE_MS = 900;
+/** The matcher wakes the prober when it sees an open breaker; this is a fallback. */
 const SLEEP_MS = 3_600_000;
 
 /**
  * Probes GitHub and the cluster once a second while a breaker of theirs is open, in one process of
- * the environment at a time. Otherwise it sleeps, and neither asks PostgreSQL nor calls anybody.
+ * the environment at a time. Otherwise sleeps, without any call or statement.
  */
 export async function runProbing(parts: Probing, wake: Wake, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
@@ -43,12 +43,15 @@ export async function runProbing(parts: Probing, wake: Wake, signal: AbortSignal
   }
 }
 
-/** One second's probes, if they are ours to make. False: nothing is to be probed. */
+/**
+ * Makes one second's probes if this process holds the lease. Returns false if nothing needs a
+ * probe.
+ */
 async function probeOnce(parts: Probing, signal: AbortSignal): Promise<boolean> {
   const probed = await findProbed(parts.db);
   if (probed.length === 0) return false;
-  const turn = await takeLease(parts.db, 'probe', parts.holder, TURN_MS);
-  if (turn !== undefined) await Promise.all(probed.map((subject) => probe(parts, subject, signal)));
+  const lease = await takeLease(parts.db, 'probe', parts.holder, LEASE_MS);
+  if (lease !== undefined) await Promise.all(probed.map((subject) => probe(parts, subject, signal)));
   return true;
 }
 
@@ -62,8 +65,8 @@ async function probe(parts: Probing, subject: Probed, signal: AbortSignal): Prom
 }
 
 /**
- * As an installation that waits for a worker; else as an App, to which GitHub answers something in
- * any case. Undefined: GitHub has asked all of them to make no calls.
+ * Probes as an installation that waits for a worker, else as an App, which GitHub always answers.
+ * Undefined: GitHub has asked all of them to make no calls.
  */
 async function probeGitHub({ db, github }: Probing, signal: AbortSignal): Promise<boolean | undefined> {
   const place = await findProbePlace(db, github.appIds);

@@ -7,7 +7,7 @@ import type { Metrics } from '@paddock/runtime/metrics';
 import { LATENCY_BUCKETS, MOST_NAMES, type SharedCounters } from '../shared-counters.ts';
 import type { FailReason } from './fail-worker.ts';
 
-/** What happens where workers are made. */
+/** The events of workers that are being made. */
 export function provisioningEvents(log: Logger, metrics: Metrics, { githubFailed, clusterFailed }: SharedCounters) {
   const registered = metrics.counter('paddock_workers_registered_total', 'Runners registered at GitHub, by pool', ['pool']);
   const created = metrics.counter('paddock_pods_created_total', 'Runner pods created, by pool', ['pool']);
@@ -22,7 +22,7 @@ export function provisioningEvents(log: Logger, metrics: Metrics, { githubFailed
 
   return {
     reprovisioned(podNames: readonly string[]) {
-      log.warn('workers without anybody at work on them are provisioned again', { podNames });
+      log.warn('provisioning workers again whose tasks were lost', { podNames });
     },
     registered({ podName, pool, madeForJobId, deliveryGuid }: WorkerToProvision) {
       registered.inc({ pool });
@@ -34,31 +34,34 @@ export function provisioningEvents(log: Logger, metrics: Metrics, { githubFailed
       log.info('pod created', { podName, pool, jobId: madeForJobId, deliveryGuid, secondsSinceJob: seconds });
     },
     /**
-     * All pods of a pool are made alike, so each warning is logged once; policies may put a pod's
-     * name into theirs.
+     * Logs each warning once per pool, since all its pods are alike. Bounded, because policies may
+     * put a pod's name into theirs.
      */
     podWarned({ podName, pool }: WorkerToProvision, warnings: readonly string[]) {
-      const told = warnedOf.get(pool) ?? new Set();
-      const unheard = warnings.filter((warning) => !told.has(warning)).slice(0, Math.max(0, MOST_NAMES - told.size));
-      if (unheard.length === 0) return;
-      warnedOf.set(pool, new Set([...told, ...unheard]));
-      log.warn('the cluster made a pod and warns of it: see the pool’s template', { podName, pool, warnings: unheard });
+      const logged = warnedOf.get(pool) ?? new Set();
+      const fresh = warnings.filter((warning) => !logged.has(warning)).slice(0, Math.max(0, MOST_NAMES - logged.size));
+      if (fresh.length === 0) return;
+      warnedOf.set(pool, new Set([...logged, ...fresh]));
+      log.warn('the cluster created a pod with warnings: check the pool’s template', { podName, pool, warnings: fresh });
     },
     failed({ podName, pool, deliveryGuid }: WorkerToProvision, reason: FailReason) {
       failed.inc({ pool, reason });
       log.warn('worker ended without a pod', { podName, pool, reason, deliveryGuid });
     },
     githubFailed({ podName, deliveryGuid }: WorkerToProvision, failure: GitHubFailure) {
-      if (failure.kind === 'rate_limited') return; // told where the wait began
+      if (failure.kind === 'rate_limited') return; // `githubAsksToWait` has logged it
       githubFailed(failure.kind);
       log.warn('GitHub did not register a runner', { podName, deliveryGuid, failure });
     },
     runnerGroupRefused(org: string, name: string, failure: GitHubFailure) {
-      log.warn('GitHub lets us have no such runner group: pools that are not held to it use the default one', { org, name, failure });
+      log.warn('GitHub refused to make a runner group: pools that do not require it use the default group', { org, name, failure });
     },
     runnerGroupOpen({ isHeld, ...open }: { pool: string; org: string; excess: string; isHeld: boolean }) {
       if (isHeld)
-        log.error('no runner of the pool is registered at the organisation: its runner group lets in more than the pool serves', open);
+        log.error(
+          'stopped registering runners of a pool at an organisation: its runner group lets in more than the pool serves; narrow one of them',
+          open,
+        );
       else log.warn('a runner group lets in more than its pool serves', open);
     },
     clusterFailed({ podName, deliveryGuid }: WorkerToProvision, failure: KubeFailure) {

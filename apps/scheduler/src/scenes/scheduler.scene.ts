@@ -24,7 +24,7 @@ import type { Insertable } from 'kysely';
 import { createEvents } from '../events.ts';
 import { followPods } from '../following/follow-pods.ts';
 import { schedulerKinds } from '../kinds.ts';
-import { createRunLooks } from '../stopping/run-looks.ts';
+import { createRecentRunJobs } from '../stopping/recent-run-jobs.ts';
 import { type Matched, matchOnce } from '../matching/match.ts';
 import { waitsOf } from './waits.scene.ts';
 
@@ -133,14 +133,14 @@ export async function startSchedulerWorld({
   const runnerGroups = createRunnerGroups({ lifetimeMs: 60_000 });
   let passedMs = 0;
   const now = () => performance.now() + passedMs;
-  const runLooks = createRunLooks(now);
+  const recentRunJobs = createRecentRunJobs(now);
   const parts = {
     db: own,
     github,
     runnerGroups,
     cluster,
     events,
-    runLooks,
+    recentRunJobs,
     stopRules: STOP_RULES,
     breakerRules: BREAKER_RULES,
     maxRuns: 100,

@@ -6,7 +6,7 @@ import { runDueTasks } from '@paddock/queue/drain';
 import { schedulerKinds } from '../kinds.ts';
 import { type HeldCall, startHoldingProxy } from './holding-proxy.scene.ts';
 import { APP_ID, type SchedulerWorld } from './scheduler.scene.ts';
-import { createRunLooks } from '../stopping/run-looks.ts';
+import { createRecentRunJobs } from '../stopping/recent-run-jobs.ts';
 
 /** Far beyond any test: what ends a held call is its release. */
 const requestTimeoutMs = 300_000;
@@ -38,7 +38,7 @@ export async function startStalledRuns(world: SchedulerWorld) {
     });
     const kubeconfigFile = world.kube.writeKubeconfig();
     const cluster = connectCluster({ kubeconfigFile, server: proxies.cluster.url, requestTimeoutMs });
-    const remembered = { runnerGroups: createRunnerGroups({ lifetimeMs: 0 }), runLooks: createRunLooks(world.now) };
+    const remembered = { runnerGroups: createRunnerGroups({ lifetimeMs: 0 }), recentRunJobs: createRecentRunJobs(world.now) };
     const kinds = schedulerKinds({ ...world.parts, github, cluster, ...remembered });
     try {
       return await runDueTasks({ db: world.db, kinds, holder: 'stalled', random: () => 0.5 });

@@ -9,7 +9,7 @@ import { KubeError } from '@paddock/kube/errors';
 import { type Outcome, snooze } from '@paddock/queue/outcome';
 import type { SchedulerEvents } from '../events.ts';
 import { awaitGitHub } from '../await-github.ts';
-import { RefusedEntityError, UnseenRepositoryError } from './stop-looks.ts';
+import { RefusedEntityError, UnseenRepositoryError } from './read-evidence.ts';
 
 interface Failing extends Noting {
   readonly events: SchedulerEvents;
@@ -17,15 +17,14 @@ interface Failing extends Noting {
 }
 
 /**
- * How often to look again at what GitHub refuses, unless the refusal ends sooner: nothing that
- * passes within minutes.
+ * How often to retry what GitHub refuses, unless the refusal ends sooner. Refusals do not pass
+ * within minutes.
  */
 const REFUSED_MS = 15 * 60_000;
 
 /**
- * What a failed call means for a worker that is to be stopped: it stays, and the row says why.
- * GitHub and the cluster may be away for as long as they like; what is neither's failure is thrown
- * on.
+ * Decides what a failed call means for a worker that is being stopped: it stays, and its row says
+ * why. GitHub and the cluster may be away for any time. Rethrows what is no failure of theirs.
  */
 export async function afterStopFailure(parts: Failing, worker: WorkerToStop, error: unknown): Promise<Outcome> {
   const { db, events, stopRules } = parts;
@@ -53,8 +52,8 @@ const untilAllowed = (why: string, refused?: BreakerSubject, leftMs = Infinity):
   snooze(Math.min(leftMs, REFUSED_MS), why, refused === undefined ? {} : { heldBy: heldBy(refused) });
 
 /**
- * GitHub does not say what it knows of a runner: it refuses, hides the repository, or was not asked
- * after a refusal.
+ * Whether GitHub hides what it knows of a runner: it refuses the call, hides the repository, or was
+ * not asked after a refusal.
  */
 export const isRefused = (error: unknown): boolean =>
   error instanceof UnseenRepositoryError || error instanceof RefusedEntityError || refusedSubject(classifyGitHubError(error)) !== undefined;

@@ -22,22 +22,21 @@ import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
 import { afterStopFailure, isRefused } from './after-stop-failure.ts';
 import type { SchedulerEvents } from '../events.ts';
-import { isToldByPod } from '../following/diagnosis.ts';
+import { isExplainedByPod } from '../following/diagnosis.ts';
 import { examinePod } from '../following/examine-pod.ts';
 import { keepDiagnosis } from '../following/keep-diagnosis.ts';
 import { requireTimeLeft } from '../task-run.ts';
-import { type Looking, lookAt, placeOf, type Seen } from './stop-looks.ts';
+import { type ReadingEvidence, readEvidence, placeOf, type Seen } from './read-evidence.ts';
 
-export interface Stopping extends Looking, Noting {
+export interface Stopping extends ReadingEvidence, Noting {
   readonly events: SchedulerEvents;
   readonly stopRules: StopRules;
 }
 
 /**
- * Ends a worker that is to be stopped, or keeps it, from the top at every attempt (E5):
- * `nextStopStep` says what to look at next and, when enough is seen, what to do. Between attempts
- * nothing is remembered but the row, and whatever waits is a snooze. A worker is kept as soon as
- * anything shows that a job runs on it.
+ * Ends a worker that is being stopped, or keeps it. Each attempt starts over: `nextStopStep` names
+ * the evidence to read next, and what to do once there is enough. Attempts share only the row; each
+ * wait is a snooze. A worker is kept as soon as anything shows that a job runs on it.
  */
 export function createStopWorker(parts: Stopping): Handler {
   return async (task, signal) => {
@@ -46,12 +45,12 @@ export function createStopWorker(parts: Stopping): Handler {
     const { deliveryGuid } = worker;
     const correlation = deliveryGuid === null ? {} : { correlationId: deliveryGuid };
     const seen: Seen = { client: parts.github.asInstallation(worker, { signal, ...correlation }) };
-    let evidence: StopEvidence = { worker: asEvidence(worker) };
+    let evidence: StopEvidence = { worker: evidenceInRow(worker) };
     try {
       for (;;) {
         const step = nextStopStep(evidence, parts.stopRules);
         if (!('look' in step)) return await act(step, parts, worker, { seen, task, signal });
-        evidence = await lookAt(step.look, parts, worker, { evidence, seen, signal });
+        evidence = await readEvidence(step.look, parts, worker, { evidence, seen, signal });
       }
     } catch (error) {
       signal.throwIfAborted();
@@ -61,13 +60,13 @@ export function createStopWorker(parts: Stopping): Handler {
   };
 }
 
-function asEvidence({ status, podUid, stopReason, ...row }: WorkerToStop): StopEvidence['worker'] {
+function evidenceInRow({ status, podUid, stopReason, ...row }: WorkerToStop): StopEvidence['worker'] {
   const { isStopping, isAssigned, hadJob, registrationBegun, deregistration, deregisteredForMs, podlessForMs, wasOnline } = row;
   return {
     hasEnded: status === 'completed' || status === 'failed',
     hadPod: podUid !== null,
     reason: stopReason,
-    // Old readings are none: an attempt that needs one takes it.
+    // Readings of earlier attempts do not count: an attempt that needs one takes it.
     idleForMs: null,
     offlineForMs: null,
     isStopping,
@@ -122,15 +121,15 @@ async function keep({ db, events }: Stopping, worker: WorkerToStop, { isAssigned
   return done({ kept: why });
 }
 
-const LOOK_AGAIN_MS = 1_000;
+const RETRY_MS = 1_000;
 
 async function deregister(parts: Stopping, worker: WorkerToStop, { seen, task, signal }: Attempt): Promise<Outcome> {
   const { db, events, stopRules } = parts;
   const { client, scope, runner } = seen;
-  await keepTrace(parts, worker, seen, signal);
-  if (!(await markDeregistering(db, worker.podName))) return snooze(LOOK_AGAIN_MS, CHANGED);
+  await examineBeforeEnd(parts, worker, seen, signal);
+  if (!(await markDeregistering(db, worker.podName))) return snooze(RETRY_MS, CHANGED);
   if (scope !== undefined && runner !== undefined) {
-    // A run that has stood still may act on what is long over: whoever has taken over looks anew.
+    // A run that stood still may act on old evidence; the run that took over reads its own.
     requireTimeLeft(task);
     const result = await deleteRunner(client, scope, runner.id);
     if (result === 'busy') return keep(parts, worker, { isAssigned: true, why: 'GitHub refuses to remove its runner: it is busy' });
@@ -141,31 +140,39 @@ async function deregister(parts: Stopping, worker: WorkerToStop, { seen, task, s
 }
 
 /**
- * What only the pod can tell is written down while it is there: the runner may end by its
- * deregistration, and the pod goes soon.
+ * Examines the pod while it is there: the runner may end with its deregistration, and the pod soon
+ * after.
  */
-async function keepTrace({ db, cluster, events }: Stopping, worker: WorkerToStop, { pod }: Seen, signal: AbortSignal): Promise<void> {
-  if (pod === undefined || worker.diagnosis !== null || !isToldByPod(worker.stopReason)) return;
+async function examineBeforeEnd(
+  { db, cluster, events }: Stopping,
+  worker: WorkerToStop,
+  { pod }: Seen,
+  signal: AbortSignal,
+): Promise<void> {
+  if (pod === undefined || worker.diagnosis !== null || !isExplainedByPod(worker.stopReason)) return;
   const diagnosis = await examinePod(cluster, pod, worker.stopReason, signal);
   if (await keepDiagnosis(db, worker, diagnosis)) events.runnerUnseen(worker, diagnosis.message);
 }
 
 const CHANGED = 'the worker has changed meanwhile';
-/** A pod that is being deleted is looked at again; those that read nothing end within a second. */
+/**
+ * How soon to check a pod that is being deleted. A runner that reads no signal ends within a
+ * second.
+ */
 const DELETED_MS = 5_000;
-/** Ends that speak against the pool (C11): its image, its template, what it asks of a node. */
-const POOLS_FAULT = new Set(['pending_timeout', 'not_registered']);
+/** Stop reasons that count against the pool: its image, its template, what it asks of a node. */
+const COUNTED_AGAINST_POOL = new Set(['pending_timeout', 'not_registered']);
 
 async function deleteStoppedPod(parts: Stopping, worker: WorkerToStop, { pod }: Seen, task: Task): Promise<Outcome> {
   const { db, cluster, events } = parts;
-  if (pod === undefined || !(await mayStop(db, worker.podName))) return snooze(LOOK_AGAIN_MS, CHANGED);
+  if (pod === undefined || !(await mayStop(db, worker.podName))) return snooze(RETRY_MS, CHANGED);
   requireTimeLeft(task);
   const result = await deletePod(cluster, { ...placeOf(worker), uid: pod.uid, resourceVersion: pod.resourceVersion });
-  if (result === 'changed') return snooze(LOOK_AGAIN_MS, 'the pod has changed since it was looked at');
+  if (result === 'changed') return snooze(RETRY_MS, 'the pod has changed since it was read');
   if (result === 'deleted') {
     events.stoppedPodDeleted(worker);
     const { stopReason, diagnosis } = worker;
-    if (stopReason !== null && POOLS_FAULT.has(stopReason)) {
+    if (stopReason !== null && COUNTED_AGAINST_POOL.has(stopReason)) {
       const message = `the runner ${worker.podName} never had a job: ${diagnosis ?? describeStop(stopReason)}`;
       await noteWorkerFailure(parts, { podName: worker.podName, failureClass: stopReason, message });
     }
@@ -180,7 +187,7 @@ async function end({ db, events }: Stopping, worker: WorkerToStop): Promise<Outc
     if (isOver) await enqueue(trx, [removeSecretTask(podName)]);
     return isOver;
   });
-  if (!ended) return snooze(LOOK_AGAIN_MS, CHANGED);
+  if (!ended) return snooze(RETRY_MS, CHANGED);
   events.workerStopped(worker);
   return done({ ended: stopReason });
 }

@@ -15,24 +15,24 @@ import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { findPod } from '@paddock/kube/pods';
 import type { Kysely } from 'kysely';
 import { scopeOf } from '../scope-of.ts';
-import type { RunLooks } from './run-looks.ts';
+import type { RecentRunJobs } from './recent-run-jobs.ts';
 
-/** Each costs a call. With more, one stop would use up the entity's budget at GitHub. */
+/** Each run costs a call. With more, one stop would use up the entity's budget at GitHub. */
 export const MOST_RUNS = 100;
 
-export interface Looking {
+export interface ReadingEvidence {
   readonly db: Kysely<Database>;
   readonly github: GitHub;
   readonly cluster: Cluster;
-  /** Runs with waiting jobs that one attempt asks GitHub for. */
+  /** Most runs with waiting jobs that one attempt asks GitHub for. */
   readonly maxRuns?: number;
-  readonly runLooks: RunLooks;
+  readonly recentRunJobs: RecentRunJobs;
   readonly stopRules: Pick<StopRules, 'lastLookMs'>;
 }
 
 /**
- * The repository where a runner registered is not shown to us: deleted, or not among those of the
- * installation.
+ * GitHub hides the repository where a runner is registered: it is deleted, or not among those of
+ * the installation.
  */
 export class UnseenRepositoryError extends Error {
   constructor({ podName, scopeRepoId }: WorkerToStop) {
@@ -42,17 +42,17 @@ export class UnseenRepositoryError extends Error {
 }
 
 /**
- * GitHub has refused us there a short while ago, and is not asked again for every worker (C9); or
- * there is no App to ask through.
+ * GitHub refused us there a short while ago, so it is not asked again for each worker; or no
+ * configured App is installed there.
  */
 export class RefusedEntityError extends Error {
   constructor({ login }: WorkerToStop) {
-    super(`GitHub is not asked about the entity ${login} now: it has refused us there, or no App that is configured may be used on it.`);
-    this.name = 'RefusedAccountError';
+    super(`the entity ${login} is not looked up at GitHub now: GitHub refused us there, or no configured App is installed on it.`);
+    this.name = 'RefusedEntityError';
   }
 }
 
-/** What an attempt has in hand besides its evidence. */
+/** What an attempt has read besides its evidence. */
 export interface Seen {
   readonly client: InstallationClient;
   scope?: RegistrationScope;
@@ -64,23 +64,23 @@ export interface Seen {
 export type Look = Extract<StopStep, { look: unknown }>['look'];
 
 /**
- * Looks at one thing, now, and answers what is known then. Throws what the clients of GitHub and
- * the cluster throw.
+ * Reads one piece of evidence now and returns it with the rest. Throws what the clients of GitHub
+ * and the cluster throw.
  */
-export async function lookAt(
+export async function readEvidence(
   what: Look,
-  parts: Looking,
+  parts: ReadingEvidence,
   worker: WorkerToStop,
   { evidence, seen, signal }: { evidence: StopEvidence; seen: Seen; signal: AbortSignal },
 ): Promise<StopEvidence> {
   switch (what) {
     case 'pod':
-      return { ...evidence, pod: await lookAtPod(parts, worker, seen) };
+      return { ...evidence, pod: await readPod(parts, worker, seen) };
     case 'runner':
       if (worker.isRefused) throw new RefusedEntityError(worker);
-      return lookAtRunner(parts, worker, evidence, seen);
+      return readRunner(parts, worker, evidence, seen);
     case 'job':
-      return { ...evidence, job: await lookAtJobs(parts, worker, seen, sinceDeregistration(evidence, parts.stopRules)) };
+      return { ...evidence, job: await readJobs(parts, worker, seen, sinceDeregistration(evidence, parts.stopRules)) };
     case 'log':
       return { ...evidence, log: stoppingLog(await readJobInLog(parts.cluster, placeOf(worker), signal)) };
     default:
@@ -90,15 +90,15 @@ export async function lookAt(
 
 export const placeOf = ({ namespace, podName }: WorkerToStop) => ({ namespace, name: podName });
 
-async function lookAtPod({ cluster }: Looking, worker: WorkerToStop, seen: Seen): Promise<StoppingPod> {
+async function readPod({ cluster }: ReadingEvidence, worker: WorkerToStop, seen: Seen): Promise<StoppingPod> {
   const pod = await findPod(cluster, placeOf(worker));
-  // Another that has taken the name is not ours.
+  // A pod of another uid that has taken the name is not ours.
   if (pod === undefined || (worker.podUid !== null && pod.uid !== worker.podUid)) return 'absent';
   seen.pod = pod;
   return stoppingPod(pod);
 }
 
-/** A pod's state as far as ending its worker depends on it. */
+/** The state of a pod, as far as the proofs of a stop use it. */
 function stoppingPod({ phase, containersTerminated, deletionTimestamp, runner, runningAt }: ObservedPod): StoppingPod {
   if (containersTerminated && (phase === 'Succeeded' || phase === 'Failed')) return 'ended';
   if (deletionTimestamp !== undefined) return 'terminating';
@@ -107,10 +107,10 @@ function stoppingPod({ phase, containersTerminated, deletionTimestamp, runner, r
 }
 
 /**
- * One call: the runner by its name. It is written down before it counts, for two readings some time
- * apart are asked for.
+ * Reads the runner by its name, with one call. Saves each reading, since the proof needs two that
+ * lie apart.
  */
-async function lookAtRunner({ db }: Looking, worker: WorkerToStop, evidence: StopEvidence, seen: Seen): Promise<StopEvidence> {
+async function readRunner({ db }: ReadingEvidence, worker: WorkerToStop, evidence: StopEvidence, seen: Seen): Promise<StopEvidence> {
   const { podName } = worker;
   const scope = await scopeOf(worker, seen.client);
   if (scope === undefined) throw new UnseenRepositoryError(worker);
@@ -133,28 +133,25 @@ function stoppingRunner(runner: GitHubRunner | undefined): StoppingRunner {
   return runner.online ? 'online' : 'offline';
 }
 
-/**
- * What a node answers whose container has not started is 400; every other failure is of the way
- * there.
- */
+/** A node answers 400 for a container that has not started; other failures are of the way there. */
 function stoppingLog(read: Awaited<ReturnType<typeof readJobInLog>>): StoppingLog {
   if (typeof read === 'object') return read.unreadable.status === 400 ? 'none' : 'unreadable';
   return read === 'cut' ? 'unreadable' : read;
 }
 
 /**
- * For how long the last look has been due; one before the deregistration needs no other than a
- * fresh one. In milliseconds.
+ * For how long the last look has been due, in milliseconds. Before the deregistration any recent
+ * reading will do.
  */
-const sinceDeregistration = ({ worker: { deregisteredForMs } }: StopEvidence, { lastLookMs }: Looking['stopRules']): number =>
+const sinceDeregistration = ({ worker: { deregisteredForMs } }: StopEvidence, { lastLookMs }: ReadingEvidence['stopRules']): number =>
   deregisteredForMs === null ? Infinity : deregisteredForMs - lastLookMs;
 
 /**
- * One call per run, for all stops at a time. A run that GitHub does not show us says nothing of our
- * runner; the log has to.
+ * Makes one call per run, for all stops at a time. If GitHub hides a run, the log has to prove that
+ * no job runs.
  */
-async function lookAtJobs(
-  { db, maxRuns = MOST_RUNS, runLooks }: Looking,
+async function readJobs(
+  { db, maxRuns = MOST_RUNS, recentRunJobs }: ReadingEvidence,
   { podName, runnerId }: WorkerToStop,
   seen: Seen,
   sinceMs: number,
@@ -163,7 +160,7 @@ async function lookAtJobs(
   if (runs.length > maxRuns) return 'too_many';
   for (const { runId, repoFullName } of runs) {
     const [owner = '', repo = ''] = repoFullName.split('/');
-    const jobs = await runLooks.jobsOf(runId, sinceMs, async () => (await listRunJobs(seen.client, { owner, repo }, runId)) ?? []);
+    const jobs = await recentRunJobs.jobsOf(runId, sinceMs, async () => (await listRunJobs(seen.client, { owner, repo }, runId)) ?? []);
     const ours = jobs.find((job) => isRunnerOf({ podName, runnerId }, { name: job.runnerName, id: job.runnerId }));
     if (ours === undefined) continue;
     seen.jobId = ours.id;

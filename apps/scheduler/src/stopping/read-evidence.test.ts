@@ -6,7 +6,7 @@ import type { WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { StopEvidence } from '@paddock/domain/workers/stop-steps';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
-import { type Looking, lookAt, type Seen } from './stop-looks.ts';
+import { type ReadingEvidence, readEvidence, type Seen } from './read-evidence.ts';
 
 /** What the cluster answers when it is asked for a log. */
 let log: { status: number; text: string };
@@ -42,6 +42,6 @@ test.each([
   const worker = { namespace: 'runners', podName: 'pdk-abc123-linux-1' } as WorkerToStop;
   const evidence = { worker: {} } as StopEvidence;
   const seen = {} as Seen;
-  const looked = await lookAt('log', { cluster } as Looking, worker, { evidence, seen, signal: AbortSignal.timeout(60_000) });
+  const looked = await readEvidence('log', { cluster } as ReadingEvidence, worker, { evidence, seen, signal: AbortSignal.timeout(60_000) });
   expect(looked).toEqual({ ...evidence, log: read });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { GitHubJob } from '@paddock/github/jobs';
-import { createRunLooks } from './run-looks.ts';
+import { createRecentRunJobs } from './recent-run-jobs.ts';
 
 const RUN = 7;
 const ANY_AGE = Infinity;
@@ -8,7 +8,7 @@ const ANY_AGE = Infinity;
 function start() {
   let at = 0;
   let asked = 0;
-  const looks = createRunLooks(() => at);
+  const looks = createRecentRunJobs(() => at);
   return {
     asked: () => asked,
     pass: (ms: number) => void (at += ms),

@@ -1,8 +1,8 @@
 import type { GitHubJob } from '@paddock/github/jobs';
 
 /**
- * How old another stop's look at a run may be. One stop takes as long to look through the runs of a
- * busy entity, and what it saw first is as old then.
+ * How old the reading of another stop may be. One stop takes this long to read the runs of a busy
+ * entity.
  */
 const FRESH_MS = 10_000;
 
@@ -12,20 +12,20 @@ interface Look {
 }
 
 /**
- * What GitHub said a moment ago of runs with waiting jobs, for all stops of this process. Nothing
- * depends on it but the number of calls.
+ * What GitHub answered a moment ago about runs with waiting jobs, shared by all stops of this
+ * process to save calls.
  */
-export interface RunLooks {
+export interface RecentRunJobs {
   /**
-   * The jobs of a run as GitHub told them after `sinceMs` milliseconds ago and not long ago: what
-   * another stop has read or is reading, else what `ask` answers. Throws what `ask` throws; another
-   * stop's failure makes it ask anew.
+   * The jobs of a run, read after `sinceMs` milliseconds ago and recently: what another stop has
+   * read or is reading, else what `ask` returns. Throws what `ask` throws; after another stop's
+   * failure it calls `ask`.
    */
   jobsOf(runId: number, sinceMs: number, ask: () => Promise<readonly GitHubJob[]>): Promise<readonly GitHubJob[]>;
 }
 
-/** `now`: milliseconds of a clock that only goes on. */
-export function createRunLooks(now: () => number = () => performance.now()): RunLooks {
+/** `now`: milliseconds of a monotonic clock. */
+export function createRecentRunJobs(now: () => number = () => performance.now()): RecentRunJobs {
   const looks = new Map<number, Look>();
   const forgetOld = (): void => {
     for (const [runId, { begunAt }] of looks) if (begunAt < now() - FRESH_MS) looks.delete(runId);
@@ -35,9 +35,9 @@ export function createRunLooks(now: () => number = () => performance.now()): Run
       forgetOld();
       const others = looks.get(runId);
       if (others !== undefined && others.begunAt >= now() - sinceMs) {
-        // Those who asked first learn of a failure; this one asks for itself.
-        const told = await others.jobs.catch(() => undefined);
-        if (told !== undefined) return told;
+        // A failure is thrown to the stop that asked first; this one asks for itself.
+        const jobs = await others.jobs.catch(() => undefined);
+        if (jobs !== undefined) return jobs;
       }
       const look = { begunAt: now(), jobs: ask() };
       looks.set(runId, look);
