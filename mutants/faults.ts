@@ -132,13 +132,13 @@ export const faults: readonly MutantOfRow[] = [
   },
   {
     mutant: 'a task of a dead executor is nobody’s',
-    file: 'packages/queue/src/lease.ts',
+    file: 'packages/queue/src/claim-expiry.ts',
     find: `sql\`case
-  when \${hasRunOut} then true
+  when \${isExpired} then true
 `,
     replace: `sql\`case
   when true then false
-  when \${hasRunOut} then true
+  when \${isExpired} then true
 `,
     row: 'services-killed',
     jobs: 12,

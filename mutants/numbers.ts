@@ -23,8 +23,8 @@ export const numbers: readonly NamedMutant[] = [
     tests: [TABLE],
   },
   {
-    mutant: 'a holder renews the lease of a task every 2.5 s, not every 5 s',
-    file: 'packages/queue/src/lease.ts',
+    mutant: 'a holder renews its claim every 2.5 s, not every 5 s',
+    file: 'packages/queue/src/claim-expiry.ts',
     find: 'LONGEST_BEAT_MS = 5_000',
     replace: 'LONGEST_BEAT_MS = 2_500',
     tests: [TABLE],

@@ -1,5 +1,5 @@
 import { EVERY_SWEEP, findPausedSweeps, pauseSweep, resumeSweep } from '@paddock/db/schedules/paused-sweeps';
-import { runDueTasks } from '@paddock/queue/drain';
+import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { enqueue } from '@paddock/queue/enqueue';
 import { done, poison } from '@paddock/queue/outcome';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';

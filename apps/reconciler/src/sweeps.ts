@@ -3,7 +3,7 @@ import { enqueueAlone } from '@paddock/queue/enqueue';
 import { executorRules } from '@paddock/queue/executor-settings';
 import type { Kinds } from '@paddock/queue/kind';
 import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
-import { recoverTasks } from '@paddock/queue/recover';
+import { recoverTasks } from '@paddock/queue/recover-tasks';
 import { actOrCount } from './count-only.ts';
 import { deliveryLogAtGitHub } from './redelivery/delivery-log-at-github.ts';
 import { redeliver } from './redelivery/redeliver.ts';

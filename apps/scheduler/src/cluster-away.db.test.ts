@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { clusterEvents } from '@paddock/kube/cluster-events';
 import { diagnoseTask, removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
 import { connectCluster } from '@paddock/kube/connect';
-import { runDueTasks } from '@paddock/queue/drain';
+import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { enqueue } from '@paddock/queue/enqueue';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { waitFor } from '@paddock/testing/wait-for';

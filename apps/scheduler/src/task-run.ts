@@ -1,5 +1,5 @@
 import { saysAway } from '@paddock/db/connection/errors';
-import { ENOUGH } from '@paddock/queue/lease';
+import { ENOUGH_LEFT } from '@paddock/queue/claim-expiry';
 import type { Task } from '@paddock/queue/task';
 import { pause } from '@paddock/runtime/pause';
 
@@ -10,7 +10,7 @@ export interface TaskRun {
 }
 
 /** Whether enough of the claim's time is left to begin a call of GitHub or the cluster. */
-export const hasTimeLeft = (task: Task): boolean => task.leaseLeft() > ENOUGH;
+export const hasTimeLeft = (task: Task): boolean => task.claimLeft() > ENOUGH_LEFT;
 
 /**
  * Throws unless a third of the claim's time is left; the queue runs the task again. With less,
@@ -18,8 +18,8 @@ export const hasTimeLeft = (task: Task): boolean => task.leaseLeft() > ENOUGH;
  * interrupted yet.
  */
 export function requireTimeLeft(task: Task): void {
-  const left = task.leaseLeft();
-  if (left > ENOUGH) return;
+  const left = task.claimLeft();
+  if (left > ENOUGH_LEFT) return;
   throw new Error(`Only ${Math.round(left * 100)} % of the lease of task ${task.id} is left: no outside call is begun.`);
 }
 

@@ -41,11 +41,11 @@ import { findUnstartableWorkers, markStuckPods } from '@paddock/db/workers/stuck
 import * as pods from '@paddock/db/workers/worker-pods';
 import * as stops from '@paddock/db/workers/worker-stops';
 import { findForgottenWorkers } from '@paddock/db/workers/workers';
-import { claimTasks } from '@paddock/queue/claim';
+import { claimTasks } from '@paddock/queue/claim-tasks';
 import { nextDueInMs } from '@paddock/queue/next-due';
 import { purgeOperations } from '@paddock/queue/purge-operations';
 import { readQueueDepth } from '@paddock/queue/queue-depth';
-import { recoverTasks } from '@paddock/queue/recover';
+import { recoverTasks } from '@paddock/queue/recover-tasks';
 import { rollUpTaskCounts } from '@paddock/queue/task-counts';
 import type { Transaction } from 'kysely';
 import { APP_ID as APP } from '../app-id.ts';

@@ -13,7 +13,7 @@ export interface Claim {
   readonly id: string;
   readonly fence: number;
   readonly holder: string;
-  /** Leave it alone too if its lease was renewed less than this many milliseconds ago: for who writes in the holder's stead. */
+  /** Leave it alone too if its claim was renewed less than this many milliseconds ago: for who writes in the holder's stead. */
   readonly staleMs?: number;
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { claimTasks } from './claim.ts';
+import { claimTasks } from './claim-tasks.ts';
 import { enqueue } from './enqueue.ts';
 import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 

@@ -23,11 +23,11 @@ export interface ExecutorEvents {
     outcome: Processed,
     details: { durationMs: number; reason?: FailureReason; message?: string; dueInMs?: number },
   ): void;
-  /** A lease was given back with its run unfinished: the process stops, or could not renew it. */
-  released(task: TaskIdentity, why: 'stopping' | 'lease-lost'): void;
+  /** A claim was given back with its run unfinished: the process stops, or could not renew it. */
+  released(task: TaskIdentity, why: 'stopping' | 'claim-lost'): void;
   /** The task has another holder or is gone: what this process did for it changed nothing. */
   lost(task: TaskIdentity): void;
-  /** The executor of an earlier run had let its lease run out; the task runs here now. */
+  /** The executor of an earlier run had let its claim run out; the task runs here now. */
   takenOver(task: TaskIdentity): void;
   /** The same once too often: the task has ended as failed. */
   endedByCrashes(task: TaskIdentity): void;

@@ -3,7 +3,7 @@ import { connectDatabase } from '@paddock/db/connection/connect';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { leasedTo } from './lease.ts';
+import { holderName } from './claim-expiry.ts';
 import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scene.ts';
 import type { ExecutorOptions } from './executor-options.ts';
 import type { Kinds } from './kind.ts';
@@ -63,7 +63,7 @@ describe('stopping', () => {
     expect(await waitFor('the sessions to end', async () => (await ownSessions()).length === 0)).toBe(true);
   });
 
-  test('gives back the leases of what did not finish in time: due now, at no cost (D7)', async () => {
+  test('gives back the claims of what did not finish in time: due now, at no cost (D7)', async () => {
     const { runs, kinds } = holdingKind();
     const running = start(kinds, { drainMs: 50 });
     await enqueueNow(database.db, task('a', 'x'));
@@ -78,11 +78,11 @@ describe('stopping', () => {
   });
 });
 
-describe('leases', () => {
+describe('claims', () => {
   test('are renewed while the handler runs, so that nobody takes the task over (D5)', async () => {
     const { runs, kinds } = holdingKind();
-    start(kinds, { leaseMs: 6_000, pollMs: 100 });
-    const other = start(kinds, { leaseMs: 6_000, pollMs: 100 });
+    start(kinds, { claimMs: 6_000, pollMs: 100 });
+    const other = start(kinds, { claimMs: 6_000, pollMs: 100 });
     await enqueueNow(database.db, task('a', 'x'));
     await waitFor('renewals', async () => {
       const { rows } = await sql`select from tasks where locked_at > started_at + interval '1.5 s'`.execute(database.db);
@@ -90,8 +90,8 @@ describe('leases', () => {
     });
     expect(runs).toHaveLength(1);
     expect(other.told.takenOver).toEqual([]);
-    expect(runs[0]?.task.leaseLeft()).toBeGreaterThan(0);
-    expect(runs[0]?.task.leaseLeft()).toBeLessThanOrEqual(1);
+    expect(runs[0]?.task.claimLeft()).toBeGreaterThan(0);
+    expect(runs[0]?.task.claimLeft()).toBeLessThanOrEqual(1);
     for (const { release } of runs) release();
   });
 
@@ -100,7 +100,7 @@ describe('leases', () => {
     ['a later claim of the same executor', sql`locked_by = locked_by`],
   ])('a run whose task has %s by now is interrupted, and its result changes nothing (D5, D6)', async (_, taken) => {
     const { runs, kinds } = holdingKind();
-    const running = start(kinds, { leaseMs: 6_000 });
+    const running = start(kinds, { claimMs: 6_000 });
     await enqueueNow(database.db, task('a', 'x'));
     await waitFor('the run', () => runs.length === 1);
     await sql`update tasks set ${taken}, fence = fence + 1, locked_at = now() + interval '1 hour'`.execute(database.db);
@@ -111,10 +111,10 @@ describe('leases', () => {
     expect(running.told.processed).toEqual([]);
   });
 
-  test('a run is interrupted when its lease could not be renewed for two thirds of it, and nothing is claimed meanwhile (D5)', async () => {
+  test('a run is interrupted when its claim could not be renewed for two thirds of it, and nothing is claimed meanwhile (D5)', async () => {
     const { db } = database;
     const { runs, kinds } = holdingKind();
-    const running = start(kinds, { leaseMs: 4_500, pollMs: 50 });
+    const running = start(kinds, { claimMs: 4_500, pollMs: 50 });
     await enqueueNow(db, task('a', 'x'));
     await waitFor('the run', () => runs.length === 1);
     const lock = await db.startTransaction().execute();
@@ -122,12 +122,12 @@ describe('leases', () => {
     await waitFor('a failed renewal', () => running.told.failed.some(({ what }) => what === 'heartbeat'));
     await enqueueNow(db, task('a', 'y'));
     await waitFor('the interruption', () => runs[0]?.signal.aborted === true);
-    expect(runs[0]?.task.leaseLeft()).toBeLessThan(0.5);
+    expect(runs[0]?.task.claimLeft()).toBeLessThan(0.5);
     expect(runs).toHaveLength(1);
     await lock.rollback().execute();
     await waitFor('both to run, the first one again', () => runs.length === 3);
     await waitFor('the release to be told', () => running.told.released.length > 0);
-    expect(running.told.released).toMatchObject([{ why: 'lease-lost' }]);
+    expect(running.told.released).toMatchObject([{ why: 'claim-lost' }]);
     expect(runs[0]?.task.attempt).toBe(1);
     expect(
       runs
@@ -140,12 +140,12 @@ describe('leases', () => {
 
   test('a claim that was committed but never reached its executor runs out like any other (D5)', async () => {
     await enqueueNow(database.db, task('a', 'x'));
-    await sql`update tasks set status = 'running', attempt = 1, fence = 1, started_at = now(), locked_at = now() - interval '12 s', locked_by = ${leasedTo('me', 12_000)}`.execute(
+    await sql`update tasks set status = 'running', attempt = 1, fence = 1, started_at = now(), locked_at = now() - interval '12 s', locked_by = ${holderName('me', 12_000)}`.execute(
       database.db,
     );
     const seen: string[] = [];
     // So long that no beat is late: after one that is, an executor gives back at once what it does not hold.
-    const running = start(quickKind(seen), { holder: 'me', leaseMs: 12_000, pollMs: 50 });
+    const running = start(quickKind(seen), { holder: 'me', claimMs: 12_000, pollMs: 50 });
     await waitFor('the task to be taken over', () => seen.length === 1);
     expect(running.told.takenOver).toMatchObject([{ attempt: 1, crashes: 1 }]);
   });

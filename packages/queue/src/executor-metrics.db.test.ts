@@ -50,7 +50,7 @@ test('every way in which a run ends is counted once, with what runs and how long
   running = startExecutor(
     database,
     { a: { handler, slots: 8 }, idle: { handler, slots: 1 } },
-    { events: executorEvents(metrics, log), pollMs: 20, leaseMs: 30_000, backoff: { firstMs: 1, longestMs: 1 } },
+    { events: executorEvents(metrics, log), pollMs: 20, claimMs: 30_000, backoff: { firstMs: 1, longestMs: 1 } },
   );
   // One that a dead executor left behind, and one that three had left behind before.
   await enqueueNow(db, task('a', 'left behind'), task('a', 'crashed for the fourth time'));

@@ -8,7 +8,7 @@ import type { Kinds } from './kind.ts';
 
 /** How tasks are run; executor-settings.ts gives all of them. */
 export interface ExecutorRules {
-  readonly leaseMs: number;
+  readonly claimMs: number;
   /** How often the queue is looked at without a notification. */
   readonly pollMs: number;
   /** Longest run of a task whose kind says nothing else. */
@@ -20,7 +20,7 @@ export interface ExecutorRules {
   readonly keep: Keep;
   /** Scales the slots of all kinds; 0 runs nothing here. */
   readonly concurrencyPercent: number;
-  /** How long running tasks may go on after the stop, before their leases are given back. Less than the process's own grace. */
+  /** How long running tasks may go on after the stop, before their claims are given back. Less than the process's own grace. */
   readonly drainMs: number;
 }
 

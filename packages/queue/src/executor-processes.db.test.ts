@@ -4,7 +4,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { executorProcesses, prepareEffects, readEffects, sessionsToEnd } from './scenes/executor-processes.scene.ts';
 import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
-import { leasedTo } from './lease.ts';
+import { holderName } from './claim-expiry.ts';
 
 let database: TestDatabase;
 const processes = executorProcesses(() => database);
@@ -25,13 +25,13 @@ const counts = () => database.db.selectFrom('task_counts').select(['outcome', 'f
 const queueToBeEmpty = () => waitFor('the queue to be empty', async () => (await tasks()).length === 0);
 
 /** How long after the last renewal by the first holder the task was taken, in milliseconds. */
-const waitedForLease = async (subject: string, renewedAt: Date | null | undefined) => {
+const waitedForClaim = async (subject: string, renewedAt: Date | null | undefined) => {
   const row = (await operations()).find(({ subject_id }) => subject_id === subject);
   return (row?.started_at?.getTime() ?? 0) - (renewedAt?.getTime() ?? Number.NaN);
 };
 
 /** A live holder may stand still for two thirds of it, as on a machine that is busy; a dead one is waited for two fifths of it. */
-const LEASE_MS = 5_000;
+const CLAIM_MS = 5_000;
 
 describe('executors in several processes', () => {
   test('12 executors in 3 processes run 1 000 tasks, and each takes effect once (D2)', async () => {
@@ -64,9 +64,9 @@ describe('executors in several processes', () => {
 });
 
 describe('an executor that is killed in the middle of a handler', () => {
-  const rules = { leaseMs: LEASE_MS };
+  const rules = { claimMs: CLAIM_MS };
 
-  test('another one takes its task long before the lease is over, with no reconciler running (D5)', async () => {
+  test('another one takes its task long before the claim is over, with no reconciler running (D5)', async () => {
     const { db } = database;
     const first = await processes.start({ name: 'first', rules });
     await enqueueNow(db, task('hold', 'x'));
@@ -74,7 +74,7 @@ describe('an executor that is killed in the middle of a handler', () => {
     const second = await processes.start({ name: 'second', rules });
     // Before its end: soon after it the other one has the task.
     const [left] = await tasks();
-    expect(left).toMatchObject({ status: 'running', locked_by: leasedTo('first-1', rules.leaseMs) });
+    expect(left).toMatchObject({ status: 'running', locked_by: holderName('first-1', rules.claimMs) });
     first.kill('SIGKILL');
     expect(await first.exited).toEqual({ code: null, signal: 'SIGKILL' });
 
@@ -85,7 +85,7 @@ describe('an executor that is killed in the middle of a handler', () => {
       { id: left?.id, status: 'OK', attempt: 1, crashes: 1, output: { by: 'second-1' }, failures: [{ reason: 'crash', attempt: 1 }] },
     ]);
     expect(await readEffects(db)).toMatchObject([{ subject: 'x', holder: 'second-1' }]);
-    expect(await waitedForLease('x', left?.locked_at)).toBeGreaterThanOrEqual((rules.leaseMs * 2) / 5);
+    expect(await waitedForClaim('x', left?.locked_at)).toBeGreaterThanOrEqual((rules.claimMs * 2) / 5);
     expect(second.heard('taken over', 'x')).toHaveLength(1);
   });
 
@@ -93,13 +93,13 @@ describe('an executor that is killed in the middle of a handler', () => {
     const { db } = database;
     await enqueueNow(db, task('hold', 'x'));
     for (let crashes = 0; crashes <= 3; crashes++) {
-      const victim = await processes.start({ name: `victim-${crashes}`, rules: { leaseMs: 3_000 } });
+      const victim = await processes.start({ name: `victim-${crashes}`, rules: { claimMs: 3_000 } });
       expect(await victim.waitFor('began', 'x')).toMatchObject({ attempt: 1, crashes });
       victim.kill('SIGKILL');
       await victim.exited;
     }
     const [successor] = await enqueueNow(db, task('hold', 'x'));
-    const last = await processes.start({ name: 'last', rules: { leaseMs: 3_000 } });
+    const last = await processes.start({ name: 'last', rules: { claimMs: 3_000 } });
     expect(await last.waitFor('ended by crashes', 'x')).toMatchObject({ crashes: 4 });
     expect(await last.waitFor('began', 'x')).toMatchObject({ attempt: 1, crashes: 0 });
     last.open('x');
@@ -116,10 +116,10 @@ describe('an executor that is killed in the middle of a handler', () => {
   });
 });
 
-describe('an executor that hangs for longer than its lease', () => {
+describe('an executor that hangs for longer than its claim', () => {
   test('wakes up to find its handlers aborted and its settles void: the work was done once, by another (D5, D6)', async () => {
     const { db } = database;
-    const rules = { leaseMs: LEASE_MS };
+    const rules = { claimMs: CLAIM_MS };
     const hung = await processes.start({ name: 'hung', rules });
     await enqueueNow(db, task('hold', 'obeys'), task('hold', 'deaf', { payload: { deaf: true } }));
     await hung.waitFor('began', 'obeys');
@@ -148,7 +148,7 @@ describe('an executor that hangs for longer than its lease', () => {
       {
         subject_id: 'deaf',
         status: 'running',
-        locked_by: leasedTo('other-1', rules.leaseMs),
+        locked_by: holderName('other-1', rules.claimMs),
         fence: 2,
         attempt: 1,
         crashes: 1,
@@ -167,7 +167,7 @@ describe('an executor that hangs for longer than its lease', () => {
       { subject: 'obeys', holder: 'other-1' },
     ]);
     for (const subject of ['obeys', 'deaf']) {
-      expect(await waitedForLease(subject, new Date(Math.min(...renewedAt)))).toBeGreaterThanOrEqual(rules.leaseMs);
+      expect(await waitedForClaim(subject, new Date(Math.min(...renewedAt)))).toBeGreaterThanOrEqual(rules.claimMs);
     }
     expect((await counts()).reduce((sum, row) => sum + row.ended, 0)).toBe(2);
 

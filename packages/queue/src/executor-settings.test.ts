@@ -9,7 +9,7 @@ describe('executorSettings', () => {
     const { values, problems } = readSettings(executorSettings, {});
     expect(problems).toEqual([]);
     expect(executorRules({ ...values, drainMs: 30_000 })).toEqual({
-      leaseMs: 30_000,
+      claimMs: 30_000,
       pollMs: 5_000,
       timeoutMs: 300_000,
       takeOverPauseMs: 10_000,

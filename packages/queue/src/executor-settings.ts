@@ -67,12 +67,12 @@ export const executorSettings = {
   }),
 };
 
-/** Kept back from the process's drain limit for giving leases back. */
+/** Kept back from the process's drain limit for giving claims back. */
 const RELEASE_SHARE = 0.8;
 
 /** The executor's rules as the settings of a service say; `drainMs` is what the whole process has for stopping. */
 export const executorRules = (config: Readonly<SettingsOf<typeof executorSettings>> & { readonly drainMs: number }): ExecutorRules => ({
-  leaseMs: config.taskLeaseMs,
+  claimMs: config.taskLeaseMs,
   pollMs: config.taskPollMs,
   timeoutMs: config.taskTimeoutMs,
   takeOverPauseMs: config.taskTakeOverPauseMs,

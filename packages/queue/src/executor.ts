@@ -4,29 +4,29 @@ import { type OwnConnection, ownConnection } from '@paddock/db/connection/own-co
 import { taskEventChannel } from '@paddock/db/connection/schema-name';
 import { loop } from '@paddock/runtime/loop';
 import { createWake } from '@paddock/runtime/wake';
-import { type ClaimedTask, claimTasks, taskOf } from './claim.ts';
-import { createCleanser, messageOf } from './cleanse.ts';
+import { type ClaimedTask, claimTasks, taskOf } from './claim-tasks.ts';
+import { maskSecrets, messageOf } from './mask-secrets.ts';
 import type { ExecutorEvents, TaskIdentity } from './executor-events.ts';
 import type { ExecutorOptions } from './executor-options.ts';
 import { createHeartbeat } from './heartbeat.ts';
 import { createHeldTasks, type HeldTask, scaledSlots } from './held-tasks.ts';
-import { beatLimits, leasedTo, shareLeft, SHOW_SESSION } from './lease.ts';
-import { giveBackLostClaims } from './lost-claims.ts';
+import { beatLimits, holderName, shareLeft, SHOW_SESSION } from './claim-expiry.ts';
+import { giveBackLostClaims } from './give-back-lost-claims.ts';
 import { nextDueInMs } from './next-due.ts';
 import { runHandler, type RunResult } from './run-handler.ts';
-import { settle, type Settling } from './settle.ts';
-import { failedRun, settlementOf, type SettlementRules } from './settlement.ts';
-import { createSettler } from './settler.ts';
+import { writeSettlements, type ClaimSettlement } from './write-settlements.ts';
+import { failedRun, decideSettlement, type SettlementRules } from './decide-settlement.ts';
+import { createSettlementBatcher } from './settlement-batcher.ts';
 import type { Task } from './task.ts';
 
 export interface Executor {
-  /** Runs tasks until the signal aborts, then lets the running ones finish. Resolves when this process holds no lease any more. */
+  /** Runs tasks until the signal aborts, then lets the running ones finish. Resolves when this process holds no claim any more. */
   run(signal: AbortSignal): Promise<void>;
   /** Looks at the queue now. */
   wake(): void;
 }
 
-interface Finished extends Settling {
+interface Finished extends ClaimSettlement {
   readonly held: HeldTask;
   readonly result: RunResult;
 }
@@ -34,16 +34,16 @@ interface Finished extends Settling {
 /** What is due next is asked when nothing was taken for so long, and no more often: a busy queue is claimed from again before that. */
 const LULL_MS = 100;
 
-/** How long giving leases back may take after the drain: what is left of the process's grace, nearly. */
+/** How long giving claims back may take after the drain: what is left of the process's grace, nearly. */
 const releaseMs = (drainMs: number): number => Math.min(4_000, Math.max(1_000, drainMs * 0.15));
 
 /** The loop that runs tasks of the given kinds; any number of them may run against one schema. */
 export function createExecutor(options: ExecutorOptions): Executor {
-  const { kinds, leaseMs, pollMs, takeOverPauseMs, keep, drainMs, events } = options;
+  const { kinds, claimMs, pollMs, takeOverPauseMs, keep, drainMs, events } = options;
   const { db } = options.connection;
-  const holder = leasedTo(options.holder, leaseMs);
+  const holder = holderName(options.holder, claimMs);
   const slots = scaledSlots(kinds, options.concurrencyPercent);
-  const cleanse = createCleanser(options.secrets ?? []);
+  const mask = maskSecrets(options.secrets ?? []);
   const held = createHeldTasks();
   const wake = createWake();
   const oneLess = createWake();
@@ -55,13 +55,13 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
   const rulesFor = (kind: string): SettlementRules => ({
     backoff: options.backoff,
-    cleanse,
+    mask,
     random: options.random ?? Math.random,
     timeoutMs: kinds[kind]?.timeoutMs ?? options.timeoutMs,
   });
 
-  const settler = createSettler<Finished>({
-    settle: (unit) => settle(db, unit, keep),
+  const batcher = createSettlementBatcher<Finished>({
+    write: (batch) => writeSettlements(db, batch, keep),
     replace: (finished, error) => {
       const { task } = finished.held;
       const text = `what the handler returned cannot be stored: ${messageOf(error)}`;
@@ -116,12 +116,12 @@ export function createExecutor(options: ExecutorOptions): Executor {
   function start(row: ClaimedTask, asked: number, connection: OwnConnection): void {
     const kind = kinds[row.kind];
     if (kind === undefined) return;
-    const lease = { renewedAt: asked };
-    const task = taskOf(row, () => shareLeft(performance.now() - lease.renewedAt, leaseMs, connection.standsForMs() !== undefined));
+    const renewal = { sentAt: asked };
+    const task = taskOf(row, () => shareLeft(performance.now() - renewal.sentAt, claimMs, connection.standsForMs() !== undefined));
     if (row.taken_over) events.takenOver(identityOf(task));
     const startedAt = performance.now();
     const run = runHandler(kind.handler, task, rulesFor(row.kind).timeoutMs);
-    const entry: HeldTask = { task, claim: { id: row.id, fence: row.fence, holder }, run, lease, startedAt, endedAt: undefined };
+    const entry: HeldTask = { task, claim: { id: row.id, fence: row.fence, holder }, run, renewal, startedAt, endedAt: undefined };
     held.add(entry);
     events.inFlight(row.kind, held.runningOf(row.kind));
     void run.result.then((result) => finish(entry, result));
@@ -131,7 +131,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const { task, claim } = entry;
     held.end(entry);
     events.inFlight(task.kind, held.runningOf(task.kind));
-    settler.add({ claim, settlement: settlementOf(task, result, rulesFor(task.kind)), held: entry, result });
+    batcher.add({ claim, settlement: decideSettlement(task, result, rulesFor(task.kind)), held: entry, result });
     wake.ring();
   }
 
@@ -156,15 +156,15 @@ export function createExecutor(options: ExecutorOptions): Executor {
     for (const { run } of held.running()) run.interrupt('stopping');
     await waitUntilIdle(releaseMs(drainMs));
     const left = held.size();
-    if (left > 0) events.failed('release', new Error(`${left} leases could not be given back in time: they run out by themselves`));
+    if (left > 0) events.failed('release', new Error(`${left} claims could not be given back in time: they run out by themselves`));
   }
 
   async function runWith(connection: OwnConnection, signal: AbortSignal): Promise<void> {
     const ended = new AbortController();
     const noteAway = (what: 'claim' | 'heartbeat') => (error: unknown) => notePostgresAway(what, connection, error);
-    const heartbeat = createHeartbeat({ connection, held, holder, leaseMs, onError: noteAway('heartbeat') });
+    const heartbeat = createHeartbeat({ connection, held, holder, claimMs, onError: noteAway('heartbeat') });
     const background = [
-      settler.run(ended.signal),
+      batcher.run(ended.signal),
       heartbeat.run(ended.signal),
       listen(
         {
@@ -188,7 +188,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     wake: () => wake.ring(),
     async run(signal) {
       for (const kind of Object.keys(kinds)) events.inFlight(kind, 0);
-      const connection = ownConnection({ config: options.config, begin: { text: SHOW_SESSION, values: [holder] }, ...beatLimits(leaseMs) });
+      const connection = ownConnection({ config: options.config, begin: { text: SHOW_SESSION, values: [holder] }, ...beatLimits(claimMs) });
       try {
         await runWith(connection, signal);
       } finally {
@@ -214,7 +214,7 @@ function tellSettled(events: ExecutorEvents, { held, settlement, result }: Finis
     return;
   }
   if (settlement.processed === 'released') {
-    events.released(task, result.ended === 'interrupted' && result.by === 'stopping' ? 'stopping' : 'lease-lost');
+    events.released(task, result.ended === 'interrupted' && result.by === 'stopping' ? 'stopping' : 'claim-lost');
     return;
   }
   const { processed } = settlement;

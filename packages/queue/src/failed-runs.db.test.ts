@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { sql } from 'kysely';
-import { runDueTasks } from './drain.ts';
+import { runDueTasks } from './run-due-tasks.ts';
 import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 import type { Handler } from './kind.ts';
 import { done, poison } from './outcome.ts';

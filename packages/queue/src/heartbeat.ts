@@ -1,43 +1,43 @@
 import type { OwnConnection } from '@paddock/db/connection/own-connection';
 import { pause } from '@paddock/runtime/pause';
 import { type HeldTasks, keyOf } from './held-tasks.ts';
-import { beatMs, ENOUGH } from './lease.ts';
+import { beatMs, ENOUGH_LEFT } from './claim-expiry.ts';
 
 export interface HeartbeatOptions {
   /** Its own: a beat must not wait for a free connection of the pool. */
   readonly connection: OwnConnection;
   readonly held: HeldTasks;
   readonly holder: string;
-  readonly leaseMs: number;
+  readonly claimMs: number;
   readonly onError: (error: unknown) => void;
 }
 
 export interface Heartbeat {
   /**
-   * Renews every lease that is held; asks PostgreSQL even if none is, so that it resolves only where renewing would work. Runs of tasks
+   * Renews every claim that is held; asks PostgreSQL even if none is, so that it resolves only where renewing would work. Runs of tasks
    * that have another holder by now are interrupted.
    */
   once(): Promise<void>;
   run(signal: AbortSignal): Promise<void>;
 }
 
-const LOOKS_PER_LEASE = 60;
+const CHECKS_PER_CLAIM = 60;
 const RETRY_MS = 500;
 
 /**
- * Prolongs the leases with one statement, by id and fence: renewing whatever carries our name would keep a task alive for ever whose claim
+ * Prolongs the claims with one statement, by id and fence: renewing whatever carries our name would keep a task alive for ever whose claim
  * was committed but never reached us. A run that could not be renewed is interrupted before another executor may take it (D5).
  */
-export function createHeartbeat({ connection, held, holder, leaseMs, onError }: HeartbeatOptions): Heartbeat {
+export function createHeartbeat({ connection, held, holder, claimMs, onError }: HeartbeatOptions): Heartbeat {
   async function once(): Promise<void> {
     const beating = held.all();
-    const asked = performance.now();
+    const sentAt = performance.now();
     const claims = JSON.stringify(beating.map(({ claim: { id, fence } }) => ({ id, fence })));
     const renewed = new Set((await connection.query<{ id: string; fence: number }>(RENEW, [claims, holder])).map(keyOf));
     for (const entry of beating) {
-      if (renewed.has(keyOf(entry.claim))) entry.lease.renewedAt = asked;
+      if (renewed.has(keyOf(entry.claim))) entry.renewal.sentAt = sentAt;
       // One that has ended may have been settled while the beat was under way.
-      else if (entry.endedAt === undefined) entry.run.interrupt('lease-lost');
+      else if (entry.endedAt === undefined) entry.run.interrupt('claim-lost');
     }
   }
 
@@ -50,14 +50,14 @@ export function createHeartbeat({ connection, held, holder, leaseMs, onError }: 
           return true;
         },
       );
-      await pause(failed ? Math.min(RETRY_MS, beatMs(leaseMs)) : beatMs(leaseMs), signal);
+      await pause(failed ? Math.min(RETRY_MS, beatMs(claimMs)) : beatMs(claimMs), signal);
     }
   }
 
   async function watch(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      for (const { task, run } of held.running()) if (task.leaseLeft() < ENOUGH) run.interrupt('lease-lost');
-      await pause(leaseMs / LOOKS_PER_LEASE, signal);
+      for (const { task, run } of held.running()) if (task.claimLeft() < ENOUGH_LEFT) run.interrupt('claim-lost');
+      await pause(claimMs / CHECKS_PER_CLAIM, signal);
     }
   }
 

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { claimTasks } from './claim.ts';
-import { runDueTasks } from './drain.ts';
+import { claimTasks } from './claim-tasks.ts';
+import { runDueTasks } from './run-due-tasks.ts';
 import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scene.ts';
 import type { Handler } from './kind.ts';
 import { done, snooze } from './outcome.ts';

@@ -3,20 +3,20 @@ import type { Kinds } from './kind.ts';
 import type { Run } from './run-handler.ts';
 import type { Task } from './task.ts';
 
-/** A task whose lease this process holds: it runs, or has run and is not settled yet. */
+/** A task that this process has claimed: it runs, or its run is over and not settled yet. */
 export interface HeldTask {
   readonly task: Task;
   readonly claim: Claim;
   readonly run: Run;
-  readonly lease: Lease;
+  readonly renewal: Renewal;
   readonly startedAt: number;
-  /** Set when the run is over; the slot is free then, the lease is kept until the task is settled. */
+  /** Set when the run is over. This frees the slot; the claim lasts until the task is settled. */
   endedAt: number | undefined;
 }
 
-export interface Lease {
-  /** By the monotonic clock, when the last successful renewal was asked for. */
-  renewedAt: number;
+export interface Renewal {
+  /** When the last successful renewal was sent, by the monotonic clock. */
+  sentAt: number;
 }
 
 export interface HeldTasks {
@@ -31,7 +31,10 @@ export interface HeldTasks {
   runningOf(kind: string): number;
 }
 
-/** A process may hold one task twice: a run that it lost, not settled yet, and the one after that. Hence by id and fence. */
+/**
+ * By id and fence: a process may hold one task twice, a lost run that is not settled yet and the
+ * run after it.
+ */
 export function createHeldTasks(): HeldTasks {
   const held = new Map<string, HeldTask>();
   const runningByKind = new Map<string, number>();
@@ -55,7 +58,7 @@ export function createHeldTasks(): HeldTasks {
 
 export const keyOf = ({ id, fence }: Pick<Claim, 'id' | 'fence'>): string => `${id}:${fence}`;
 
-/** Slots of each kind after scaling: at least one, unless the process shall run nothing. */
+/** Slots of each kind after scaling. At least one, unless `percent` is 0. */
 export function scaledSlots(kinds: Kinds, percent: number): Record<string, number> {
   const scale = (slots: number) => (percent === 0 ? 0 : Math.max(1, Math.round((slots * percent) / 100)));
   return Object.fromEntries(Object.entries(kinds).map(([name, { slots }]) => [name, scale(slots)]));

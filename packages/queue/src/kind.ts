@@ -3,7 +3,7 @@ import type { Task } from './task.ts';
 
 /**
  * Does the work of one task. It may run more than once for one task, so it begins at the top every time (D6). The signal aborts at the
- * timeout, when the lease is lost and when the process stops; what the handler returns afterwards is ignored.
+ * timeout, when the claim is lost and when the process stops; what the handler returns afterwards is ignored.
  */
 export type Handler = (task: Task, signal: AbortSignal) => Promise<Outcome>;
 

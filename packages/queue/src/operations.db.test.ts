@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { sql } from 'kysely';
-import { claimTasks } from './claim.ts';
-import { runDueTasks } from './drain.ts';
+import { claimTasks } from './claim-tasks.ts';
+import { runDueTasks } from './run-due-tasks.ts';
 import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 import { findOperation } from './find-operation.ts';
 import { done, type Outcome, poison, snooze } from './outcome.ts';

@@ -68,12 +68,12 @@ function startLoad() {
 }
 
 test.each(['fast', 'immediate'] as const)(
-  'PostgreSQL stops (%s) for longer than the lease under load: no task is lost or ended by it, and runs keep their tasks (D5)',
+  'PostgreSQL stops (%s) for longer than the claim under load: no task is lost or ended by it, and runs keep their tasks (D5)',
   async (mode) => {
     const { db } = connection;
     // The pause is longer than the settlers' longest: who was cut off with a result in hand writes it before anybody may take the task.
-    // Cut off, a holder interrupts its runs after a third of the lease: the one that ends meanwhile has to be told before.
-    const rules = { leaseMs: 9_000, takeOverPauseMs: 8_000 };
+    // Cut off, a holder interrupts its runs after a third of the claim: the one that ends meanwhile has to be told before.
+    const rules = { claimMs: 9_000, takeOverPauseMs: 8_000 };
     const started = await Promise.all(['red', 'green'].map((name) => processes.start({ name, executors: 2, rules })));
     const heard = (...args: Parameters<(typeof started)[0]['heard']>) => started.flatMap((process) => process.heard(...args));
     const open = (subject: string) => started.forEach((process) => process.open(subject));
@@ -88,7 +88,7 @@ test.each(['fast', 'immediate'] as const)(
     open('ends meanwhile');
     await waitFor('a failed settle', () => heard('failed').some(({ detail }) => detail === 'settle'));
     await waitFor('the other run to be interrupted', () => heard('aborted', 'goes on').length === 1);
-    await waitFor('the leases to be over', () => performance.now() - haltedAt > rules.leaseMs * 1.2);
+    await waitFor('the claims to be over', () => performance.now() - haltedAt > rules.claimMs * 1.2);
     expect(heard('began').map(({ subject }) => subject)).toHaveLength(2);
     await postgres.resume();
 
@@ -110,14 +110,14 @@ test.each(['fast', 'immediate'] as const)(
     expect(held.find(({ subject_id }) => subject_id === 'ends meanwhile')?.output).toEqual({ by: first?.holder });
     for (const row of held) expect(row).toMatchObject({ attempt: 1, crashes: 0, failures: [] });
     await waitFor('the other run to be told as released', () => heard('released').length > 0);
-    expect(heard('released')).toMatchObject([{ subject: 'goes on', detail: 'lease-lost' }]);
+    expect(heard('released')).toMatchObject([{ subject: 'goes on', detail: 'claim-lost' }]);
     expect(heard('ended by crashes')).toEqual([]);
   },
 );
 
-test('a run goes on through an outage of less than a third of its lease, and settles (D5)', async () => {
+test('a run goes on through an outage of less than a third of its claim, and settles (D5)', async () => {
   const { db } = connection;
-  const rules = { leaseMs: 120_000 };
+  const rules = { claimMs: 120_000 };
   const [holding, idle] = await Promise.all(['holding', 'idle'].map((name) => processes.start({ name, rules })));
   await enqueueNow(db, task('hold', 'x'));
   await waitFor('the run', () => [holding, idle].some((process) => process?.heard('began').length === 1));
@@ -128,7 +128,7 @@ test('a run goes on through an outage of less than a third of its lease, and set
   }
   await postgres.resume();
   // What comes back renews first, long before the next beat is due.
-  const after = await waitFor('the lease to be renewed', async () => {
+  const after = await waitFor('the claim to be renewed', async () => {
     const [row] = await tasks();
     return row !== undefined && before?.locked_at !== row.locked_at && (row.locked_at ?? 0) > (before?.locked_at ?? 0) ? row : undefined;
   });

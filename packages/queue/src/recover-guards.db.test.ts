@@ -2,13 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { afterFirstAnswer, countStatements } from '@paddock/testing/watched-statements';
 import { sql } from 'kysely';
-import { claimTasks } from './claim.ts';
-import { runDueTasks } from './drain.ts';
+import { claimTasks } from './claim-tasks.ts';
+import { runDueTasks } from './run-due-tasks.ts';
 import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 import type { Handler } from './kind.ts';
 import { snooze } from './outcome.ts';
-import { recoverTasks } from './recover.ts';
-import { settle } from './settle.ts';
+import { recoverTasks } from './recover-tasks.ts';
+import { writeSettlements } from './write-settlements.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.d
 const KEEP = { okMs: 60_000, failedMs: 60_000 };
 const claim = () => claimTasks(database.db, { holder: 'h/60000ms', slots: { a: 100 }, takeOver: true, keepFailedMs: 60_000 });
 const recover = (db: TestDatabase['db'] = database.db) => recoverTasks(db, { batch: 250, keep: KEEP });
-const letLeasesRunOut = () => sql`update tasks set locked_at = now() - interval '61 s' where status = 'running'`.execute(database.db);
+const letClaimsExpire = () => sql`update tasks set locked_at = now() - interval '61 s' where status = 'running'`.execute(database.db);
 const rows = () => database.db.selectFrom('tasks').select(['status', 'crashes', 'attempt']).orderBy('subject_id').execute();
 
 const retryOrSnooze: Handler = ({ subject }) =>
@@ -48,9 +48,13 @@ describe('stuck tasks (E8)', () => {
     await enqueueNow(database.db, task('a', 'x'));
     const [held] = await claim();
     if (held === undefined) throw new Error('the task was not claimed');
-    await letLeasesRunOut();
+    await letClaimsExpire();
     const settled = () =>
-      settle(database.db, [{ claim: { ...held, holder: 'h/60000ms' }, settlement: { to: 'ok', processed: 'ok', followOn: [] } }], KEEP);
+      writeSettlements(
+        database.db,
+        [{ claim: { ...held, holder: 'h/60000ms' }, settlement: { to: 'ok', processed: 'ok', followOn: [] } }],
+        KEEP,
+      );
     expect(await recover(afterFirstAnswer(database.db, settled))).toMatchObject({ found: 1, requeued: 0, ended: [] });
     expect(await rows()).toEqual([]);
     expect(await database.db.selectFrom('operations').select('status').execute()).toEqual([{ status: 'OK' }]);
@@ -59,7 +63,7 @@ describe('stuck tasks (E8)', () => {
   test('nor one that was finished and claimed anew', async () => {
     await enqueueNow(database.db, task('a', 'x'));
     await claim();
-    await letLeasesRunOut();
+    await letClaimsExpire();
     const takenOver = () => claim();
     expect(await recover(afterFirstAnswer(database.db, takenOver))).toMatchObject({ found: 1, requeued: 0, ended: [] });
     expect(await rows()).toEqual([{ status: 'running', crashes: 1, attempt: 1 }]);
@@ -68,10 +72,10 @@ describe('stuck tasks (E8)', () => {
   test.each([
     ['go back', 0],
     ['end', 3],
-  ])('nor one whose holder renews its lease meanwhile, and that was to %s', async (_what, crashes) => {
+  ])('nor one whose holder renews its claim meanwhile, and that was to %s', async (_what, crashes) => {
     await enqueueNow(database.db, task('a', 'x'));
     await claim();
-    await letLeasesRunOut();
+    await letClaimsExpire();
     await sql`update tasks set crashes = ${crashes}`.execute(database.db);
     const renewed = () => sql`update tasks set locked_at = now()`.execute(database.db);
     expect(await recover(afterFirstAnswer(database.db, renewed))).toMatchObject({ found: 1, requeued: 0, ended: [] });
@@ -81,7 +85,7 @@ describe('stuck tasks (E8)', () => {
   test('at most 3 statements whatever the number', async () => {
     await enqueueNow(database.db, ...Array.from({ length: 40 }, (_, n) => task('a', `w-${n}`)));
     await claim();
-    await letLeasesRunOut();
+    await letClaimsExpire();
     await sql`update tasks set crashes = 3 where right(subject_id, 1) in ('0', '5')`.execute(database.db);
     const counted = countStatements(database.db);
     const { requeued, ended } = await recover(counted.db);

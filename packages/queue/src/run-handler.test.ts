@@ -13,7 +13,7 @@ const TASK: Task = {
   crashes: 0,
   deliveryGuid: null,
   fence: 1,
-  leaseLeft: () => 1,
+  claimLeft: () => 1,
 };
 const LONG_MS = 60_000;
 
@@ -58,8 +58,8 @@ describe('runHandler', () => {
       TASK,
       LONG_MS,
     );
-    run.interrupt('lease-lost');
+    run.interrupt('claim-lost');
     run.interrupt('stopping');
-    expect(await run.result).toEqual({ ended: 'interrupted', by: 'lease-lost' });
+    expect(await run.result).toEqual({ ended: 'interrupted', by: 'claim-lost' });
   });
 });

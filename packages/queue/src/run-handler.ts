@@ -3,7 +3,7 @@ import type { Outcome } from './outcome.ts';
 import type { Task } from './task.ts';
 
 /** Why the executor gave up a run before its handler had ended. */
-export type Interruption = 'timeout' | 'lease-lost' | 'stopping';
+export type Interruption = 'timeout' | 'claim-lost' | 'stopping';
 
 export type RunResult =
   | { readonly ended: 'outcome'; readonly outcome: Outcome }
@@ -46,8 +46,8 @@ function reasonFor(by: Interruption, timeoutMs: number): string {
   switch (by) {
     case 'timeout':
       return `the run took longer than its ${timeoutMs} ms`;
-    case 'lease-lost':
-      return 'the lease of the task could not be renewed: another executor may have it';
+    case 'claim-lost':
+      return 'the claim of the task could not be renewed: another executor may have it';
     case 'stopping':
       return 'the process stops and its time for finishing is over';
     default:

@@ -7,7 +7,7 @@ import { startTunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scene.ts';
-import { leasedTo } from './lease.ts';
+import { holderName } from './claim-expiry.ts';
 import { done } from './outcome.ts';
 
 const SILENT = { error: () => SILENT, warn: () => SILENT, info: () => SILENT, debug: () => SILENT } as unknown as Logger;
@@ -41,7 +41,7 @@ test('PostgreSQL goes silent and another answers at its address: an executor goe
   const { told } = executors.start({ ...place, db: connection.db }, kinds, {
     config: clientConfig({ ...place, applicationName: 'silent-own' }),
     holder: 'silent',
-    leaseMs: 300_000,
+    claimMs: 300_000,
     pollMs: 5_000,
   });
   await enqueueNow(db, task('probe', 'before'), task('probe', 'lasting'));
@@ -52,7 +52,7 @@ test('PostgreSQL goes silent and another answers at its address: an executor goe
   expect(tunnel.silenced()).toBeGreaterThanOrEqual(2);
   await enqueueNow(db, task('probe', 'after'), task('probe', 'claimed'));
   // A claim that was committed, and whose answer was lost with the connection.
-  await sql`update tasks set status = 'running', locked_by = ${leasedTo('silent', 300_000)}, locked_at = now(), started_at = now(), fence = 1, attempt = 1
+  await sql`update tasks set status = 'running', locked_by = ${holderName('silent', 300_000)}, locked_at = now(), started_at = now(), fence = 1, attempt = 1
     where subject_id = 'claimed'`.execute(db);
   await waitFor('the runs after it', () => ran.includes('after') && ran.includes('claimed'));
   finish.resolve(undefined);

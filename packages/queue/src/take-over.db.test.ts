@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 /** As by default: 12 s without a renewal and a session, or 30 s without a renewal. */
-const rules = { leaseMs: 30_000, pollMs: 5_000, takeOverPauseMs: 10_000 };
+const rules = { claimMs: 30_000, pollMs: 5_000, takeOverPauseMs: 10_000 };
 const subjects = Array.from({ length: 16 }, (_, n) => `x-${n}`);
 const slots = { count: 1, hold: 16 };
 
@@ -59,7 +59,7 @@ async function whatWasLost([holding, other]: [ExecutorProcess, ExecutorProcess])
   return [holding, other].flatMap(({ heard }) => bad.flatMap((what) => heard(what))).concat(other.heard('began'));
 }
 
-test('16 tasks of an executor that is killed run elsewhere before their lease is over, one crash each and no attempt (D5)', async () => {
+test('16 tasks of an executor that is killed run elsewhere before their claim is over, one crash each and no attempt (D5)', async () => {
   const [holding, other] = await startBoth();
   holding.kill('SIGKILL');
   await holding.exited;
@@ -68,8 +68,8 @@ test('16 tasks of an executor that is killed run elsewhere before their lease is
   for (const { id, crashes, attempt, started_at } of await tasks()) {
     expect({ crashes, attempt }).toEqual({ crashes: 1, attempt: 1 });
     const waited = (started_at?.getTime() ?? 0) - (renewedAt.get(id) ?? 0);
-    expect(waited).toBeGreaterThanOrEqual((rules.leaseMs * 2) / 5);
-    expect(waited).toBeLessThan(rules.leaseMs);
+    expect(waited).toBeGreaterThanOrEqual((rules.claimMs * 2) / 5);
+    expect(waited).toBeLessThan(rules.claimMs);
   }
 });
 

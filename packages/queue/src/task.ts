@@ -13,9 +13,9 @@ export interface Task {
   /** Rises with every claim: whoever wrote with a lower one has lost the task. */
   readonly fence: number;
   /**
-   * The share of the lease that is left, from 1 down to 0, by the monotonic clock since the last renewal; twice as fast while the executor
+   * The share of the claim that is left, from 1 down to 0, by the monotonic clock since the last renewal; twice as fast while the executor
    * has no session by which others see that it lives. At a third the run is interrupted. To be looked at before an outside call that must
    * not happen twice.
    */
-  leaseLeft(): number;
+  claimLeft(): number;
 }

@@ -65,7 +65,7 @@ describe('with a listening connection that is terminated and cannot be had again
       await enqueueNow(db, task('a', 'x'));
       await waitFor('the task', () => runs === nth);
     }
-    // The other one renews leases, and goes on.
+    // The other one renews claims, and goes on.
     await waitFor('the one that listened to end', async () => (await sessions()) === 1);
     expect(told.failed.filter(({ what }) => what !== 'listen')).toEqual([]);
   });
@@ -130,7 +130,7 @@ describe('with no notification at all', () => {
     await sql`update tasks set status = 'running', attempt = 1, fence = 1, started_at = now(), locked_at = now(), locked_by = 'gone/1000ms'`.execute(
       db,
     );
-    const { told } = start(() => Promise.resolve(done()), { ...poll, ...unheard, leaseMs: 1_000 });
+    const { told } = start(() => Promise.resolve(done()), { ...poll, ...unheard, claimMs: 1_000 });
     await waitFor('the take-over', () => told.processed.length === 1);
     expect(told.takenOver).toMatchObject([{ crashes: 1 }]);
   });

@@ -1,6 +1,6 @@
 import { backoffMs } from '@paddock/queue/backoff';
 import { executorRules, executorSettings } from '@paddock/queue/executor-settings';
-import { beatMs, ENOUGH, shareLeft } from '@paddock/queue/lease';
+import { beatMs, ENOUGH_LEFT, shareLeft } from '@paddock/queue/claim-expiry';
 import { KEEP_MONTHS } from '@paddock/queue/task-counts';
 import { DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_CRASHES, type NewTask } from '@paddock/queue/new-task';
 import { ROWS_OF_RECOVERY } from '@paddock/reconciler/jobs/job-sweeps';
@@ -12,11 +12,11 @@ import { code, type NumberRow, row, setting, testOf } from './number-row.ts';
 /** What an executor goes by where nothing is set. */
 const rules = executorRules(readSettings({ ...executorSettings, drainMs: serviceSettings.drainMs }, {}).values);
 
-const lease = (name: string, read: () => number | undefined) => code(`${name} in packages/queue/src/lease.ts`, read);
+const expiry = (name: string, read: () => number | undefined) => code(`${name} in packages/queue/src/claim-expiry.ts`, read);
 const attempts = (name: string, task: NewTask) =>
   code(`${name} in apps/reconciler/src/schedules/sweep-schedules.ts`, () => task.maxAttempts ?? DEFAULT_MAX_ATTEMPTS);
 
-/** The queue: leases, attempts, waits. */
+/** The queue: claims, attempts, waits. */
 export const tasks: readonly NumberRow[] = [
   row('D3', '5 s', 'Look at the queue without a notification: every', setting('PADDOCK_TASK_POLL_MS')),
   row('D4', '30 s', 'Wait after a first failed run; doubled with each further one', setting('PADDOCK_TASK_BACKOFF_FIRST_MS')),
@@ -51,33 +51,33 @@ export const tasks: readonly NumberRow[] = [
   row(
     'D5',
     '5 s',
-    'Renewal of a lease: every',
-    lease('beatMs', () => beatMs(rules.leaseMs)),
+    'Renewal of a claim: every',
+    expiry('beatMs', () => beatMs(rules.claimMs)),
   ),
   row(
     'D5',
     '20 s',
     'Time without a renewal after which a holder interrupts its runs',
-    lease('shareLeft', () => interruptedAfterMs(true)),
+    expiry('shareLeft', () => interruptedAfterMs(true)),
   ),
   row(
     'D5',
     '10 s',
     'The same for a holder without a session',
-    lease('shareLeft', () => interruptedAfterMs(false)),
+    expiry('shareLeft', () => interruptedAfterMs(false)),
   ),
   row(
     'D5',
     '12 s',
     'Time without a renewal after which a task is taken over whose holder has no session',
-    testOf('packages/queue/src/lease.db.test.ts', 'is taken over from a holder %s (D5)'),
+    testOf('packages/queue/src/claim-expiry.db.test.ts', 'is taken over from a holder %s (D5)'),
   ),
   row('D5', '10 s', 'Time after its start or an outage in which an executor takes nothing over', setting('PADDOCK_TASK_TAKEOVER_PAUSE_MS')),
   row(
     'C6',
     '10 s',
-    'Least of a lease with which an outside call begins: a third',
-    lease('ENOUGH', () => Math.round(ENOUGH * rules.leaseMs)),
+    'Least of a claim with which an outside call begins: a third',
+    expiry('ENOUGH_LEFT', () => Math.round(ENOUGH_LEFT * rules.claimMs)),
   ),
   row('D13', '5 min', 'Longest run of a task', setting('PADDOCK_TASK_TIMEOUT_MS')),
   row('D7', '100 %', 'Share of the slots in ARCHITECTURE.md that is used', setting('PADDOCK_TASK_CONCURRENCY')),
@@ -111,8 +111,8 @@ function jitterPercent(): number {
   return 100 - least / 10;
 }
 
-/** After how many whole seconds without a renewal no more is left of a lease than a run needs. */
+/** After how many whole seconds without a renewal no more is left of a claim than a run needs. */
 function interruptedAfterMs(hasSession: boolean): number | undefined {
-  const seconds = Array.from({ length: rules.leaseMs / 1_000 }, (_, second) => second * 1_000);
-  return seconds.find((ageMs) => shareLeft(ageMs + 1, rules.leaseMs, hasSession) < ENOUGH);
+  const seconds = Array.from({ length: rules.claimMs / 1_000 }, (_, second) => second * 1_000);
+  return seconds.find((ageMs) => shareLeft(ageMs + 1, rules.claimMs, hasSession) < ENOUGH_LEFT);
 }

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { recordRefusal } from '@paddock/db/breakers/refusals';
-import { runDueTasks } from '@paddock/queue/drain';
+import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { done, poison } from '@paddock/queue/outcome';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';

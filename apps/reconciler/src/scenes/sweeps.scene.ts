@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectGitHub } from '@paddock/github/connect';
-import { runDueTasks } from '@paddock/queue/drain';
+import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { enqueue } from '@paddock/queue/enqueue';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { createLogger } from '@paddock/runtime/logger';

@@ -1,6 +1,6 @@
 import { wantExtraPasses } from '@paddock/db/schedules/extra-passes';
 import { done } from '@paddock/queue/outcome';
-import { runDueTasks } from '@paddock/queue/drain';
+import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { pauseSweep, resumeSweep } from '@paddock/db/schedules/paused-sweeps';
-import { runDueTasks } from '@paddock/queue/drain';
+import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { enqueue } from '@paddock/queue/enqueue';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';

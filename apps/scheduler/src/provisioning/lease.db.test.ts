@@ -27,7 +27,7 @@ beforeEach(async () => {
   await world.match();
 });
 
-const taskFor = (podName: string, leaseLeft: () => number): Task => ({
+const taskFor = (podName: string, claimLeft: () => number): Task => ({
   id: 'a task',
   kind: 'provision-worker',
   subject: { type: 'worker', id: podName, name: null },
@@ -37,7 +37,7 @@ const taskFor = (podName: string, leaseLeft: () => number): Task => ({
   crashes: 0,
   deliveryGuid: null,
   fence: 1,
-  leaseLeft,
+  claimLeft,
 });
 
 const JIT = 'actions/generate-runner-jitconfig-for-org';

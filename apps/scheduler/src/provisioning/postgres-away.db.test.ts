@@ -37,9 +37,9 @@ const requestTimeoutMs = 60_000;
 
 /**
  * Starts the only worker's run, on a database that can be cut off and a lease that says what
- * `leaseLeft` does.
+ * `claimLeft` does.
  */
-async function startRun(leaseLeft: () => number, beforeCall: (resource: string) => Promise<void> = () => Promise.resolve()) {
+async function startRun(claimLeft: () => number, beforeCall: (resource: string) => Promise<void> = () => Promise.resolve()) {
   const { db, close } = connectDatabase({ url: tunnel.url, schema: TEST_SCHEMA, poolSize: 2, applicationName: 'paddock-test' });
   const waits = createWaits(db, () => undefined);
   const github = connectGitHub({
@@ -53,7 +53,7 @@ async function startRun(leaseLeft: () => number, beforeCall: (resource: string) 
   const [worker] = await world.workers();
   const subject = { type: 'worker', id: worker?.pod_name ?? '', name: null };
   const counts = { attempt: 1, maxAttempts: 5, crashes: 0, fence: 1 };
-  const task: Task = { id: 'a task', kind: 'provision-worker', subject, payload: {}, deliveryGuid: null, ...counts, leaseLeft };
+  const task: Task = { id: 'a task', kind: 'provision-worker', subject, payload: {}, deliveryGuid: null, ...counts, claimLeft };
   const run = kinds['provision-worker']?.handler(task, new AbortController().signal);
   return {
     outcome: Promise.allSettled([run]).then(([settled]) => settled),

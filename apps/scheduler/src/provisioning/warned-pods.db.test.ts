@@ -3,7 +3,7 @@ import { createMetrics } from '@paddock/runtime/metrics';
 import { createEvents } from '../events.ts';
 import { schedulerKinds } from '../kinds.ts';
 import { type SchedulerWorld, SILENT, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
-import { runDueTasks } from '@paddock/queue/drain';
+import { runDueTasks } from '@paddock/queue/run-due-tasks';
 
 let world: SchedulerWorld;
 beforeAll(async () => {

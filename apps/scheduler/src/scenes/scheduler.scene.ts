@@ -9,7 +9,7 @@ import { connectGitHub } from '@paddock/github/connect';
 import { createRunnerGroups } from '@paddock/github/runner-groups';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { deletePod, listPods } from '@paddock/kube/pods';
-import { runDueTasks } from '@paddock/queue/drain';
+import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { sharedAppKey } from '@paddock/simulators/github/app-key';
 import { playRunner } from '@paddock/simulators/github/play-runner';
@@ -206,7 +206,7 @@ export async function startSchedulerWorld({
     },
     match: async () => countsOf(await matchOnce(own, GATE)),
     /** Runs every task that is due, as one executor would. */
-    runTasks: (holder = 'test', leaseMs = 300_000) => runDueTasks({ db: own, kinds, holder, leaseMs, random: () => 0.5 }),
+    runTasks: (holder = 'test', claimMs = 300_000) => runDueTasks({ db: own, kinds, holder, claimMs, random: () => 0.5 }),
     ...waits,
     /**
      * Matches and runs tasks, time and again as if all waits were over, until there is nothing left

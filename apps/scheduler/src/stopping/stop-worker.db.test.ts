@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { runDueTasks } from '@paddock/queue/drain';
+import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { schedulerKinds } from '../kinds.ts';

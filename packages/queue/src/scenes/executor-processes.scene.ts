@@ -33,7 +33,7 @@ const MINUTE_MS = 60_000;
 
 /** Long enough to play no part, unless the test says otherwise. */
 const RULES: ExecutorRules = {
-  leaseMs: MINUTE_MS,
+  claimMs: MINUTE_MS,
   pollMs: 100,
   timeoutMs: MINUTE_MS,
   takeOverPauseMs: 0,

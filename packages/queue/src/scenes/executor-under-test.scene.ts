@@ -60,7 +60,7 @@ export function startExecutor(place: Place, kinds: Kinds, overrides: Partial<Exe
     schema: place.schema,
     kinds,
     holder,
-    leaseMs: HOUR_MS,
+    claimMs: HOUR_MS,
     pollMs: 250,
     timeoutMs: HOUR_MS,
     takeOverPauseMs: 0,

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { claimTasks } from './claim.ts';
+import { claimTasks } from './claim-tasks.ts';
 import { enqueue } from './enqueue.ts';
 import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
-import { isRefused, settle } from './settle.ts';
-import type { Settlement } from './settlement.ts';
+import { isRefused, writeSettlements } from './write-settlements.ts';
+import type { Settlement } from './decide-settlement.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -60,7 +60,7 @@ describe('settle', () => {
     await enqueueNow(database.db, task('a', 'x'), task('a', 'y'), task('a', 'z'));
     const claims = await claimAll();
     const unit = claims.map((claim, n) => ({ claim, settlement: n === 0 ? POISON : OK }));
-    expect((await settle(database.db, unit, KEEP)).size).toBe(3);
+    expect((await writeSettlements(database.db, unit, KEEP)).size).toBe(3);
     expect(await tasks()).toEqual([]);
     const ended = await operations();
     expect(ended.filter(({ status }) => status === 'OK')).toMatchObject([{ keptSeconds: 86_400 }, { keptSeconds: 86_400 }]);
@@ -84,24 +84,24 @@ describe('settle', () => {
     expect(counts[0]?.hour.getTime()).toBe(Math.floor((ended[0]?.finished_at.getTime() ?? 0) / 3_600_000) * 3_600_000);
   });
 
-  test('the late settle of a lost lease changes nothing (D6)', async () => {
+  test('the late settle of a lost claim changes nothing (D6)', async () => {
     await enqueueNow(database.db, task('a', 'x'));
     const late = await claimOne();
     await sql`update tasks set locked_at = now() - interval '2 min'`.execute(database.db);
     const next = await claimOne();
     const before = await tasks();
     for (const settlement of [OK, POISON, retry(0)]) {
-      expect(await settle(database.db, [{ claim: late, settlement }], KEEP)).toEqual(new Set());
+      expect(await writeSettlements(database.db, [{ claim: late, settlement }], KEEP)).toEqual(new Set());
     }
-    expect(await settle(database.db, [{ claim: { ...next, holder: 'other' }, settlement: OK }], KEEP)).toEqual(new Set());
+    expect(await writeSettlements(database.db, [{ claim: { ...next, holder: 'other' }, settlement: OK }], KEEP)).toEqual(new Set());
     expect(await tasks()).toMatchObject([{ id: next.id, fence: next.fence, status: 'running', attempt: before[0]?.attempt }]);
     expect(await operations()).toEqual([]);
-    expect(await settle(database.db, [{ claim: next, settlement: OK }], KEEP)).toEqual(new Set([next.id]));
+    expect(await writeSettlements(database.db, [{ claim: next, settlement: OK }], KEEP)).toEqual(new Set([next.id]));
   });
 
   test('a retry waits, counts its attempt and remembers what it said (D4)', async () => {
     await enqueueNow(database.db, task('a', 'x'));
-    await settle(database.db, [{ claim: await claimOne(), settlement: retry(30_000) }], KEEP);
+    await writeSettlements(database.db, [{ claim: await claimOne(), settlement: retry(30_000) }], KEEP);
     expect(await tasks()).toMatchObject([
       {
         status: 'queued',
@@ -115,10 +115,10 @@ describe('settle', () => {
 
   test('a snooze gives its attempt back, and many in a row are one entry among the failures (D4)', async () => {
     await enqueueNow(database.db, task('a', 'x'));
-    await settle(database.db, [{ claim: await claimOne(), settlement: retry(0) }], KEEP);
+    await writeSettlements(database.db, [{ claim: await claimOne(), settlement: retry(0) }], KEEP);
     for (let n = 0; n < 12; n++) {
       await sql`update tasks set due_at = now()`.execute(database.db);
-      await settle(database.db, [{ claim: await claimOne(), settlement: snoozed }], KEEP);
+      await writeSettlements(database.db, [{ claim: await claimOne(), settlement: snoozed }], KEEP);
     }
     expect(await tasks()).toMatchObject([
       { attempt: 1, dueInSeconds: expect.closeTo(60, -1), failures: [{ reason: 'error' }, { reason: 'snooze' }] },
@@ -135,7 +135,7 @@ describe('settle', () => {
       const [first] = await enqueueNow(db, task('a', 'x'));
       const claim = await claimOne();
       const [successor] = await enqueueNow(db, task('a', 'x', { dueInMs: successorSeconds * 1_000 }));
-      expect(await settle(db, [{ claim, settlement: retry(delayMs) }], KEEP)).toEqual(new Set([first?.id]));
+      expect(await writeSettlements(db, [{ claim, settlement: retry(delayMs) }], KEEP)).toEqual(new Set([first?.id]));
       expect(await tasks()).toMatchObject([{ id: first?.id, status: 'queued', attempt: 1, dueInSeconds: expect.closeTo(0, -1) }]);
       expect(await operations()).toMatchObject([{ id: successor?.id, status: 'OK', output: { mergedInto: first?.id } }]);
     },
@@ -147,7 +147,7 @@ describe('settle', () => {
     const claim = await claimOne();
     const enqueuing = await db.startTransaction().execute();
     const [successor] = await enqueue(enqueuing, [task('a', 'x')]);
-    const settled = settle(db, [{ claim, settlement: retry(60_000) }], KEEP);
+    const settled = writeSettlements(db, [{ claim, settlement: retry(60_000) }], KEEP);
     await waitFor('the settle to wait for the enqueuer', async () => {
       const { rows } = await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
       return rows.length === 1;
@@ -166,14 +166,14 @@ describe('settle', () => {
     const unit = claims.map((claim) => ({ claim, settlement }));
     const broken: Settlement = { ...settlement, followOn: [task('next', 'three'), task('next', 'bad', { maxAttempts: Number.NaN })] };
     const [first] = claims;
-    await expect(settle(db, first === undefined ? [] : [{ claim: first, settlement: broken }], KEEP)).rejects.toMatchObject({
+    await expect(writeSettlements(db, first === undefined ? [] : [{ claim: first, settlement: broken }], KEEP)).rejects.toMatchObject({
       code: '22P02',
     });
     expect((await tasks()).map(({ kind }) => kind)).toEqual(['a', 'a']);
 
-    await settle(db, unit, KEEP);
+    await writeSettlements(db, unit, KEEP);
     expect((await tasks()).map(({ subject_id }) => subject_id).toSorted()).toEqual(['one', 'two']);
-    expect((await settle(db, unit, KEEP)).size).toBe(0);
+    expect((await writeSettlements(db, unit, KEEP)).size).toBe(0);
     expect(await tasks()).toHaveLength(2);
   });
 
@@ -181,7 +181,7 @@ describe('settle', () => {
     await enqueueNow(database.db, task('a', 'x'));
     const claim = await claimOne();
     const settlement: Settlement = { to: 'ok', processed: 'ok', followOn: [task('next', 'one')] };
-    await settle(database.db, [{ claim: { ...claim, fence: claim.fence - 1 }, settlement }], KEEP);
+    await writeSettlements(database.db, [{ claim: { ...claim, fence: claim.fence - 1 }, settlement }], KEEP);
     expect((await tasks()).map(({ kind }) => kind)).toEqual(['a']);
   });
 });

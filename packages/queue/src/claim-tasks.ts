@@ -2,13 +2,13 @@ import { prepared } from '@paddock/db/connection/prepared';
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { withFailure } from './failures.ts';
-import { isAbandoned, isThere } from './lease.ts';
+import { isAbandoned, hasSession } from './claim-expiry.ts';
 import { CARRIED, countEnded } from './operations.ts';
 import type { Task } from './task.ts';
 import { milliseconds } from '@paddock/db/milliseconds';
 
 export interface ClaimOptions {
-  /** Who claims, unique per process; from `leasedTo`. */
+  /** Who claims, unique per process; from `holderName`. */
   readonly holder: string;
   /** Free slots by kind. No more are taken, and no others. */
   readonly slots: Readonly<Record<string, number>>;
@@ -36,7 +36,7 @@ export interface ClaimedTask {
   ended: boolean;
 }
 
-export const CRASH_MESSAGE = 'its executor stopped renewing the lease: the process died, hung, or lost PostgreSQL';
+export const CRASH_MESSAGE = 'its executor stopped renewing the claim: the process died, hung, or lost PostgreSQL';
 
 /**
  * Takes what is due: first the tasks whose executors went away, then queued ones, oldest due first, of each kind as many as it has free slots,
@@ -68,7 +68,7 @@ const TWIN = sql`
 
 const COLUMNS = sql.raw('id, kind, subject_type, subject_id, subject_name, payload, attempt, max_attempts, crashes, delivery_guid');
 
-/** Without a look at others' leases, which is most of the time: planned in a fraction of the time, and so started sooner. */
+/** Without a look at others' claims, which is most of the time: planned in a fraction of the time, and so started sooner. */
 async function claimDue(db: Kysely<Database>, wanted: RawBuilder<unknown>, holder: string): Promise<ClaimedTask[]> {
   const { rows } = await sql<ClaimedTask>`${prepared}
     update tasks set
@@ -84,11 +84,11 @@ async function claimStaleAndDue(db: Kysely<Database>, wanted: RawBuilder<unknown
   const crash = withFailure({ failures: sql`failures`, attempt: sql`attempt`, reason: sql`'crash'`, message: sql`${CRASH_MESSAGE}::text` });
   const { rows } = await sql<ClaimedTask>`${prepared}
     with wanted as materialized (${wanted}),
-    looker as materialized (select ${isThere(sql`${holder}::text`)} as is_there),
+    looker as materialized (select ${hasSession(sql`${holder}::text`)} as has_session),
     stale as materialized (
       select held.* from wanted cross join lateral (
         select id, kind, crashes >= max_crashes as spent from tasks
-        where status = 'running' and kind = wanted.kind and ${isAbandoned(sql`(select is_there from looker)`)}
+        where status = 'running' and kind = wanted.kind and ${isAbandoned(sql`(select has_session from looker)`)}
         order by locked_at limit wanted.slots for update skip locked
       ) held
     ),
@@ -126,7 +126,7 @@ async function claimStaleAndDue(db: Kysely<Database>, wanted: RawBuilder<unknown
 }
 
 /** The task that its handler gets. */
-export const taskOf = (row: ClaimedTask, leaseLeft: () => number): Task => ({
+export const taskOf = (row: ClaimedTask, claimLeft: () => number): Task => ({
   id: row.id,
   kind: row.kind,
   subject: { type: row.subject_type, id: row.subject_id, name: row.subject_name },
@@ -136,5 +136,5 @@ export const taskOf = (row: ClaimedTask, leaseLeft: () => number): Task => ({
   crashes: row.crashes,
   deliveryGuid: row.delivery_guid,
   fence: row.fence,
-  leaseLeft,
+  claimLeft,
 });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { sql } from 'kysely';
-import { claimTasks } from './claim.ts';
+import { claimTasks } from './claim-tasks.ts';
 import { endTasks } from './end-tasks.ts';
 import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
-import { recoverTasks } from './recover.ts';
+import { recoverTasks } from './recover-tasks.ts';
 import { requeueTasks } from './requeue-tasks.ts';
 
 let database: TestDatabase;
@@ -17,14 +17,14 @@ beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.d
 const claim = (kind = 'a') =>
   claimTasks(database.db, { holder: 'h/60000ms', slots: { [kind]: 100 }, takeOver: true, keepFailedMs: 60_000 });
 const recover = (batch = 250) => recoverTasks(database.db, { batch, keep: { okMs: 60_000, failedMs: 60_000 } });
-const letLeasesRunOut = () => sql`update tasks set locked_at = now() - interval '61 s' where status = 'running'`.execute(database.db);
+const letClaimsExpire = () => sql`update tasks set locked_at = now() - interval '61 s' where status = 'running'`.execute(database.db);
 
 describe('recoverTasks', () => {
   test('puts stuck tasks back with a crash and no attempt, absorbs successors, and leaves others alone (E8, D5)', async () => {
     const { db } = database;
     await enqueueNow(db, task('a', 'stuck'), task('a', 'twin'));
     await claim();
-    await letLeasesRunOut();
+    await letClaimsExpire();
     await enqueueNow(db, task('b', 'alive'), task('a', 'twin'), task('a', 'waits', { dueInMs: 60_000 }));
     await claim('b');
     expect(await recover()).toEqual({ found: 2, requeued: 2, ended: [], full: false });
@@ -43,14 +43,14 @@ describe('recoverTasks', () => {
     const { db } = database;
     await enqueueNow(db, task('a', 'x'));
     await claim();
-    await letLeasesRunOut();
+    await letClaimsExpire();
     await claim();
     for (let n = 0; n < 2; n++) {
-      await letLeasesRunOut();
+      await letClaimsExpire();
       expect(await recover()).toMatchObject({ requeued: 1 });
       await claim();
     }
-    await letLeasesRunOut();
+    await letClaimsExpire();
     expect(await recover()).toMatchObject({
       found: 1,
       requeued: 0,
@@ -66,27 +66,27 @@ describe('recoverTasks', () => {
     const { db } = database;
     await enqueueNow(db, task('a', 'young'), task('a', 'old'));
     await claim();
-    await letLeasesRunOut();
+    await letClaimsExpire();
     await sql`update tasks set locked_at = now() - interval '1 day' where subject_id = 'old'`.execute(db);
     expect(await recover(1)).toEqual({ found: 1, requeued: 1, ended: [], full: true });
     expect(await db.selectFrom('tasks').select('subject_id').where('status', '=', 'queued').execute()).toEqual([{ subject_id: 'old' }]);
   });
 
-  test('a lease that is renewed between the SELECT and the writes stays with its holder (E8)', async () => {
+  test('a claim that is renewed between the SELECT and the writes stays with its holder (E8)', async () => {
     const { db } = database;
     await enqueueNow(db, task('a', 'x'));
     const [held] = await claim();
     const known = { id: held?.id ?? '', fence: held?.fence ?? 0, holder: 'h/60000ms' };
     expect(await requeueTasks(db, [{ ...known, staleMs: 60_000, delayMs: 0, giveBack: true }], 60_000)).toEqual([]);
     expect(await endTasks(db, [{ ...known, staleMs: 60_000 }], { okMs: 60_000, failedMs: 60_000 })).toEqual([]);
-    await letLeasesRunOut();
+    await letClaimsExpire();
     expect(await requeueTasks(db, [{ ...known, staleMs: 60_000, delayMs: 0, giveBack: true }], 60_000)).toEqual([known.id]);
   });
 
   test('many passes at once count each crash once (D5, E8)', async () => {
     await enqueueNow(database.db, ...Array.from({ length: 30 }, (_, n) => task('a', `w-${n}`)));
     await claim();
-    await letLeasesRunOut();
+    await letClaimsExpire();
     const passes = await Promise.all(Array.from({ length: 5 }, () => recover()));
     expect(passes.reduce((sum, { requeued }) => sum + requeued, 0)).toBe(30);
     expect((await claim()).every(({ crashes, attempt }) => crashes === 1 && attempt === 1)).toBe(true);

@@ -3,14 +3,14 @@ import { clientConfig } from '@paddock/db/connection/connect';
 import { ownConnection } from '@paddock/db/connection/own-connection';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { sql } from 'kysely';
-import { claimTasks } from './claim.ts';
+import { claimTasks } from './claim-tasks.ts';
 import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
-import { beatLimits, leasedTo, SHOW_SESSION } from './lease.ts';
-import { recoverTasks } from './recover.ts';
+import { beatLimits, holderName, SHOW_SESSION } from './claim-expiry.ts';
+import { recoverTasks } from './recover-tasks.ts';
 
 const KEEP = { okMs: 60_000, failedMs: 60_000 };
-const LOOKER = leasedTo('looker', 30_000);
-const HOLDER = leasedTo('holder', 30_000);
+const ASKER = holderName('looker', 30_000);
+const HOLDER = holderName('holder', 30_000);
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -40,42 +40,42 @@ async function isTaken(holder: string, seconds: number): Promise<boolean> {
   await sql`update tasks set status = 'running', locked_by = ${holder}, locked_at = now() - ${seconds} * interval '1 s', started_at = now()`.execute(
     database.db,
   );
-  const claimed = await claimTasks(database.db, { holder: LOOKER, slots: { a: 1 }, takeOver: true, keepFailedMs: 60_000 });
+  const claimed = await claimTasks(database.db, { holder: ASKER, slots: { a: 1 }, takeOver: true, keepFailedMs: 60_000 });
   return claimed.length > 0;
 }
 
 describe('a task that runs elsewhere', () => {
   test.each([
-    ['whose session lasts: when its lease is over', [LOOKER, HOLDER], 29, 31],
-    ['whose session is gone: after two fifths of its lease', [LOOKER], 11, 13],
-    ['whose session is gone, while the looker has none either: when its lease is over', [], 29, 31],
+    ['whose session lasts: when its claim is over', [ASKER, HOLDER], 29, 31],
+    ['whose session is gone: after two fifths of its claim', [ASKER], 11, 13],
+    ['whose session is gone, while the looker has none either: when its claim is over', [], 29, 31],
   ])('is taken over from a holder %s (D5)', async (_whose, sessions, kept, taken) => {
     const [before, after] = await withSessions(sessions, async () => [await isTaken(HOLDER, kept), await isTaken(HOLDER, taken)]);
     expect([before, after]).toEqual([false, true]);
   });
 
-  test('goes by the lease of its holder, not by that of the executor that looks', async () => {
-    const slow = leasedTo('holder', 120_000);
-    const taken = await withSessions([LOOKER, slow], async () => [await isTaken(slow, 119), await isTaken(slow, 121)]);
+  test('goes by the claim of its holder, not by that of the executor that looks', async () => {
+    const slow = holderName('holder', 120_000);
+    const taken = await withSessions([ASKER, slow], async () => [await isTaken(slow, 119), await isTaken(slow, 121)]);
     expect(taken).toEqual([false, true]);
   });
 
   test('keeps its five minutes at an executor of the version before, which has no session to be seen and beats every 100 s', async () => {
     const former = 'scheduler/host/7/0a1b2c3d';
-    const taken = await withSessions([LOOKER], async () => [await isTaken(former, 299), await isTaken(former, 301)]);
+    const taken = await withSessions([ASKER], async () => [await isTaken(former, 299), await isTaken(former, 301)]);
     expect(taken).toEqual([false, true]);
   });
 
   test('is judged by the sessions of its own environment', async () => {
     await sql`create schema another`.execute(database.db);
-    const taken = await withSessions([HOLDER], () => withSessions([LOOKER], () => isTaken(HOLDER, 13)), 'another');
+    const taken = await withSessions([HOLDER], () => withSessions([ASKER], () => isTaken(HOLDER, 13)), 'another');
     expect(taken).toBe(true);
   });
 
   test.each([
     [HOLDER, 29, 31],
     ['scheduler/host/7/0a1b2c3d', 299, 301],
-  ])('is recovered by the same lease where nobody runs its kind: %s (E8)', async (holder, kept, over) => {
+  ])('is recovered by the same claim where nobody runs its kind: %s (E8)', async (holder, kept, over) => {
     for (const seconds of [kept, over]) {
       await sql`truncate tasks`.execute(database.db);
       await enqueueNow(database.db, task('a', 'x'));

@@ -1,11 +1,11 @@
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
-import { CRASH_MESSAGE } from './claim.ts';
+import { CRASH_MESSAGE } from './claim-tasks.ts';
 import { type EndedTask, endTasks, type Keep } from './end-tasks.ts';
 import type { TaskIdentity } from './executor-events.ts';
-import { hasRunOut, leaseOfRow } from './lease.ts';
+import { isExpired, claimMsOfRow } from './claim-expiry.ts';
 import { type RequeuedTask, requeueTasks } from './requeue-tasks.ts';
-import { repeated } from './settle.ts';
+import { retryConflicts } from './write-settlements.ts';
 
 export interface RecoverOptions {
   /** At most so many tasks in one pass, those stuck longest first. */
@@ -23,7 +23,7 @@ export interface Recovered {
   readonly full: boolean;
 }
 
-interface StuckTask {
+interface ExpiredTask {
   id: string;
   kind: string;
   subject_type: string;
@@ -34,21 +34,21 @@ interface StuckTask {
   fence: number;
   holder: string;
   spent: boolean;
-  /** Its holder's lease, in milliseconds. */
+  /** Its holder's claim, in milliseconds. */
   staleMs: number;
 }
 
 /**
  * Frees tasks whose executor went away and whose kind nobody runs now; where somebody does, his next claim does the same. One SELECT and
- * at most two writes, each guarded by what the SELECT read (E8). What waits for its back-off has no lease and is not seen here. Leases alone
+ * at most two writes, each guarded by what the SELECT read (E8). What waits for its back-off has no claim and is not seen here. Leases alone
  * count: a task of a kind without executors gains nothing by a look at its holder's session.
  */
 export async function recoverTasks(db: Kysely<Database>, { batch, keep }: RecoverOptions): Promise<Recovered> {
-  const stuck = await findStuckTasks(db, batch);
+  const stuck = await findExpiredTasks(db, batch);
   const again = stuck.filter(({ spent }) => !spent).map(toRequeued);
   const over = stuck.filter(({ spent }) => spent).map(toEnded);
-  const requeued = await repeated(() => requeueTasks(db, again, keep.okMs));
-  const ended = new Set(await repeated(() => endTasks(db, over, keep)));
+  const requeued = await retryConflicts(() => requeueTasks(db, again, keep.okMs));
+  const ended = new Set(await retryConflicts(() => endTasks(db, over, keep)));
   return {
     found: stuck.length,
     requeued: requeued.length,
@@ -57,18 +57,18 @@ export async function recoverTasks(db: Kysely<Database>, { batch, keep }: Recove
   };
 }
 
-async function findStuckTasks(db: Kysely<Database>, batch: number): Promise<StuckTask[]> {
-  const { rows } = await sql<StuckTask>`
+async function findExpiredTasks(db: Kysely<Database>, batch: number): Promise<ExpiredTask[]> {
+  const { rows } = await sql<ExpiredTask>`
     select id, kind, subject_type, subject_id, delivery_guid, attempt, crashes, fence, locked_by as holder, crashes >= max_crashes as spent,
-      ${leaseOfRow} as "staleMs"
+      ${claimMsOfRow} as "staleMs"
     from tasks
-    where status = 'running' and ${hasRunOut}
+    where status = 'running' and ${isExpired}
     order by locked_at limit ${batch}`.execute(db);
   return rows;
 }
 
 /** The crashed run is no attempt: no run is counted twice. */
-const toRequeued = ({ id, fence, holder, staleMs }: StuckTask): RequeuedTask => ({
+const toRequeued = ({ id, fence, holder, staleMs }: ExpiredTask): RequeuedTask => ({
   id,
   fence,
   holder,
@@ -78,7 +78,7 @@ const toRequeued = ({ id, fence, holder, staleMs }: StuckTask): RequeuedTask => 
   failure: { reason: 'crash', message: CRASH_MESSAGE },
 });
 
-const toEnded = ({ id, fence, holder, staleMs }: StuckTask): EndedTask => ({
+const toEnded = ({ id, fence, holder, staleMs }: ExpiredTask): EndedTask => ({
   id,
   fence,
   holder,
@@ -86,7 +86,7 @@ const toEnded = ({ id, fence, holder, staleMs }: StuckTask): EndedTask => ({
   failure: { reason: 'crashes', last: 'crash', message: CRASH_MESSAGE, crashed: true },
 });
 
-const toIdentity = (task: StuckTask): TaskIdentity => ({
+const toIdentity = (task: ExpiredTask): TaskIdentity => ({
   id: task.id,
   kind: task.kind,
   subject: { type: task.subject_type, id: task.subject_id },

@@ -17,7 +17,7 @@ const CREDENTIALS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Makes the function that every message and output passes through on its way into a table (D1). */
-export function createCleanser(secrets: readonly Secret[]): (text: string) => string {
+export function maskSecrets(secrets: readonly Secret[]): (text: string) => string {
   const values = secrets.map((secret) => secret.reveal()).filter((value) => value.length >= SHORTEST_SECRET);
   return (text) => {
     const withoutKnown = values.reduce((rest, value) => rest.replaceAll(value, MASK), text);
@@ -25,9 +25,9 @@ export function createCleanser(secrets: readonly Secret[]): (text: string) => st
   };
 }
 
-/** A message as it is stored: cleansed first, so that no half of a credential survives the cut. */
-export const storedMessage = (text: string, cleanse: (text: string) => string): string =>
-  storable(storable(cleanse(text)).slice(0, LONGEST_MESSAGE));
+/** A message as it is stored: masked first, so that no half of a credential survives the cut. */
+export const storedMessage = (text: string, mask: (text: string) => string): string =>
+  storable(storable(mask(text)).slice(0, LONGEST_MESSAGE));
 
 /** What a thrown value has to say, with its causes. Nothing but messages is taken: other fields of an error may hold a request's headers. */
 export function messageOf(thrown: unknown, depth = 0): string {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { Secret } from '@paddock/runtime/secret';
-import { createCleanser, messageOf, storedMessage } from './cleanse.ts';
+import { maskSecrets, messageOf, storedMessage } from './mask-secrets.ts';
 
-describe('createCleanser', () => {
-  const cleanse = createCleanser([new Secret('hunter2-hunter2'), new Secret('no')]);
+describe('maskSecrets', () => {
+  const mask = maskSecrets([new Secret('hunter2-hunter2'), new Secret('no')]);
 
   test('masks the secrets it was given wherever they stand, but no value too short to be one (D1)', () => {
-    expect(cleanse('login hunter2-hunter2 failed, no hunter2-hunter2!')).toBe('login [secret] failed, no [secret]!');
+    expect(mask('login hunter2-hunter2 failed, no hunter2-hunter2!')).toBe('login [secret] failed, no [secret]!');
   });
 
   test.each([
@@ -18,26 +18,26 @@ describe('createCleanser', () => {
     ['private key', 'bad -----BEGIN RSA PRIVATE KEY-----\nMIIE\nxyz\n-----END RSA PRIVATE KEY----- here', 'bad [secret] here'],
     ['half a private key', '-----BEGIN PRIVATE KEY-----\nMIIE', '[secret]'],
   ])('masks what looks like a credential: %s (D1)', (_what, text, masked) => {
-    expect(cleanse(text)).toBe(masked);
+    expect(mask(text)).toBe(masked);
   });
 
   test('leaves ordinary messages as they are', () => {
     const text = 'POST https://api.github.com/orgs/acme/actions/runners/generate-jitconfig answered 409 for pdk-abc123-0001';
-    expect(cleanse(text)).toBe(text);
+    expect(mask(text)).toBe(text);
   });
 });
 
 describe('storedMessage', () => {
-  const cleanse = createCleanser([new Secret('abcdefghij')]);
+  const mask = maskSecrets([new Secret('abcdefghij')]);
 
   test('is cut to 2 000 characters, after the secrets have gone', () => {
-    const stored = storedMessage(`${'x'.repeat(1_995)}abcdefghij`, cleanse);
+    const stored = storedMessage(`${'x'.repeat(1_995)}abcdefghij`, mask);
     expect(stored).toBe(`${'x'.repeat(1_995)}[secr`);
   });
 
   test('holds nothing that PostgreSQL refuses', () => {
-    expect(storedMessage('a\0b\uD800c', cleanse)).toBe('a\uFFFDb\uFFFDc');
-    expect(storedMessage(`${'x'.repeat(1_999)}😀`, cleanse).isWellFormed()).toBe(true);
+    expect(storedMessage('a\0b\uD800c', mask)).toBe('a\uFFFDb\uFFFDc');
+    expect(storedMessage(`${'x'.repeat(1_999)}😀`, mask).isWellFormed()).toBe(true);
   });
 });
 

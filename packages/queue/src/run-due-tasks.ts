@@ -2,22 +2,22 @@ import type { Database } from '@paddock/db/schema/tables';
 import type { Secret } from '@paddock/runtime/secret';
 import type { Kysely } from 'kysely';
 import type { Backoff } from './backoff.ts';
-import { claimTasks, taskOf } from './claim.ts';
-import { createCleanser } from './cleanse.ts';
+import { claimTasks, taskOf } from './claim-tasks.ts';
+import { maskSecrets } from './mask-secrets.ts';
 import type { Keep } from './end-tasks.ts';
 import type { Kinds } from './kind.ts';
-import { leasedTo, shareLeft } from './lease.ts';
+import { holderName, shareLeft } from './claim-expiry.ts';
 import { runHandler } from './run-handler.ts';
-import { settle } from './settle.ts';
-import { settlementOf } from './settlement.ts';
-import { unitsOf } from './settler.ts';
+import { writeSettlements } from './write-settlements.ts';
+import { decideSettlement } from './decide-settlement.ts';
+import { batchesOf } from './settlement-batcher.ts';
 
 export interface DrainOptions {
   readonly db: Kysely<Database>;
   readonly kinds: Kinds;
   readonly holder?: string;
   /** How long a run may take. */
-  readonly leaseMs?: number;
+  readonly claimMs?: number;
   readonly timeoutMs?: number;
   readonly backoff?: Backoff;
   readonly keep?: Keep;
@@ -33,15 +33,15 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /**
  * Claims and runs what is due, follow-ons included, until nothing is due any more, and answers how many runs that were. For tests and
- * one-shot use: leases are not renewed, so no run may take longer than one.
+ * one-shot use: claims are not renewed, so no run may take longer than one.
  */
 export async function runDueTasks(options: DrainOptions): Promise<number> {
-  const { db, kinds, leaseMs = 5 * MINUTE_MS, timeoutMs = 5 * MINUTE_MS, maxRuns = 10_000 } = options;
-  const holder = leasedTo(options.holder ?? 'drain', leaseMs);
+  const { db, kinds, claimMs = 5 * MINUTE_MS, timeoutMs = 5 * MINUTE_MS, maxRuns = 10_000 } = options;
+  const holder = holderName(options.holder ?? 'drain', claimMs);
   const keep = options.keep ?? { okMs: DAY_MS, failedMs: 14 * DAY_MS };
   const rules = {
     backoff: options.backoff ?? { firstMs: 30_000, longestMs: 60 * MINUTE_MS },
-    cleanse: createCleanser(options.secrets ?? []),
+    mask: maskSecrets(options.secrets ?? []),
     random: options.random ?? Math.random,
   };
   const slots = Object.fromEntries(Object.entries(kinds).map(([name, kind]) => [name, kind.slots]));
@@ -49,19 +49,19 @@ export async function runDueTasks(options: DrainOptions): Promise<number> {
     const asked = performance.now();
     const claimed = await claimTasks(db, { holder, slots, takeOver: true, keepFailedMs: keep.failedMs });
     if (claimed.length === 0) return runs;
-    const settlings = await Promise.all(
+    const settlements = await Promise.all(
       claimed.map(async (row) => {
         const kind = kinds[row.kind];
         if (row.ended || kind === undefined) return [];
-        const task = taskOf(row, () => shareLeft(performance.now() - asked, leaseMs, true));
+        const task = taskOf(row, () => shareLeft(performance.now() - asked, claimMs, true));
         const limitMs = kind.timeoutMs ?? timeoutMs;
         const result = await runHandler(kind.handler, task, limitMs).result;
-        const settlement = settlementOf(task, result, { ...rules, timeoutMs: limitMs });
+        const settlement = decideSettlement(task, result, { ...rules, timeoutMs: limitMs });
         return [{ claim: { id: row.id, fence: row.fence, holder }, settlement }];
       }),
     );
-    const ended = settlings.flat();
-    for (const unit of unitsOf(ended)) await settle(db, unit, keep);
+    const ended = settlements.flat();
+    for (const unit of batchesOf(ended)) await writeSettlements(db, unit, keep);
     runs += ended.length;
     if (runs > maxRuns) throw new Error(`${runs} tasks were run and there are still some due: they seem to make each other for ever.`);
   }

@@ -4,27 +4,28 @@ import type { Kysely } from 'kysely';
 import { type Claim, type EndedTask, endTasks, type Keep } from './end-tasks.ts';
 import { enqueue } from './enqueue.ts';
 import { requeueTasks } from './requeue-tasks.ts';
-import type { Settlement } from './settlement.ts';
+import type { Settlement } from './decide-settlement.ts';
 
-export interface Settling {
+export interface ClaimSettlement {
   readonly claim: Claim;
   readonly settlement: Settlement;
 }
 
-/** Repetitions after losing against a concurrent transaction; each one lets at least one of the two through. */
+/** How often a lost race is repeated. Each time at least one of the two transactions gets through. */
 const TRIES = 10;
 
 /**
- * Writes what became of tasks: those that ended in one statement, with their follow-ons in the same transaction, and each that goes back
- * in one of its own, since it may have to wait for an enqueuer. Answers the ids that were still ours.
+ * Writes settlements. One statement ends tasks; their follow-ons are in the same transaction. Each
+ * requeued task has its own statement: it may have to wait for an enqueuer. Returns the ids of the
+ * tasks whose claim still held.
  *
- * Throws what PostgreSQL says: bad data (class 22 or 23) is the fault of one of the given, anything else of none.
+ * Throws PostgreSQL's error. For bad data (class 22 or 23) one of the settlements is at fault.
  */
-export async function settle(db: Kysely<Database>, settlings: readonly Settling[], keep: Keep): Promise<Set<string>> {
+export async function writeSettlements(db: Kysely<Database>, settlements: readonly ClaimSettlement[], keep: Keep): Promise<Set<string>> {
   const settled = new Set<string>();
-  const ended = settlings.flatMap(({ claim, settlement }) => (settlement.to === 'queued' ? [] : [{ claim, settlement }]));
-  if (ended.length > 0) for (const id of await repeated(() => settleEnded(db, ended, keep))) settled.add(id);
-  for (const { claim, settlement } of settlings) {
+  const ended = settlements.flatMap(({ claim, settlement }) => (settlement.to === 'queued' ? [] : [{ claim, settlement }]));
+  if (ended.length > 0) for (const id of await retryConflicts(() => settleEnded(db, ended, keep))) settled.add(id);
+  for (const { claim, settlement } of settlements) {
     if (settlement.to !== 'queued') continue;
     const { delayMs, giveBack, heldBy, failure } = settlement;
     const task = {
@@ -34,7 +35,7 @@ export async function settle(db: Kysely<Database>, settlings: readonly Settling[
       ...(heldBy === undefined ? {} : { heldBy }),
       ...(failure === undefined ? {} : { failure }),
     };
-    for (const id of await repeated(() => requeueTasks(db, [task], keep.okMs))) settled.add(id);
+    for (const id of await retryConflicts(() => requeueTasks(db, [task], keep.okMs))) settled.add(id);
   }
   return settled;
 }
@@ -64,8 +65,8 @@ function toEndedTask({ claim, settlement }: Ending): EndedTask {
   return { ...claim, failure: { reason, last, message } };
 }
 
-/** A deadlock, or a successor that was committed between our look and our write: both are gone when it is done again. */
-export async function repeated<T>(work: () => Promise<T>): Promise<T> {
+/** Repeats work that lost a race: a deadlock, or a successor committed between its read and its write. */
+export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await work();
@@ -75,5 +76,5 @@ export async function repeated<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** True if a settlement itself is at fault, so that repeating it is in vain. */
+/** True if a settlement itself is at fault: repeating it cannot help. */
 export const isRefused = (error: unknown): boolean => isBadData(error) && !isUniqueViolation(error);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import type { Database } from '@paddock/db/schema/tables';
 import { sql, type Transaction } from 'kysely';
-import { claimTasks, type ClaimOptions } from './claim.ts';
+import { claimTasks, type ClaimOptions } from './claim-tasks.ts';
 import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 
 let database: TestDatabase;
@@ -14,7 +14,7 @@ beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.d
 
 const claim = (slots: Record<string, number>, more: Partial<ClaimOptions> = {}) =>
   claimTasks(database.db, { holder: 'h/60000ms', slots, takeOver: true, keepFailedMs: 60_000, ...more });
-const letLeasesRunOut = () => sql`update tasks set locked_at = now() - interval '61 s' where status = 'running'`.execute(database.db);
+const letClaimsExpire = () => sql`update tasks set locked_at = now() - interval '61 s' where status = 'running'`.execute(database.db);
 const flood = (kind: string, count: number) =>
   sql`insert into tasks (kind, subject_type, subject_id, max_attempts, max_crashes, due_at)
       select ${kind}, 'worker', 'w-' || n, 5, 3, now() - interval '1 hour' from generate_series(1, ${count}::integer) n`.execute(
@@ -72,7 +72,7 @@ describe('claimTasks', () => {
     expect(claimed.filter(({ kind }) => kind === 'b')).toHaveLength(1);
   });
 
-  test.each([true, false])('a first claim is attempt 1 with a fence of its own, whether it looks at leases: %s', async (takeOver) => {
+  test.each([true, false])('a first claim is attempt 1 with a fence of its own, whether it looks at claims: %s', async (takeOver) => {
     await enqueueNow(database.db, task('a', 'x', { payload: { n: 1 }, deliveryGuid: 'g' }));
     expect(await claim({ a: 1 }, { takeOver })).toMatchObject([
       { attempt: 1, crashes: 0, fence: 1, max_attempts: 5, payload: { n: 1 }, delivery_guid: 'g', taken_over: false, ended: false },
@@ -80,12 +80,12 @@ describe('claimTasks', () => {
   });
 });
 
-describe('a task whose lease ran out', () => {
+describe('a task whose claim expired', () => {
   test('is taken over, which is a crash and no attempt (D5)', async () => {
     await enqueueNow(database.db, task('a', 'x'));
     const [first] = await claim({ a: 1 });
     expect(await claim({ a: 1 })).toEqual([]);
-    await letLeasesRunOut();
+    await letClaimsExpire();
     expect(await claim({ a: 1 }, { takeOver: false })).toEqual([]);
     expect(await claim({ b: 1 })).toEqual([]);
     expect(await claim({ a: 1 }, { holder: 'other' })).toMatchObject([
@@ -96,7 +96,7 @@ describe('a task whose lease ran out', () => {
   test('comes before due ones, inside the slots of its kind (D5, D7)', async () => {
     await enqueueNow(database.db, task('a', 'stale'));
     await claim({ a: 1 });
-    await letLeasesRunOut();
+    await letClaimsExpire();
     await flood('a', 5);
     const claimed = await claim({ a: 2 });
     expect(claimed).toHaveLength(2);
@@ -106,7 +106,7 @@ describe('a task whose lease ran out', () => {
   test('is taken over by one of many claimers (D2)', async () => {
     await flood('a', 20);
     await claim({ a: 20 });
-    await letLeasesRunOut();
+    await letClaimsExpire();
     const claimed = (await Promise.all(Array.from({ length: 6 }, (_, n) => claim({ a: 20 }, { holder: `h-${n}` })))).flat();
     expect(claimed).toHaveLength(20);
     expect(claimed.every(({ crashes, fence }) => crashes === 1 && fence === 2)).toBe(true);
@@ -117,11 +117,11 @@ describe('a task whose lease ran out', () => {
     await enqueueNow(db, task('a', 'x'));
     await claim({ a: 1 });
     for (let crashes = 1; crashes <= 3; crashes++) {
-      await letLeasesRunOut();
+      await letClaimsExpire();
       expect(await claim({ a: 1 })).toMatchObject([{ crashes, attempt: 1, ended: false }]);
     }
     const [successor] = await enqueueNow(db, task('a', 'x'));
-    await letLeasesRunOut();
+    await letClaimsExpire();
     expect(await claim({ a: 1 })).toMatchObject([{ crashes: 4, ended: true }]);
     expect(await db.selectFrom('operations').selectAll().execute()).toMatchObject([
       {
@@ -141,7 +141,7 @@ describe('a task whose lease ran out', () => {
   test('and ends takes no slot: what is due is taken at once (D5, D7)', async () => {
     await enqueueNow(database.db, task('a', 'spent'));
     await claim({ a: 1 });
-    await letLeasesRunOut();
+    await letClaimsExpire();
     await sql`update tasks set crashes = max_crashes`.execute(database.db);
     await enqueueNow(database.db, task('a', 'due'));
     const taken = await claim({ a: 1 });
@@ -155,7 +155,7 @@ describe('a task whose lease ran out', () => {
     await enqueueNow(database.db, task('a', 'x', { maxCrashes: 20 }));
     await claim({ a: 1 });
     for (let crashes = 1; crashes <= 12; crashes++) {
-      await letLeasesRunOut();
+      await letClaimsExpire();
       await claim({ a: 1 });
     }
     const { failures } = await database.db.selectFrom('tasks').select('failures').executeTakeFirstOrThrow();

@@ -1,6 +1,6 @@
 import { jsonText } from '@paddock/domain/text/storable';
 import { type Backoff, backoffMs } from './backoff.ts';
-import { messageOf, storedMessage } from './cleanse.ts';
+import { messageOf, storedMessage } from './mask-secrets.ts';
 import type { FailureReason } from './end-tasks.ts';
 import type { FailureKind } from './failures.ts';
 import type { NewTask } from './new-task.ts';
@@ -29,7 +29,7 @@ export type Settlement =
 
 export interface SettlementRules {
   readonly backoff: Backoff;
-  readonly cleanse: (text: string) => string;
+  readonly mask: (text: string) => string;
   /** Gives [0, 1). */
   readonly random: () => number;
   readonly timeoutMs: number;
@@ -38,7 +38,7 @@ export interface SettlementRules {
 type Attempt = Pick<Task, 'attempt' | 'maxAttempts' | 'deliveryGuid'>;
 
 /** Decides what becomes of a task. Pure but for `random`. */
-export function settlementOf(task: Attempt, result: RunResult, rules: SettlementRules): Settlement {
+export function decideSettlement(task: Attempt, result: RunResult, rules: SettlementRules): Settlement {
   switch (result.ended) {
     case 'outcome':
       try {
@@ -56,17 +56,17 @@ export function settlementOf(task: Attempt, result: RunResult, rules: Settlement
   }
 }
 
-function ofOutcome(task: Attempt, outcome: Outcome, { cleanse }: SettlementRules): Settlement {
+function ofOutcome(task: Attempt, outcome: Outcome, { mask }: SettlementRules): Settlement {
   switch (outcome?.outcome) {
     case 'done': {
       const followOn = (outcome.followOn ?? []).map((next) => inherit(next, task.deliveryGuid));
-      const output = outcome.output === undefined ? {} : { output: jsonText(outcome.output, cleanse) };
+      const output = outcome.output === undefined ? {} : { output: jsonText(outcome.output, mask) };
       return { to: 'ok', processed: 'ok', followOn, ...output };
     }
     case 'snooze': {
       const { delayMs, reason, heldBy } = outcome;
       if (!Number.isFinite(delayMs)) throw new TypeError(`the handler asked for a snooze of ${delayMs} ms: ${reason}`);
-      const failure = { reason: 'snooze', message: storedMessage(reason, cleanse) } as const;
+      const failure = { reason: 'snooze', message: storedMessage(reason, mask) } as const;
       return {
         to: 'queued',
         processed: 'snoozed',
@@ -82,7 +82,7 @@ function ofOutcome(task: Attempt, outcome: Outcome, { cleanse }: SettlementRules
         processed: 'poison',
         reason: 'poison',
         last: 'poison',
-        message: storedMessage(outcome.reason, cleanse),
+        message: storedMessage(outcome.reason, mask),
       };
     default:
       outcome satisfies never;
@@ -97,7 +97,7 @@ const inherit = (next: NewTask, deliveryGuid: string | null): NewTask =>
 
 /** A run that failed in a way that may pass: again after a while, or the end if it was the last one (D4). */
 export function failedRun(task: Attempt, kind: 'error' | 'timeout', text: string, rules: Omit<SettlementRules, 'timeoutMs'>): Settlement {
-  const message = storedMessage(text, rules.cleanse);
+  const message = storedMessage(text, rules.mask);
   if (task.attempt >= task.maxAttempts) {
     return { to: 'failed', processed: 'failed', reason: kind === 'timeout' ? 'timeout' : 'attempts', last: kind, message };
   }

@@ -1,18 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import { done, type Outcome, poison, snooze } from './outcome.ts';
 import type { RunResult } from './run-handler.ts';
-import { settlementOf } from './settlement.ts';
+import { decideSettlement } from './decide-settlement.ts';
 
-const RULES = { backoff: { firstMs: 1_000, longestMs: 60_000 }, cleanse: (text: string) => text, random: () => 0.5, timeoutMs: 250 };
+const RULES = { backoff: { firstMs: 1_000, longestMs: 60_000 }, mask: (text: string) => text, random: () => 0.5, timeoutMs: 250 };
 const first = { attempt: 1, maxAttempts: 5, deliveryGuid: 'guid-1' };
 const last = { ...first, attempt: 5 };
 const ended = (outcome: Outcome): RunResult => ({ ended: 'outcome', outcome });
 
-describe('settlementOf', () => {
+describe('decideSettlement', () => {
   test('done keeps the output as JSON and gives follow-ons the delivery of their parent', () => {
     const next = { kind: 'next', subject: { type: 'worker', id: 'a' } };
     const own = { ...next, deliveryGuid: 'guid-2' };
-    expect(settlementOf(first, ended(done({ ids: [1] }, [next, own])), RULES)).toEqual({
+    expect(decideSettlement(first, ended(done({ ids: [1] }, [next, own])), RULES)).toEqual({
       to: 'ok',
       processed: 'ok',
       output: '{"ids":[1]}',
@@ -21,7 +21,7 @@ describe('settlementOf', () => {
   });
 
   test('snooze costs no attempt, on the last one too (D4)', () => {
-    expect(settlementOf(last, ended(snooze(5_000, 'at the rate limit')), RULES)).toMatchObject({
+    expect(decideSettlement(last, ended(snooze(5_000, 'at the rate limit')), RULES)).toMatchObject({
       to: 'queued',
       processed: 'snoozed',
       delayMs: 5_000,
@@ -31,7 +31,7 @@ describe('settlementOf', () => {
   });
 
   test('poison ends the task at once (D4)', () => {
-    expect(settlementOf(first, ended(poison('row has gone')), RULES)).toMatchObject({
+    expect(decideSettlement(first, ended(poison('row has gone')), RULES)).toMatchObject({
       to: 'failed',
       processed: 'poison',
       reason: 'poison',
@@ -49,28 +49,28 @@ describe('settlementOf', () => {
       'the handler returned no outcome: it must return done(), snooze() or poison()',
     ],
   ])('%s is an error that may pass (D4)', (_what, result, message) => {
-    expect(settlementOf(first, result, RULES)).toEqual({
+    expect(decideSettlement(first, result, RULES)).toEqual({
       to: 'queued',
       processed: 'retry',
       delayMs: 1_000,
       giveBack: false,
       failure: { reason: 'error', message },
     });
-    expect(settlementOf(last, result, RULES)).toMatchObject({ to: 'failed', processed: 'failed', reason: 'attempts', last: 'error' });
+    expect(decideSettlement(last, result, RULES)).toMatchObject({ to: 'failed', processed: 'failed', reason: 'attempts', last: 'error' });
   });
 
   test('a timeout is retried, and is the reason of the end when it was the last run (D13)', () => {
     const result: RunResult = { ended: 'interrupted', by: 'timeout' };
-    expect(settlementOf({ ...first, attempt: 2 }, result, RULES)).toMatchObject({
+    expect(decideSettlement({ ...first, attempt: 2 }, result, RULES)).toMatchObject({
       to: 'queued',
       delayMs: 2_000,
       failure: { reason: 'timeout' },
     });
-    expect(settlementOf(last, result, RULES)).toMatchObject({ to: 'failed', reason: 'timeout', last: 'timeout' });
+    expect(decideSettlement(last, result, RULES)).toMatchObject({ to: 'failed', reason: 'timeout', last: 'timeout' });
   });
 
-  test.each(['stopping', 'lease-lost'] as const)('a run given up because of "%s" is no attempt and no failure (D7)', (by) => {
-    expect(settlementOf(last, { ended: 'interrupted', by }, RULES)).toEqual({
+  test.each(['stopping', 'claim-lost'] as const)('a run given up because of "%s" is no attempt and no failure (D7)', (by) => {
+    expect(decideSettlement(last, { ended: 'interrupted', by }, RULES)).toEqual({
       to: 'queued',
       processed: 'released',
       delayMs: 0,
