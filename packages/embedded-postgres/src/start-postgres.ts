@@ -7,34 +7,31 @@ import { findServerAccount } from './server-account.ts';
 import { findTemporaryPlaces, makeTemporaryFolder, removeFolder } from './temporary-folder.ts';
 
 export interface PostgresOptions {
-  /**
-   * Where the data lives and stays, made if it is not there. Without it the data is temporary:
-   * stop() removes it.
-   */
+  /** The folder of the data, made if missing; stop() keeps it. Without it the data is temporary. */
   readonly dataDir?: string;
   /** TCP port on 127.0.0.1; a free one if absent. */
   readonly port?: number;
   /** Settings of the server, by their names in postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>;
   /**
-   * Temporary data on disk, with PostgreSQL's own durability: for measuring what a real server
-   * would do.
+   * Temporary data on disk, with PostgreSQL's own durability, to measure what a real server would
+   * do.
    */
   readonly durable?: boolean;
   /** Gets each line of the server's log. */
   readonly onLog?: (line: string) => void;
-  /** Further environment of the server's processes; they see nothing of this process' own. */
+  /** Further environment of the server's processes, which see nothing of this process' own. */
   readonly processEnvironment?: NodeJS.ProcessEnv;
 }
 
 /**
- * A running PostgreSQL. Whoever reaches 127.0.0.1 is its superuser, without a password: it is for
- * development, tests and demonstrations.
+ * A running PostgreSQL. Every process that reaches 127.0.0.1 is its superuser, without a password:
+ * only for development, tests and demonstrations.
  */
 export interface Postgres {
   readonly port: number;
   readonly dataDir: string;
-  /** The connection URL of a database on it, `postgres` if none is named. */
+  /** The URL of a database on it, by default `postgres`. */
   readonly url: (database?: string) => string;
   /** Ends the server and keeps its data, for resume(). Nothing happens if it is halted. */
   readonly halt: (options?: { readonly mode?: ShutdownMode }) => Promise<void>;
@@ -43,10 +40,7 @@ export interface Postgres {
    * runs.
    */
   readonly resume: () => Promise<void>;
-  /**
-   * Ends the server for good and removes what is temporary. Can be called again: the first call
-   * counts.
-   */
+  /** Ends the server for good and removes temporary data. Later calls do nothing. */
   readonly stop: (options?: { readonly mode?: ShutdownMode }) => Promise<void>;
 }
 
@@ -55,20 +49,20 @@ const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UT
 const SETTINGS = { listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: '200' };
 
 /**
- * Temporary data need not survive a crash of the machine, so no commit waits for the disk. It does
- * survive a crash of the server: `synchronous_commit = off` would lose the last commits then, and
- * saves some hundredths of a millisecond at best.
+ * Temporary data need not survive a crash of the machine, so no commit waits for the disk. It
+ * survives a crash of the server: `synchronous_commit = off` would lose the last commits, and saves
+ * at most some hundredths of a millisecond.
  */
 const WITHOUT_DURABILITY = { fsync: 'off', full_page_writes: 'off', wal_level: 'minimal', max_wal_senders: '0' };
 
 const PORT_ATTEMPTS = 5;
 
 /**
- * Starts a PostgreSQL server on this machine and resolves once it accepts connections.
+ * Starts a PostgreSQL server on this machine and resolves once it accepts connections. It ends when
+ * this process ends, in any way.
  *
- * It ends when this process ends, in whatever way. Rejects, with what to do about it, if no
- * PostgreSQL is installed for this machine, if the data cannot be kept where asked, or if the
- * server does not start (its log is in the message).
+ * Rejects, and says what to do, if PostgreSQL is not installed for this machine, if the data cannot
+ * be kept in the folder, or if the server does not start (its log is in the message).
  */
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
   const account = await findServerAccount();
@@ -102,8 +96,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 }
 
 /**
- * Between finding a port free and listening on it another process may take it; a port that was
- * asked for is not exchanged.
+ * Another process may take a free port before the server does; a port that the caller chose is not
+ * exchanged.
  */
 async function launchOnFreePort(
   launchOn: (port: number) => Promise<RunningServer>,

@@ -8,7 +8,7 @@ const SHARED_MEMORY = '/dev/shm';
 const CLUSTER_NEEDS_BYTES = 2 ** 30;
 
 /**
- * Where temporary folders may lie: files on disk, and a cluster's data in memory if there is room.
+ * Where temporary folders may be: files on disk, and a cluster's data in memory if there is room.
  */
 export interface TemporaryPlaces {
   readonly disk: string;
@@ -16,7 +16,7 @@ export interface TemporaryPlaces {
 }
 
 /**
- * Memory counts if a gigabyte is free in it: a container has 64 MiB of /dev/shm by default, and
+ * Memory is used if a gigabyte of it is free: a container has 64 MiB of /dev/shm by default, and
  * macOS has none.
  */
 export async function findTemporaryPlaces(): Promise<TemporaryPlaces> {
@@ -34,8 +34,8 @@ async function hasRoom(folder: string): Promise<boolean> {
 }
 
 /**
- * Makes a new folder in `place` that every account may pass through, and none but its owner may
- * list. Its name carries this process' id, by which a later start knows whether it was left behind.
+ * Makes a folder in `place` that every account may pass through and only its owner may list. Its
+ * name has this process' id, so that a later start knows whether it was left behind.
  */
 export async function makeTemporaryFolder(place: string): Promise<string> {
   await sweepLeftovers(place);
@@ -61,7 +61,7 @@ export async function sweepLeftovers(place: string): Promise<void> {
   );
 }
 
-/** A folder of somebody else, or one that another sweep has just removed, is none of ours. */
+/** A folder of another account, or one that another sweep has just removed. */
 async function isOurs(folder: string): Promise<boolean> {
   return stat(folder).then(
     ({ uid }) => uid === process.getuid?.(),

@@ -9,12 +9,12 @@ export interface ProgramStart {
   readonly args?: readonly string[];
   /** All that the program sees of an environment. */
   readonly env: NodeJS.ProcessEnv;
-  /** Gets each line that the program prints, on either stream. */
+  /** Called with each line of the program's output, of either stream. */
   readonly onLine?: (line: string) => void;
   /**
-   * After this a silent program is killed. No measure of how fast it starts: on a busy machine that
-   * takes a while. The default, 120 s, is below a test's own limit, so that it is the program's
-   * output that is reported.
+   * After this time a silent program is killed. It is long, because a start takes a while on a busy
+   * machine. The default, 120 s, is below a test's own limit, so that the report shows the
+   * program's output.
    */
   readonly startTimeoutMs?: number;
 }
@@ -29,7 +29,7 @@ export interface Program {
   readonly pid: number;
   /** Where its HTTP server listens, if it said so. */
   readonly port: number | undefined;
-  /** Where its health and metrics are: at a port of their own, or at the same. */
+  /** The URL of its health and metrics: a port of their own, or the same. */
   readonly healthPort: number | undefined;
   /** Sends a signal; nothing happens if the program is gone. */
   readonly kill: (signal: NodeJS.Signals) => void;
@@ -39,8 +39,8 @@ export interface Program {
 }
 
 /**
- * Starts a program that logs a JSON line with the message "listening", and resolves then. Rejects
- * with its output if it ends or stays silent.
+ * Starts a program and resolves when it logs a JSON line with the message "listening". Rejects with
+ * its output if it ends or stays silent.
  */
 export async function startProgram({ program, args = [], env, onLine, startTimeoutMs = 120_000 }: ProgramStart): Promise<Program> {
   const child = spawn(process.execPath, [program, ...args], {
@@ -61,7 +61,7 @@ export async function startProgram({ program, args = [], env, onLine, startTimeo
     readLines(child.stdout, take);
     readLines(child.stderr, take);
   });
-  // "close" comes after "exit", when all that was printed has been read.
+  // "close" comes after "exit", when all output has been read.
   const exited = once(child, 'close').then(([code, signal]): ProgramEnd => ({ code, signal }));
   exited.catch(() => undefined); // whoever awaits it is told; a spawn that fails throws in the next line
   const pid = killWithParent(child, exited);
@@ -101,8 +101,8 @@ export function parseListening(line: string): Listening | undefined {
 }
 
 /**
- * Ends without a word if it is given one; kills the process if its input just closes, as it does
- * when this process dies.
+ * The guard ends if it reads a word. It kills the process if its input just closes, as at the death
+ * of this process.
  */
 const GUARD = 'read -r released || kill -s KILL "$0"';
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** For a service that never gets so far: a machine may be slow. */
+/** For a service that never becomes ready; a machine may be slow. */
 const LIMIT_MS = 120_000;
 
 /**
- * Waits until the service whose health is at this port does not call itself unready. One that has
- * no page to ask is taken for ready.
+ * Waits until the service with its health at this port does not call itself unready. One without
+ * such a page counts as ready.
  */
 export const untilReady = (port: number | undefined): Promise<void> => untilReadiness(port, 'ready');
 
@@ -20,10 +20,7 @@ export async function untilReadiness(port: number | undefined, wanted: 'ready' |
   }
 }
 
-/**
- * A service that cannot be asked, as on a machine that is too busy to connect in time, says
- * neither.
- */
+/** A service that does not answer, as on a busy machine, is neither. */
 const askReadiness = (port: number): Promise<{ isUnready?: boolean; said: string }> =>
   fetch(`http://127.0.0.1:${port}/readyz`).then(
     async (answer) => ({ isUnready: answer.status === 503, said: await answer.text() }),

@@ -10,7 +10,7 @@ interface Kubeconfig {
 
 /**
  * Calls of the API that the product never makes, with all rights. Each rejects with the server's
- * answer if that is no success.
+ * answer if it fails.
  */
 export async function connectAsAdmin(kubeconfigFile: string): Promise<AdminApi> {
   const { clusters, users } = JSON.parse(await readFile(kubeconfigFile, 'utf8')) as Kubeconfig;

@@ -6,14 +6,14 @@ import type { Readable } from 'node:stream';
 
 /** A program of a cluster that runs. */
 export interface ClusterPart {
-  /** Kills it outright, as a machine that loses its power. Resolves when it is gone. */
+  /** Kills it, as a power failure does. Resolves when it is gone. */
   stop(): Promise<void>;
   signal(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void>;
 }
 
 /**
- * Runs a program until fd 3 closes, which the system does even when this process is killed
- * outright; says its process id on fd 4.
+ * Runs a program until fd 3 closes, which the system does even when this process is killed; writes
+ * its process id to fd 4.
  */
 const GUARD = `
 "$@" </dev/null 3<&- 4>&- &
@@ -39,7 +39,7 @@ export function startPart(program: string, logFile: string, flags: Readonly<Reco
   closeSync(log);
   const exited = once(guard, 'exit');
   const [, , , life, said] = guard.stdio;
-  // Closing the pipe of a guard that is gone fails; that it is gone is what was wanted.
+  // To close the pipe of a guard that has ended fails, and is harmless.
   life?.on('error', () => undefined);
   const processId = once(createInterface({ input: said as Readable }), 'line').then(([line]) => Number(line));
   processId.catch(() => undefined); // whoever sends a signal is told

@@ -31,8 +31,8 @@ export async function deploy(admin: AdminApi, file: string, namespace: string): 
 }
 
 /**
- * Creates the services' entities, in a namespace `paddock`, and gives them their rights in
- * namespaces of runners.
+ * Creates the services' service accounts in a namespace `paddock`, with their rights in namespaces
+ * of runners.
  */
 export async function grantRights(admin: AdminApi, namespaces: readonly string[]): Promise<void> {
   await admin('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'paddock' } });
@@ -41,8 +41,8 @@ export async function grantRights(admin: AdminApi, namespaces: readonly string[]
 }
 
 /**
- * Writes a kubeconfig of a service's entity beside the administrator's, with a token as its pod
- * would have; gives its path.
+ * Writes a kubeconfig for a service's service account beside the administrator's, with a token as
+ * in its pod; returns its path.
  */
 export async function kubeconfigOf(admin: AdminApi, service: 'scheduler' | 'reconciler', adminsFile: string): Promise<string> {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } };

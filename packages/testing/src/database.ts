@@ -13,13 +13,13 @@ export interface EmptyDatabase {
 }
 
 /**
- * A migrated one, with a pool on it that drop() closes. What a test arranges and looks at itself
- * may be anything.
+ * A migrated database and a pool on it, which drop() closes. A test's own statements may be of any
+ * kind.
  */
 export interface TestDatabase extends EmptyDatabase {
   readonly schema: string;
   readonly db: Kysely<Database>;
-  /** For a service: its login has the rights of its role, and no others. */
+  /** A URL for a service: its login has the rights of its role, and no others. */
   urlOf(service: ServiceName): string;
   /** A pool that has a service's rights; drop() closes it. */
   dbOf(service: ServiceName): Kysely<Database>;
@@ -27,12 +27,12 @@ export interface TestDatabase extends EmptyDatabase {
 
 const POOL_SIZE = 10;
 
-/** A busy machine may take long to open a connection, and no test of a database is about that. */
+/** A busy machine may take long to open a connection, and no test of a database is about it. */
 const CONNECT_TIMEOUT_MS = 60_000;
 
 /**
- * A clone of the migrated template. Call drop() after the tests: connections to it that are still
- * open are cut.
+ * A clone of the migrated template. Call drop() after the tests; it cuts connections that are still
+ * open.
  */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { url, drop } = await createDatabase(fromSetup('PADDOCK_TEST_TEMPLATE'));
@@ -40,8 +40,8 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 }
 
 /**
- * The environment of a schema that is migrated. Its drop() closes what it has opened, then calls
- * the one it was given.
+ * The environment of a migrated schema. Its drop() closes its own connections, then calls the given
+ * one.
  */
 export async function openMigrated(given: { url: string; schema: string; drop?: () => Promise<void> }): Promise<TestDatabase> {
   await admitLogins(given.url, serviceLogins(), given.schema);
@@ -80,7 +80,7 @@ function openEnvironment({ url, schema, drop }: { url: string; schema: string; d
   };
 }
 
-/** A database without anything of ours, for the tests of the migrations. */
+/** An empty database, for the tests of the migrations. */
 export async function createEmptyDatabase(): Promise<EmptyDatabase> {
   return createDatabase('template0');
 }
@@ -88,7 +88,7 @@ export async function createEmptyDatabase(): Promise<EmptyDatabase> {
 async function createDatabase(template: string): Promise<EmptyDatabase> {
   const server = fromSetup('PADDOCK_TEST_SERVER_URL');
   const name = uniqueDatabaseName('paddock_test');
-  // A copy of its files: through the log, as by default, it costs three times the CPU time.
+  // A copy of the files: the default, through the log, costs three times the CPU time.
   await withConnection(server, (client) => client.query(`create database ${name} template ${template} strategy file_copy`));
   return { url: urlOfDatabase(server, name), drop: () => dropDatabase(server, name) };
 }

@@ -5,8 +5,8 @@ import { scopeRepoId } from '@paddock/domain/pools/scope';
 import type { Insertable, Kysely, Selectable } from 'kysely';
 
 /**
- * A pools document with all defaults filled in; a pool `linux` and everybody allowed unless told
- * otherwise.
+ * A pools document with all defaults filled in. Unless given: a pool `linux`, and every entity
+ * allowed.
  */
 export function examplePools(given: { pools?: readonly Partial<Pool>[]; entities?: object } = {}): PoolsDocument {
   const { pools = [{}], entities = { '*': { maxWorkers: null } } } = given;
@@ -24,7 +24,7 @@ let lastJobId = 34_500_000_000;
 
 /**
  * A queued job of the organisation acme for the pool `linux`, as ingress would have stored it;
- * `given` says what is different.
+ * `given` overrides columns.
  */
 export async function putJob(
   db: Kysely<Database>,

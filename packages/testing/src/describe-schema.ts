@@ -2,9 +2,9 @@ import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
 
 /**
- * One environment's schema as text, from PostgreSQL's own catalogs: types, tables, indexes,
- * functions and triggers, each kind in order of name. Unqualified, as migrations are; the
- * migrator's bookkeeping is left out. Equal schemas give equal texts, so that two can be compared.
+ * One environment's schema as text, from PostgreSQL's catalogs: types, tables, indexes, functions
+ * and triggers, each kind in order of name. Unqualified, as migrations are, and without the
+ * migrator's bookkeeping. Equal schemas give equal texts.
  */
 export async function describeSchema(db: Kysely<Database>): Promise<string> {
   const [{ schema } = { schema: '' }] = (await sql<{ schema: string }>`select current_schema() as schema`.execute(db)).rows;
@@ -55,7 +55,7 @@ async function readTables(db: Kysely<Database>): Definitions {
   return rows.map(statement);
 }
 
-/** Without those that belong to a constraint, which says them already. */
+/** Without those of a constraint, which the constraint describes. */
 async function readIndexes(db: Kysely<Database>): Definitions {
   const { rows } = await sql<Row>`
     select pg_get_indexdef(i.indexrelid) as definition

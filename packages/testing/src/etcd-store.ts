@@ -7,7 +7,7 @@ export async function growPast(etcd: string): Promise<boolean> {
   return true;
 }
 
-/** Forgets all versions but the newest. Throws if etcd refuses. */
+/** Removes all versions but the newest. Throws if etcd refuses. */
 export async function compactStore(etcd: string): Promise<void> {
   const read = await post(etcd, 'range', { key: Buffer.from('/past').toString('base64') });
   const { header } = (await read.json()) as { header: { revision: string } };

@@ -10,19 +10,19 @@ interface EventExamples {
   readonly examples: readonly JsonObject[];
 }
 
-/** Four megabytes of JSON: read when the first example is asked for, and kept by `require`. */
+/** Four megabytes of JSON: read for the first example, then kept by `require`. */
 function knownExamples(): readonly EventExamples[] {
   const require = createRequire(import.meta.url);
   return require('@octokit/webhooks-examples') as readonly EventExamples[];
 }
 
 /**
- * A payload as GitHub sends it, collected by Octokit, with some fields changed. A job that is
- * queued was queued just now: one of years ago would be no demand.
+ * A payload as GitHub sends it, collected by Octokit, with some fields changed. A queued job is
+ * queued now: one of years ago would be no demand.
  *
  * `overrides` is merged in at any depth: objects field by field, all else (arrays too) replaced,
- * undefined removed. The payload is the caller's own. Throws with what there is if there is no
- * example of the event and action.
+ * undefined removed. The payload is the caller's own. Throws with the list of examples if there is
+ * none for the event and action.
  */
 export function examplePayload(event: string, action: string | undefined, overrides: JsonObject = {}): JsonObject {
   const examples = knownExamples().find(({ name }) => name === event)?.examples ?? [];

@@ -6,25 +6,25 @@ import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
 /**
- * Stands before a real API server, with its certificate, and does to connections what networks and
+ * A proxy before a real API server, with its certificate, that breaks connections as networks and
  * load balancers do.
  */
 export interface FaultyProxy {
   readonly url: string;
   /** How many watches it has broken off. */
   broken(): number;
-  /** Breaks off the next watches, each after so many bytes, mostly in the midst of an event. */
+  /** Cuts each of the next watches after a number of bytes, mostly within an event. */
   breakWatchesAfter(...bytes: readonly number[]): void;
-  /** Closes all connections, whatever is under way. */
+  /** Closes all connections, also those in use. */
   closeAll(): void;
   /**
-   * From now on nothing passes over the connections that there are, and none of them is closed; new
-   * ones are as ever. Says how many.
+   * Nothing passes over the open connections from now on, and none is closed; new ones work.
+   * Returns how many.
    */
   silenceAll(): number;
   /**
-   * Answers so many calls itself, with a 500 in HTML: before they are passed on, or after all was
-   * done. A path is a regular expression.
+   * Answers some calls itself, with a 500 in HTML: before they are passed on, or after they were
+   * executed. A path is a regular expression.
    */
   fail(calls: { readonly method: string; readonly path: RegExp; readonly times: number; readonly isDone: boolean }): void;
   stop(): Promise<void>;
@@ -80,7 +80,7 @@ export async function startFaultyProxy(target: string, certificate: { certFile: 
 
   const server = createServer({ cert, key }, (request, response) => {
     if (silent.has(request.socket)) return;
-    // Both ends tell their own users of a broken connection.
+    // Both ends report a broken connection to their own users.
     serve(request, response).catch(() => response.destroy());
   });
   server.on('secureConnection', (socket: TLSSocket) => {

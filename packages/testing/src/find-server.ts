@@ -1,10 +1,7 @@
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import { withConnection } from './server-connection.ts';
 
-/**
- * A PostgreSQL server that databases can be created on; stop() ends it if it was started for the
- * tests.
- */
+/** A PostgreSQL server for tests' databases; stop() ends it if it was started for the tests. */
 export interface FoundServer {
   readonly url: string;
   readonly stop: () => Promise<void>;
@@ -16,9 +13,9 @@ const IMAGE = 'postgres:18-alpine';
 const PORT = 5432;
 
 /**
- * The server for a test run: TEST_DATABASE_URL if it is set, else one in Docker if Docker runs
- * here, else the embedded one. Rejects if TEST_DATABASE_URL cannot be used; a container that cannot
- * be started is no reason to test nothing, and is said.
+ * The server for a test run: TEST_DATABASE_URL if set, else one in Docker if Docker runs here, else
+ * the embedded one. Rejects if TEST_DATABASE_URL cannot be used. If a container cannot be started,
+ * prints so and goes on.
  */
 export async function findServer(testDatabaseUrl: string | undefined, warn: (message: string) => void): Promise<FoundServer> {
   if (testDatabaseUrl !== undefined && testDatabaseUrl !== '') return useGivenServer(testDatabaseUrl);
@@ -49,10 +46,7 @@ async function startEmbedded(): Promise<FoundServer> {
   return { url: postgres.url(), stop: postgres.stop };
 }
 
-/**
- * Undefined if there is no Docker, or if it cannot run the image, say without a network to pull it
- * from.
- */
+/** Undefined: there is no Docker, or it cannot run the image, for example without a network. */
 async function startContainer(warn: (message: string) => void): Promise<FoundServer | undefined> {
   const { GenericContainer, Wait, getContainerRuntimeClient } = await import('testcontainers');
   const isThere = await getContainerRuntimeClient().then(

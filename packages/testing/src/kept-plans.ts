@@ -3,10 +3,7 @@ import { createTestDatabase } from './database.ts';
 
 export type KeptPlans = Awaited<ReturnType<typeof openKeptPlans>>;
 
-/**
- * A database of its own, and the only connection to it: all statements meet the plans that the
- * first ones left there.
- */
+/** A new database and the only connection to it: all statements use the plans of the first ones. */
 export async function openKeptPlans() {
   const database = await createTestDatabase();
   const { url, schema } = database;

@@ -17,7 +17,7 @@ export function findAssets(): string | undefined {
   return assets !== '' && canPlayNodes(assets) ? assets : undefined;
 }
 
-/** What any container's log is, unless the file `container.log` is changed. */
+/** The log of every container, unless the file `container.log` changes. */
 const LOG = ['√ Connected to GitHub', 'Listening for Jobs', 'Runner listener exit with 0 return code, stop the service, no retry needed.'];
 
 export interface PlayedNodes {
@@ -32,8 +32,8 @@ export interface PlayedNodes {
 }
 
 /**
- * Adds a scheduler, the controllers and so many nodes that KWOK plays to a control plane, and waits
- * until they are ready. A pod there runs until its annotations end it: see kwok-stages.yaml.
+ * Adds a scheduler, the controllers and nodes played by KWOK to a control plane, and waits until
+ * they are ready. A pod runs until its annotations end it: see kwok-stages.yaml.
  */
 export async function startPlayedNodes(nodes: PlayedNodes): Promise<void> {
   const { assets, dir, kubeconfigFile, certFile, keyFile, start } = nodes;
@@ -47,7 +47,7 @@ export async function startPlayedNodes(nodes: PlayedNodes): Promise<void> {
     'cert-dir': join(dir, 'certs-controllers'),
     'service-account-private-key-file': nodes.serviceAccountKey,
     'root-ca-file': certFile,
-    // No heartbeats are played: a node is lost when a test says so.
+    // KWOK plays no heartbeats: the test decides when a node is lost.
     'node-monitor-grace-period': '1000h',
   });
   start('kube-scheduler', { ...common, ...busy, 'secure-port': String(await findFreePort()), 'cert-dir': join(dir, 'certs-scheduler') });

@@ -4,16 +4,16 @@ import { bundledProgram } from './bundled-program.ts';
 
 export interface ServiceStart extends Pick<ProgramStart, 'onLine'> {
   readonly app: 'ingress' | 'scheduler' | 'reconciler';
-  /** All that the service sees of an environment, but for PATH. */
+  /** The service's whole environment, except PATH. */
   readonly env: NodeJS.ProcessEnv;
 }
 
 const APPS = join(import.meta.dirname, '..', '..', '..', 'apps');
 
 /**
- * Runs one of our services as a process of its own, as in production, and resolves once it listens.
- * Rejects with its output if it ends before, or does not listen in time. It ends with this process,
- * even if that is killed outright.
+ * Runs one of our services as a process, as in production, and resolves once it listens. Rejects
+ * with its output if it ends before, or does not listen in time. It ends with this process, even if
+ * that is killed.
  */
 export async function startService({ app, env, ...rest }: ServiceStart): Promise<Program> {
   const program = bundledProgram(app, join(APPS, app, 'src', 'main.ts'));

@@ -3,22 +3,21 @@ import fc from 'fast-check';
 const drawn = process.env['PADDOCK_SEED'];
 
 /**
- * What random cases begin from: the same in every run, so that a test tries the same cases each
- * time. `pnpm soak` draws others.
+ * The seed of random cases, the same in every run, so that a test tries the same cases each time.
+ * `pnpm soak` draws others.
  */
 const SEED = Number(drawn ?? 1);
 
 fc.configureGlobal({ seed: SEED });
 
 /**
- * Seeds for a test whose random cases take a while each: everyday runs also try those that once
- * found a defect.
+ * Seeds for a test with slow random cases: everyday runs also try those that once found a defect.
  */
 export const seedsAnd = (...foundDefects: readonly number[]): readonly number[] => (drawn === undefined ? [SEED, ...foundDefects] : [SEED]);
 
 /**
- * One character of all that a well-formed text may have. fast-check's own, `binary`, first lists
- * them all, which takes a second of CPU.
+ * Any character of well-formed text. fast-check's own, `binary`, first lists them all, which takes
+ * a second of CPU.
  */
 export const anyCharacter = fc
   .integer({ min: 0, max: 0x10_ff_ff - 0x8_00 })

@@ -14,21 +14,18 @@ export interface RealCluster {
   readonly url: string;
   /** Path of a kubeconfig with all rights. */
   readonly kubeconfigFile: string;
-  /**
-   * The certificate that the API server made for itself, with its key: it is good for any server on
-   * 127.0.0.1.
-   */
+  /** The API server's own certificate with its key, valid for any server on 127.0.0.1. */
   readonly certificate: { readonly certFile: string; readonly keyFile: string };
   readonly apiServer: {
     /** Ends it outright; its port stays its own. */
     kill(): Promise<void>;
     /** Starts it again on the same port, and waits until it is ready. */
     start(): Promise<void>;
-    /** Makes it hang: connections are taken and nothing is answered, until it is thawed. */
+    /** Makes it hang: it accepts connections and answers nothing until it is thawed. */
     freeze(): Promise<void>;
     thaw(): Promise<void>;
   };
-  /** Forgets the history: watches and lists that go on from an older version are told so. */
+  /** Removes the history: watches and lists that continue from an older version are refused. */
   compact(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -37,19 +34,18 @@ export interface RealClusterOptions {
   /** More flags of kube-apiserver. */
   readonly apiServerFlags?: Readonly<Record<string, string>> | undefined;
   /**
-   * So many nodes, with a real scheduler, played by KWOK; without it nothing schedules or runs
-   * pods.
+   * How many nodes, with a real scheduler, KWOK plays; without it nothing schedules or runs pods.
    */
   readonly nodes?: number | undefined;
-  /** Where files are kept; a temporary folder, which `stop` removes, unless told. */
+  /** The folder for files; by default a temporary one, which `stop` removes. */
   readonly folder?: string | undefined;
 }
 
 /**
  * Starts etcd and kube-apiserver on free ports of 127.0.0.1: a real Kubernetes API. `assets` is a
- * folder with both programs, as envtest's `KUBEBUILDER_ASSETS`; nodes need kube-scheduler,
- * kube-controller-manager and kwok there, too. They end with this process, however it ends. Rejects
- * with the end of the programs' logs when they do not become ready.
+ * folder with both programs, as envtest's `KUBEBUILDER_ASSETS`; nodes also need kube-scheduler,
+ * kube-controller-manager and kwok there. They end with this process, in any way. Rejects with the
+ * end of the programs' logs if they do not become ready.
  */
 export async function startRealCluster(assets: string, options: RealClusterOptions = {}): Promise<RealCluster> {
   const dir = options.folder ?? (await mkdtemp(join(tmpdir(), 'paddock-cluster-')));
@@ -95,8 +91,7 @@ export async function startRealCluster(assets: string, options: RealClusterOptio
     'service-account-issuer': 'https://kubernetes.default.svc',
     'service-account-key-file': serviceAccountKey,
     'service-account-signing-key-file': serviceAccountKey,
-    // The service account that each pod would need is made by a controller, which runs with nodes
-    // only.
+    // A controller makes the service account of each pod, and it runs only with nodes.
     'disable-admission-plugins': 'ServiceAccount',
     'endpoint-reconciler-type': 'none',
     'allow-privileged': 'true',
@@ -110,8 +105,8 @@ export async function startRealCluster(assets: string, options: RealClusterOptio
   const kubeconfigFile = join(dir, 'kubeconfig');
   try {
     start('etcd', etcdFlags);
-    // Versions from before the API server's start are too old for a watch, so the store gets a
-    // past, as any cluster has.
+    // A watch from before the API server's start is refused as too old, so the store gets a past,
+    // as any cluster has.
     await waitFor(`a first write to etcd at ${etcd}`, async () => growPast(etcd));
     await startApiServer();
     await writeFile(kubeconfigFile, kubeconfig(api, token, certificate.certFile), { mode: 0o600 });

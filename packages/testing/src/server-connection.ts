@@ -4,8 +4,7 @@ import pg from 'pg';
 /** Opens one connection for the time of `work`. */
 export async function withConnection<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, application_name: 'paddock-test-server' });
-  // An idle connection that breaks is told through this event too; the next query is what fails
-  // then.
+  // An idle connection that breaks raises this event too; then its next query fails.
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -22,7 +21,7 @@ export function urlOfDatabase(serverUrl: string, name: string): string {
   return url.href;
 }
 
-/** A database name that no other run or test file has, usable without quotes. */
+/** A database name unique to this run and test file, usable without quotes. */
 export function uniqueDatabaseName(prefix: string): string {
   return `${prefix}_${randomBytes(6).toString('hex')}`;
 }
@@ -33,9 +32,8 @@ const OBJECT_IN_USE = '55006';
 /**
  * Drops a database, and its sessions if they stay.
  *
- * The first try is without force: PostgreSQL waits up to five seconds for sessions that are just
- * leaving, as those of a pool that was ended are. To cut these off would make an error event in a
- * pool that nobody looks at any more.
+ * The first try is without force: PostgreSQL waits up to five seconds for sessions that are ending,
+ * as those of a closed pool. To cut these would raise an error event in a pool without listeners.
  */
 export async function dropDatabase(serverUrl: string, name: string): Promise<void> {
   await withConnection(serverUrl, async (client) => {

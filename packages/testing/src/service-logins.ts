@@ -3,8 +3,8 @@ import { roleOf, type ServiceName } from '@paddock/db/service-roles';
 import { withConnection } from './server-connection.ts';
 
 /**
- * One login for each service, which has its service's rights and no others. Logins belong to the
- * whole server: their names and their password are this run's own.
+ * One login for each service, with its service's rights and no others. Logins belong to the whole
+ * server, so their names and their password are unique to this run.
  */
 export interface ServiceLogins {
   readonly prefix: string;

@@ -13,7 +13,7 @@ export interface DeliveryContent {
   readonly appId: number;
   /** The delivery's GUID; a new one if absent. */
   readonly guid?: string;
-  /** Further headers, or others in the place of GitHub's. */
+  /** Further headers, or replacements of GitHub's. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -45,7 +45,7 @@ export async function signedDelivery({ event, payload, secret, appId, guid, head
 }
 
 /**
- * Delivers to a webhook URL and gives the answer, whatever its status. Rejects if `signal` aborts
+ * Delivers to a webhook URL and returns the answer with any status. Rejects if `signal` aborts
  * first.
  */
 export async function post(url: string, { headers, body }: SignedDelivery, signal?: AbortSignal): Promise<Response> {

@@ -1,2 +1,2 @@
-/** The schema that the tests' environments live in. */
+/** The schema of the tests' environments. */
 export const TEST_SCHEMA = 'paddock';

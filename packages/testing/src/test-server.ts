@@ -35,7 +35,7 @@ export async function startTestServer(env: NodeJS.ProcessEnv): Promise<TestServe
     await migrate({ url: urlOfDatabase(server.url, template), schema: TEST_SCHEMA });
     logins = await createLogins(server.url);
     await admitLogins(server.url, logins, TEST_SCHEMA);
-    // A database with an open session cannot be cloned, and one of a curious developer would fail
+    // A database with an open session cannot be cloned, and one developer's session would fail
     // every test file.
     await withConnection(server.url, (client) => client.query(`alter database ${template} with allow_connections false`));
     return { url: server.url, template, logins, stop };

@@ -7,21 +7,20 @@ export type Tunnel = Awaited<ReturnType<typeof startTunnel>>;
 interface Passage {
   readonly inbound: Socket;
   readonly outbound: Socket;
-  /** The server at its end is gone without a farewell, and another one has its address. */
+  /** The server at its end has died silently, and another one has its address. */
   isOrphan: boolean;
 }
 
 /**
- * An address of this machine that nobody else listens on: at 127.0.0.1 another test is soon given
- * the port of a tunnel that is cut, and answers for it. Only Linux has all of 127.0.0.0/8 without
- * being told.
+ * An address of this machine without other listeners. At 127.0.0.1 another test may get the port of
+ * a cut tunnel, and answer for it. Only Linux has all of 127.0.0.0/8 by default.
  */
 const ownAddress = (): string =>
   process.platform === 'linux' ? `127.${randomInt(1, 255)}.${randomInt(255)}.${randomInt(1, 255)}` : '127.0.0.1';
 
 /**
- * A way to PostgreSQL that can be cut, can swallow everything as a dead host does, or hold
- * everything back as a broken network does.
+ * A way to PostgreSQL that a test can cut, silence as a dead host does, or hold back as a broken
+ * network does.
  */
 export async function startTunnel(url: string) {
   const target = new URL(url);
@@ -68,14 +67,11 @@ export async function startTunnel(url: string) {
       await closed;
     },
     mend: () => listen(port),
-    /** Connections are accepted, but nothing is passed on in either direction. */
+    /** Accepts connections, but passes nothing on in either direction. */
     setSilent: (silent: boolean) => {
       isSilent = silent;
     },
-    /**
-     * The same, but what was sent arrives once it is over, however long ago its sender has given
-     * up.
-     */
+    /** The same, but what was sent arrives afterwards, even if its sender gave up long ago. */
     setHeld: (held: boolean) => {
       isHeld = held;
       if (held) silenced += passages.size;
@@ -86,20 +82,18 @@ export async function startTunnel(url: string) {
     silenced: () => silenced,
     /**
      * Connections that are open now are silent for ever, and their server loses its client. Later
-     * ones work as ever. This is what happens when another server takes over the address of one
-     * whose host died.
+     * ones work. This is what happens when another server takes over the address of a dead one.
      */
     replaceServer: () => {
       for (const { outbound } of strand()) outbound.destroy();
     },
     /**
-     * The same for the one end; at the other the server has not noticed, and keeps its sessions
-     * with what they have locked.
+     * The same for our end; the server has not noticed, and keeps its sessions with their locks.
      */
     strandAll: () => void strand(),
   };
 
-  /** Parts the two ends of all connections for good. */
+  /** Disconnects the two ends of all connections for good. */
   function strand(): Passage[] {
     const left = [...passages].filter(({ isOrphan }) => !isOrphan);
     for (const passage of left) passage.isOrphan = true;

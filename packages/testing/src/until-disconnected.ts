@@ -4,8 +4,8 @@ import { type Kysely, sql } from 'kysely';
 import { waitFor } from './wait-for.ts';
 
 /**
- * Resolves once a service has no session in this database. A process that was killed may leave a
- * transaction that commits after its death.
+ * Resolves once a service has no session in this database. A killed process may leave a transaction
+ * that commits after its death.
  */
 export const untilDisconnected = (db: Kysely<Database>, service: ServiceName) =>
   waitFor(`the end of the sessions of ${service}`, async () => {

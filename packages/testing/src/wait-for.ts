@@ -4,17 +4,16 @@ const SHORTEST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 50;
 
 /**
- * A net for what never comes: a machine on which several suites run is slower by far than anybody
- * expects. Mutants are given up sooner.
+ * A limit for what never happens: a machine with several suites is very slow. Mutants have a
+ * shorter one.
  */
 const PATIENCE_MS = Number(process.env['PADDOCK_TEST_PATIENCE_MS'] ?? 120_000);
 
 /**
- * Asks until there is an answer: resolves with the first value of `probe` that is neither undefined
- * nor false.
+ * Polls `probe` and resolves with its first value that is neither undefined nor false.
  *
- * This is the one place where a test waits. A probe that throws ends the waiting with its error;
- * when the time is over, the error names `what` was waited for.
+ * This is the one place where a test waits. If the probe throws, it rejects with that error; after
+ * the limit the error names `what`.
  */
 export async function waitFor<T>(
   what: string,
@@ -27,7 +26,7 @@ export async function waitFor<T>(
     if (answer !== undefined && answer !== false) return answer;
     const waitedMs = performance.now() - began;
     if (waitedMs >= timeoutMs) throw new Error(`Waited ${timeoutMs} ms in vain for ${what}.`);
-    // A twentieth of what has been waited: a probe is often a query or a request, and all test
+    // A twentieth of the time waited so far: a probe is often a query or a request, and all test
     // files share the processors.
     await pause(Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, waitedMs / 20)));
   }

@@ -2,8 +2,8 @@ import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 
 /**
- * The same database; once its first statement has been answered, `act` runs before the caller sees
- * the answer: others are faster.
+ * The same database; runs `act` after the answer to its first statement, before the caller sees it:
+ * other processes are faster.
  */
 export function afterFirstAnswer(db: Kysely<Database>, act: () => Promise<unknown>): Kysely<Database> {
   let seen = 0;
@@ -16,7 +16,7 @@ export function afterFirstAnswer(db: Kysely<Database>, act: () => Promise<unknow
   });
 }
 
-/** The same database, and how many statements went to it so far. */
+/** The same database, and a count of its statements so far. */
 export function countStatements(db: Kysely<Database>): { db: Kysely<Database>; count: () => number } {
   let statements = 0;
   const counted = db.withPlugin({

@@ -5,8 +5,8 @@ import { type InsertObject, type Kysely, type Selectable, sql } from 'kysely';
 let lastNumber = 0;
 
 /**
- * A worker of the organisation acme in the pool `linux`, still pending, with our instance's name;
- * `given` says what is different.
+ * A pending worker of the organisation acme in the pool `linux`, with our instance's name; `given`
+ * overrides columns.
  */
 export async function putWorker(
   db: Kysely<Database>,
@@ -35,5 +35,5 @@ export async function putWorker(
     .executeTakeFirstOrThrow();
 }
 
-/** An instant so many minutes ago, by the database's clock: for rows that have to be old. */
+/** An instant `minutes` ago, by the database's clock, for rows that have to be old. */
 export const minutesAgo = (minutes: number) => sql<Date>`now() - ${minutes} * interval '1 minute'`;
