@@ -45,7 +45,7 @@ describe('what can be used and is hardly meant', () => {
     ],
     [
       { ...DIND, ...inTemplate({ containers: [{ name: 'dind', image: 'd' }] }) },
-      'a drops the container dind of its template, for containerMode: dind brings its own: change that as initContainers[dind].',
+      'a drops the container dind of its template, since containerMode: dind adds one: change that as initContainers[dind].',
     ],
     [inTemplate({ activeDeadlineSeconds: 3600 }), 'a: template.spec.activeDeadlineSeconds is raised from 3600 to 540000'],
     [

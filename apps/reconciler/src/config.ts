@@ -9,7 +9,7 @@ import { duration, type Environment, integer, port, type SettingsOf, tuning } fr
 import { cronExpression } from './schedules/cron-expression.ts';
 import { cadence } from './schedules/cadence.ts';
 import { jobCadences, jobSettings } from './jobs/job-settings.ts';
-import { upkeepCadences, upkeepSettings } from './upkeep/upkeep-settings.ts';
+import { upkeepSettings } from './upkeep/upkeep-settings.ts';
 import { workerCadences, workerSettings } from './workers/worker-settings.ts';
 
 /** The schedules' cadences, by setting. */
@@ -20,7 +20,6 @@ const cadences = {
   }),
   ...jobCadences,
   ...workerCadences,
-  ...upkeepCadences,
 };
 
 export const settings = {

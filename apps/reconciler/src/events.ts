@@ -37,7 +37,7 @@ export function createEvents(log: Logger, metrics: Metrics) {
   return {
     ...jobEvents(log, metrics, shared),
     ...workerEvents(log, metrics, shared),
-    ...upkeepEvents(log, metrics, shared),
+    ...upkeepEvents(log, shared),
     githubAsksToWait({ subject: { type, id }, ms, message }: BegunWait) {
       log.warn('GitHub asks us to wait: we make no such calls until then', { [type]: id, seconds: Math.ceil(ms / 1_000), message });
     },

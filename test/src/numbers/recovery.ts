@@ -12,7 +12,7 @@ import { requestSpacingMs } from '@paddock/reconciler/redelivery/delivery-log';
 import { lookBackMs } from '@paddock/reconciler/redelivery/redeliver';
 import { sweepSchedules } from '@paddock/reconciler/schedules/sweep-schedules';
 import { GIVE_UP_AFTER_MS, HAND_OVER_ABOVE, LOG_WINDOW_MS, MOST_PAGES } from '@paddock/reconciler/sweeps';
-import { MOST_PODS, MOST_REGISTRATIONS } from '@paddock/reconciler/upkeep/upkeep-sweeps';
+import { MOST_PODS, MOST_REGISTRATIONS } from '@paddock/reconciler/workers/worker-sweeps';
 import { code, type NumberRow, row, setting, testOf } from './number-row.ts';
 
 const spacing = (requests: number) =>
@@ -140,7 +140,7 @@ export const recovery: readonly NumberRow[] = [
     'E6',
     '50',
     'Most registrations of failed workers that one pass removes',
-    code('MOST_REGISTRATIONS in apps/reconciler/src/upkeep/upkeep-sweeps.ts', () => MOST_REGISTRATIONS),
+    code('MOST_REGISTRATIONS in apps/reconciler/src/workers/worker-sweeps.ts', () => MOST_REGISTRATIONS),
   ),
   row(
     'E6',
@@ -156,7 +156,7 @@ export const recovery: readonly NumberRow[] = [
     'E7',
     '10 000',
     'Most pods that one pass deletes',
-    code('MOST_PODS in apps/reconciler/src/upkeep/upkeep-sweeps.ts', () => MOST_PODS),
+    code('MOST_PODS in apps/reconciler/src/workers/worker-sweeps.ts', () => MOST_PODS),
   ),
   row('E7', '90 d', 'Time for which events are kept, but for those of installations and refusals', setting('PADDOCK_KEEP_EVENTS_DAYS')),
   row('E7', '90 d', 'Time for which ended jobs are kept', setting('PADDOCK_KEEP_JOBS_DAYS')),

@@ -31,13 +31,6 @@ export const jobSettings = {
     max: 10_000,
     doc: 'Most active repositories that one pass reads, and most resting ones. Raise it above 100 active or 7 200 resting ones',
   }),
-  installationsGoneAtMost: integer({
-    env: 'PADDOCK_INSTALLATIONS_GONE_AT_MOST',
-    default: 20,
-    min: 0,
-    max: 10_000,
-    doc: 'If an App’s list lacks more installations, the list is ignored. Raise it after you removed more at once',
-  }),
   ...tuning({
     stuckAfterMs: duration({
       env: 'PADDOCK_STUCK_JOB_AFTER_MS',

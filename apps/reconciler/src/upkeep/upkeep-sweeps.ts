@@ -1,82 +1,23 @@
-import { breakerRules } from '@paddock/db/breakers/breaker-settings';
 import type { Database } from '@paddock/db/schema/tables';
 import { done } from '@paddock/queue/outcome';
 import { countExpiredOperations, purgeOperations } from '@paddock/queue/purge-operations';
 import { rollUpTaskCounts } from '@paddock/queue/task-counts';
 import type { Kysely } from 'kysely';
 import { actOrCount } from '../count-only.ts';
-import { deleteEndedPods } from '../workers/delete-ended-pods.ts';
-import { removeRegistrations } from '../workers/remove-registrations.ts';
-import { removeStrayRegistrations } from '../workers/remove-stray-registrations.ts';
 import { checkApps } from './check-apps.ts';
 import { retireRows } from './retire-rows.ts';
 import { counting, type Sweep } from '../sweep.ts';
 import { sweepTask } from '../schedules/sweep-schedules.ts';
 import type { SweepContext } from '../sweep-context.ts';
 
-const PODS_AT_ONCE = 100;
-/** Most pods that one pass deletes. */
-export const MOST_PODS = 10_000;
-/** Most registrations that one pass removes, with a call to GitHub each. */
-export const MOST_REGISTRATIONS = 50;
-/**
- * Scopes with a worker this young are listed: GitHub deletes an unused registration after a day.
- */
-const SCOPES_WITHIN_MS = 86_400_000;
 const ROWS_AT_ONCE = 1_000;
 const OPERATIONS_AT_ONCE = 1_000;
 /** A pass with so many batches ends well within its task's time. */
 const BATCHES_OF_ONE_PASS = 100;
 
-/** The sweeps that check the Apps and clean up. */
-export function upkeepSweeps({ db, github, cluster, config, events }: SweepContext) {
+/** The sweeps that check the Apps and remove old rows. */
+export function upkeepSweeps({ db, github, config, events }: SweepContext) {
   return {
-    'delete-ended-pods': counting(1, ({ signal, dryRun }) =>
-      deleteEndedPods(
-        {
-          db,
-          cluster,
-          events,
-          succeededGraceMs: config.podGraceSucceededMs,
-          failedGraceMs: config.podGraceFailedMs,
-          keptPerNamespace: config.endedPodsPerNamespace,
-          cap: MOST_PODS,
-          batch: PODS_AT_ONCE,
-          dryRun,
-        },
-        signal,
-      ),
-    ),
-    'remove-registrations': counting(1, ({ signal, dryRun }) =>
-      removeRegistrations(
-        {
-          db,
-          github,
-          events,
-          graceMs: config.registrationGraceMs,
-          breakerRules: breakerRules(config),
-          cap: MOST_REGISTRATIONS,
-          dryRun,
-        },
-        signal,
-      ),
-    ),
-    'remove-stray-registrations': counting(1, ({ signal, dryRun }) =>
-      removeStrayRegistrations(
-        {
-          db,
-          github,
-          cluster,
-          events,
-          madeWithinMs: SCOPES_WITHIN_MS,
-          graceMs: config.strayRegistrationGraceMs,
-          breakerRules: breakerRules(config),
-          cap: config.strayRegistrationCap,
-          dryRun,
-        },
-        signal,
-      ),
-    ),
     'check-apps': {
       slots: 1,
       pass: async ({ signal, dryRun }) => {

@@ -11,11 +11,17 @@ import type { SharedCounters } from '../shared-counters.ts';
 /** In one line of the log. */
 const MOST_NAMES = 10;
 
-/** Events of checking workers. */
+/** Events of checking workers and of cleaning up after them. */
 export function workerEvents(log: Logger, metrics: Metrics, { recovered, objectFailed }: SharedCounters) {
   const requested = metrics.counter('paddock_worker_stops_requested_total', 'Workers past a deadline whose stop was requested, by reason', [
     'reason',
   ]);
+
+  const refusedPasses = metrics.counter(
+    'paddock_sweep_over_cap_total',
+    'Passes that removed nothing because they had more to remove than their cap, by sweep',
+    ['sweep'],
+  );
 
   return {
     versionEnds({ pool, version, daysLeft: days }: EndingVersion) {
@@ -54,6 +60,49 @@ export function workerEvents(log: Logger, metrics: Metrics, { recovered, objectF
     runnersMissing(entity: string, workers: number) {
       objectFailed('check-workers');
       log.warn('ignored GitHub’s list without runners of ours, although several are registered', { entity, workers });
+    },
+    podNotDeleted(podName: string, failure: KubeFailure) {
+      objectFailed('delete-ended-pods');
+      log[levelOf(failure)]('could not delete the pod of an ended worker', { podName, failure });
+    },
+    podStillRuns(podName: string, phase: string) {
+      log.warn('left the pod of an ended worker alone: the pod still runs', { podName, phase });
+    },
+    secretsForgotten(podNames: readonly string[]) {
+      recovered('secret', podNames.length);
+      log.warn('removing Secrets of ended workers again: they may still exist', {
+        count: podNames.length,
+        some: podNames.slice(0, MOST_NAMES),
+      });
+    },
+    registrationRemoved(podName: string) {
+      recovered('registration_removed', 1);
+      log.info('removed the registration of a failed worker', { podName });
+    },
+    registrationLeft(podName: string, why: string) {
+      log.info('left the registration of a failed worker alone', { podName, why });
+    },
+    registrationNotChecked(podName: string, failure: GitHubFailure) {
+      objectFailed('remove-registrations');
+      log.warn('could not look up or remove the registration of a failed worker', { podName, failure });
+    },
+    strayRegistrationRemoved(podName: string) {
+      recovered('stray_registration_removed', 1);
+      log.warn('removed a registration with our name and without a worker', { podName });
+    },
+    /** Undefined failure: GitHub does not show us the repository. */
+    strayRegistrationsNotChecked(entity: string, failure: GitHubFailure | undefined) {
+      objectFailed('remove-stray-registrations');
+      log.warn('could not compare the registrations of an entity with its workers', { entity, failure });
+    },
+    straySecretNotRemoved(podName: string, failure: KubeFailure) {
+      objectFailed('remove-stray-registrations');
+      log.warn('could not remove the Secret of a registration without a worker; trying both again', { podName, failure });
+    },
+    /** For example after a restore: an operator must check them. */
+    tooManyStrays(count: number, cap: number) {
+      refusedPasses.inc({ sweep: 'remove-stray-registrations' });
+      log.error('removed no registration without a worker, since there are more than the cap: check our rows', { count, cap });
     },
   };
 }

@@ -1,6 +1,9 @@
 import { breakerRules } from '@paddock/db/breakers/breaker-settings';
 import { checkRunnerVersions } from './check-runner-versions.ts';
 import { checkWorkers } from './check-workers.ts';
+import { deleteEndedPods } from './delete-ended-pods.ts';
+import { removeRegistrations } from './remove-registrations.ts';
+import { removeStrayRegistrations } from './remove-stray-registrations.ts';
 import { counting, type Sweep } from '../sweep.ts';
 import type { SweepContext } from '../sweep-context.ts';
 
@@ -10,7 +13,17 @@ export const MOST_STOPS = 100;
 /** Most workers past a deadline that one pass checks. */
 const MOST_OVERDUE = 1_000;
 
-/** The sweeps that check workers. */
+const PODS_AT_ONCE = 100;
+/** Most pods that one pass deletes. */
+export const MOST_PODS = 10_000;
+/** Most registrations that one pass removes, with a call to GitHub each. */
+export const MOST_REGISTRATIONS = 50;
+/**
+ * Scopes with a worker this young are listed: GitHub deletes an unused registration after a day.
+ */
+const SCOPES_WITHIN_MS = 86_400_000;
+
+/** The sweeps that check workers and clean up after them. */
 export function workerSweeps({ db, github, cluster, config, events }: SweepContext) {
   return {
     'check-workers': counting(1, ({ signal, dryRun }) =>
@@ -36,5 +49,51 @@ export function workerSweeps({ db, github, cluster, config, events }: SweepConte
       ),
     ),
     'check-runner-versions': counting(1, ({ signal, dryRun }) => checkRunnerVersions({ db, github, cluster, events, dryRun }, signal)),
+    'delete-ended-pods': counting(1, ({ signal, dryRun }) =>
+      deleteEndedPods(
+        {
+          db,
+          cluster,
+          events,
+          succeededGraceMs: config.podGraceSucceededMs,
+          failedGraceMs: config.podGraceFailedMs,
+          keptPerNamespace: config.endedPodsPerNamespace,
+          cap: MOST_PODS,
+          batch: PODS_AT_ONCE,
+          dryRun,
+        },
+        signal,
+      ),
+    ),
+    'remove-registrations': counting(1, ({ signal, dryRun }) =>
+      removeRegistrations(
+        {
+          db,
+          github,
+          events,
+          graceMs: config.registrationGraceMs,
+          breakerRules: breakerRules(config),
+          cap: MOST_REGISTRATIONS,
+          dryRun,
+        },
+        signal,
+      ),
+    ),
+    'remove-stray-registrations': counting(1, ({ signal, dryRun }) =>
+      removeStrayRegistrations(
+        {
+          db,
+          github,
+          cluster,
+          events,
+          madeWithinMs: SCOPES_WITHIN_MS,
+          graceMs: config.strayRegistrationGraceMs,
+          breakerRules: breakerRules(config),
+          cap: config.strayRegistrationCap,
+          dryRun,
+        },
+        signal,
+      ),
+    ),
   } satisfies Readonly<Record<string, Sweep>>;
 }
