@@ -69,7 +69,7 @@ export const survivors: readonly Excuse[] = [
       ['matching/plan-workers.ts', 'const ofAll = common.has(key.entityId) ? rule', 1],
       ['matching/share-room.ts', 'if (loser !== undefined) loser.isGranted = fa', 1],
       ['matching/share-room.ts', 'while (places.last >= 0 && places.ranked[plac', 3],
-      ['pools/foreign-keys.ts', "if (typeof property === 'object' && property.", 2],
+      ['pools/misplaced-keys.ts', "if (typeof property === 'object' && property.", 2],
       ['pools/gate-rules.ts', "const [login = ''] = scope.split('/');", 1],
       ['pools/node-choice.ts', 'const saidOf = (issues: unknown): string | un', 1],
       ['pools/pools-document.ts', '.catch({ pools: [], entities: {} })', 1],
@@ -94,7 +94,7 @@ export const survivors: readonly Excuse[] = [
     lines: [
       ['deliveries/body-digest.ts', "const hash = createHash('sha256').update(`${a", 1],
       ['pools/place-job.ts', "export const NO_POOL = '(none)';", 1],
-      ['pools/place-job.ts', 'export const REFUSED_ACCOUNT: IgnoredJob = {', 2],
+      ['pools/place-job.ts', 'export const REFUSED_ENTITY: IgnoredJob = {', 2],
       ['pools/pod-template.ts', "export const DAEMON_CONTAINER = 'dind';", 1],
     ],
   },

@@ -1,11 +1,11 @@
 import { asList, asRecord } from '@paddock/domain/pools/as-record';
 import { nodePowersOf } from '@paddock/domain/pools/node-powers';
 import type { Pool } from '@paddock/domain/pools/pool';
-import { strangersOf } from '@paddock/domain/pools/trust';
+import { unnamedUsers } from '@paddock/domain/pools/trust';
 
 /** Powers and tokens that a pool's template gives to untrusted jobs. */
 export function warningsAboutUntrusted(entities: Readonly<Record<string, unknown>>, pool: Pool): string[] {
-  const untrusted = strangersOf(entities, pool);
+  const untrusted = unnamedUsers(entities, pool);
   const [first] = untrusted;
   if (first === undefined) return [];
   const whom = untrusted.map((one) => one.whom).join(' and ');

@@ -2,7 +2,8 @@ import { Agent as HttpAgent, request as requestHttp, type IncomingMessage, type 
 import { Agent as HttpsAgent, request as requestHttps, type RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 import { ConfigError } from '@paddock/runtime/config-error';
-import { isRecord, KubeError, type KubeFailure } from './errors.ts';
+import { isRecord } from '@paddock/domain/pools/as-record';
+import { KubeError, type KubeFailure } from './errors.ts';
 import { createReachability, type ReachabilityEvents } from './reachability.ts';
 
 export interface ConnectOptions {

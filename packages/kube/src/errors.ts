@@ -1,3 +1,5 @@
+import { isRecord } from '@paddock/domain/pools/as-record';
+
 export type KubeFailureKind =
   | 'not_found'
   | 'exists'
@@ -143,8 +145,4 @@ function kindOfStatus(status: number): KubeFailureKind {
   if (status >= 400 && status < 500) return 'invalid';
   if (status >= 500) return 'unavailable';
   return 'unknown';
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
+import { isRecord } from '@paddock/domain/pools/as-record';
 import { callStream, networkError, objectPath, readJson, type Call } from './call.ts';
 import type { Cluster } from './connect.ts';
-import { isRecord, KubeError, kindOf, readStatus } from './errors.ts';
+import { KubeError, kindOf, readStatus } from './errors.ts';
 import { instanceSelector } from './labels.ts';
 import { observePod, type ObservedPod } from './observed-pod.ts';
 import { readPod, type PodSelection } from './pods.ts';

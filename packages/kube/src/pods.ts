@@ -1,8 +1,9 @@
 import type { V1Pod } from '@kubernetes/client-node';
+import { isRecord } from '@paddock/domain/pools/as-record';
 import type { WireJson } from './wire-json.ts';
 import { callJson, objectPath } from './call.ts';
 import type { Cluster } from './connect.ts';
-import { isRecord, KubeError } from './errors.ts';
+import { KubeError } from './errors.ts';
 import { instanceSelector } from './labels.ts';
 import { observePod, type ObservedPod } from './observed-pod.ts';
 

@@ -72,7 +72,7 @@ export async function discoverRepository(
   );
   const judged = jobs.map((job) => ({ job, verdict: judgeDiscoveredJob(known.get(job.id), job) }));
   const news = judged.flatMap(({ job, verdict }) => (verdict.kind === 'news' ? [{ job, action: verdict.action }] : []));
-  const doubted = judged.filter(({ verdict }) => verdict.kind === 'doubt').map(({ job }) => job.id);
+  const doubted = judged.filter(({ verdict }) => verdict.kind === 'look_up').map(({ job }) => job.id);
   const { unchanged } = view;
   const runs = view.runIds.length;
   const isComplete = view.isComplete && found.isComplete;

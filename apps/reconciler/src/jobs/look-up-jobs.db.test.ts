@@ -196,7 +196,7 @@ describe('a job that GitHub does not know', () => {
     expect(await scene.row(job)).toMatchObject(running);
     await scene.passTime();
     expect(await scene.lookUp()).toMatchObject({ failed: 1 });
-    const failure_info = { version: 1, message: 'GitHub does not know the job any more' };
+    const failure_info = { version: 1, message: 'GitHub no longer knows the job' };
     expect(await scene.row(job)).toMatchObject({ status: 'failed', failure_info });
   });
 

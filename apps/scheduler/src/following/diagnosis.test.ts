@@ -40,7 +40,7 @@ describe('diagnose', () => {
 
   test('where the runner failed before GitHub saw it, its own log says why (P5)', () => {
     const logs = new Map<string, ContainerLog>([['runner', { text: 'exec /home/runner/run.sh: exec format error' }]]);
-    expect(diagnose(pod, logs, []).message).toMatch(/^container runner ended with exit code 1 \(Error\)\. Its log tells of a program for/);
+    expect(diagnose(pod, logs, []).message).toMatch(/^container runner ended with exit code 1 \(Error\)\. Its log shows a program for/);
   });
 
   test.each([

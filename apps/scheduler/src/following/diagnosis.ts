@@ -4,7 +4,7 @@ import { podFailure, type PodFailureReason } from '@paddock/kube/pod-failure';
 import { RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
 import { SLOW_START, TERMINATING } from '@paddock/db/workers/stuck-pods';
 import { storable } from '@paddock/domain/text/storable';
-import { troubleInLog } from '@paddock/domain/workers/runner-trouble';
+import { connectionProblem } from '@paddock/domain/workers/connection-problem';
 import { describeStop, type StopReason } from '@paddock/domain/workers/stop-reasons';
 import { hideSecrets } from './hide-secrets.ts';
 
@@ -126,7 +126,7 @@ function diagnoseWithin(
  * most.
  */
 function causeOf(pod: ObservedPod, rowReason: string | null, log: string | null): Pick<Diagnosis, 'reason' | 'message'> {
-  const trouble = log === null ? undefined : troubleInLog(log);
+  const trouble = log === null ? undefined : connectionProblem(log);
   const explained = EXPLAINED_BY_POD.find((reason) => reason === rowReason);
   if (explained !== undefined) {
     const silence =

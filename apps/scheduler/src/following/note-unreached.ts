@@ -1,6 +1,6 @@
 import type { WorkerPlace } from '@paddock/db/workers/workers';
 import { RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
-import { troubleInLog } from '@paddock/domain/workers/runner-trouble';
+import { connectionProblem } from '@paddock/domain/workers/connection-problem';
 import type { Cluster } from '@paddock/kube/connect';
 import { jobInLog } from '@paddock/kube/job-begun';
 import { findPod } from '@paddock/kube/pods';
@@ -24,6 +24,6 @@ export async function noteUnreached(
   const diagnosis = await examinePod(cluster, pod, 'not_registered', signal);
   const log = diagnosis.containers.find(({ name }) => name === RUNNER_CONTAINER)?.log ?? '';
   const hasReached = jobInLog(log, { lines: TAIL_LINES, isEndMissing: false }) !== 'silent';
-  if (hasReached || troubleInLog(log) === undefined) return undefined;
+  if (hasReached || connectionProblem(log) === undefined) return undefined;
   return (await keepDiagnosis(db, worker, diagnosis)) ? diagnosis.message : undefined;
 }

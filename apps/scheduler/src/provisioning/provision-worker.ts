@@ -1,7 +1,7 @@
 import { entityInPoolBreaker, clusterBreaker, poolBreaker, registrationBreakers } from '@paddock/db/breakers/breaker-subjects';
 import { giveBackTrial, passBreakers, UNWATCHED } from '@paddock/db/breakers/breakers';
 import { findWorkerToProvision, type WorkerToProvision } from '@paddock/db/workers/workers';
-import { servesBearer } from '@paddock/domain/pools/gate';
+import { servesWithPin } from '@paddock/domain/pools/gate';
 import { KubeError, type KubeFailure } from '@paddock/kube/errors';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { findPod } from '@paddock/kube/pods';
@@ -64,7 +64,7 @@ async function provision(parts: Provisioning, worker: WorkerToProvision, run: Ta
   if (pool === undefined) {
     return failWorker(parts, worker, { reason: 'pool_unknown', message: `The pool ${worker.pool} is no longer configured.` });
   }
-  if (!servesBearer(pool, { id: worker.entityId, login: worker.login }, worker.loginOwner ?? undefined)) {
+  if (!servesWithPin(pool, { id: worker.entityId, login: worker.login }, worker.loginOwner ?? undefined)) {
     return failWorker(parts, worker, { reason: 'pool_closed', message: `The pool ${worker.pool} no longer serves ${worker.login}.` });
   }
 

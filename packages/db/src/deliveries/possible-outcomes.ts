@@ -1,6 +1,6 @@
 import { jobOutcomes, type JobResult } from '@paddock/domain/deliveries/job-outcomes';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
-import { REFUSED_ACCOUNT } from '@paddock/domain/pools/place-job';
+import { REFUSED_ENTITY } from '@paddock/domain/pools/place-job';
 import type { JobStatement } from '@paddock/domain/deliveries/workflow-job-event';
 
 /** The parts of a delivery that decide its outcome. */
@@ -28,7 +28,7 @@ export function possibleOutcomes(batch: readonly Placed[]): { choices: number[];
     if (known !== undefined) return known;
     const begin = outcomes.length + 1;
     begins.set(key, begin);
-    for (const decision of 'ignored' in place ? [place] : [place, REFUSED_ACCOUNT]) {
+    for (const decision of 'ignored' in place ? [place] : [place, REFUSED_ENTITY]) {
       for (const isMisused of [false, true]) {
         for (const before of BEFORE) {
           for (const changed of [false, true]) {

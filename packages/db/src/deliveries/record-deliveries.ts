@@ -1,4 +1,4 @@
-import { roundsByRunner } from '@paddock/domain/deliveries/fold-job-statements';
+import { splitByRunner } from '@paddock/domain/deliveries/fold-job-statements';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import type { Kysely } from 'kysely';
 import type { NamedEntity } from '@paddock/domain/pools/entities';
@@ -39,7 +39,7 @@ export async function recordDeliveries(
     // installations, workers.
     const storedJobs: StoredJobs = new Map();
     const stated = batch.flatMap((delivery, index) => (isJobDelivery(delivery) ? [{ ...statementOf(delivery), delivery, index }] : []));
-    for (const round of roundsByRunner(stated)) {
+    for (const round of splitByRunner(stated)) {
       round.sort((a, b) => a.index - b.index);
       const deliveries = round.map(({ delivery }) => delivery);
       for (const [nth, row] of (await storeJobDeliveries(trx, deliveries, pools)).entries()) {

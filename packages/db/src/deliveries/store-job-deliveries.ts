@@ -1,7 +1,7 @@
 import { type DeliveredStatement, foldJobStatements } from '@paddock/domain/deliveries/fold-job-statements';
 import type { JobResult } from '@paddock/domain/deliveries/job-outcomes';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
-import { REFUSED_ACCOUNT } from '@paddock/domain/pools/place-job';
+import { REFUSED_ENTITY } from '@paddock/domain/pools/place-job';
 import type { ParsedDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { CompiledQuery, type Kysely } from 'kysely';
 import { appendingEvents, EVENT_COLUMNS, EVENT_NAMES, jsonArray, toRow } from '../events/installation-events.ts';
@@ -68,7 +68,7 @@ export async function storeJobDeliveries(
   if (rows.length !== batch.length) throw new Error(`Of ${batch.length} deliveries ${rows.length} were stored.`);
   return batch.flatMap((delivery, index) => {
     const row = rows[index];
-    return row === undefined ? [] : [{ ...row, place: row.isRefused ? REFUSED_ACCOUNT : placeOf(delivery) }];
+    return row === undefined ? [] : [{ ...row, place: row.isRefused ? REFUSED_ENTITY : placeOf(delivery) }];
   });
 }
 

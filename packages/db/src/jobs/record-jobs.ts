@@ -1,6 +1,6 @@
-import { type DeliveredStatement, foldJobStatements, roundsByRunner } from '@paddock/domain/deliveries/fold-job-statements';
+import { type DeliveredStatement, foldJobStatements, splitByRunner } from '@paddock/domain/deliveries/fold-job-statements';
 import type { JobResult } from '@paddock/domain/deliveries/job-outcomes';
-import { REFUSED_ACCOUNT } from '@paddock/domain/pools/place-job';
+import { REFUSED_ENTITY } from '@paddock/domain/pools/place-job';
 import type { Transaction } from 'kysely';
 import { bindWorkers } from '../workers/bind-workers.ts';
 import { findEarlierStatements } from './earlier-statements.ts';
@@ -59,7 +59,7 @@ export type StoredJobs = Map<number, Stored>;
 
 async function storeAll(trx: Transaction<Database>, statements: readonly DeliveredStatement[], pools: CurrentPools): Promise<StoredJobs> {
   const all: StoredJobs = new Map();
-  for (const round of roundsByRunner(statements)) {
+  for (const round of splitByRunner(statements)) {
     const jobs = foldJobStatements(round).map((facts) => decideOn(pools.document, facts));
     const stored = await storeJobs(trx, jobs, pools.version);
     const byId = new Map(stored.map((job) => [job.jobId, job]));
@@ -76,5 +76,5 @@ export function addStored(all: StoredJobs, jobId: number, row: StoredJob | undef
   const workers = earlier?.workers ?? [];
   if (row !== undefined && row.worker !== null && row.isUnbound) workers.push(row.worker);
   const isMisused = row?.isMisused === true || earlier?.result.isMisused === true;
-  all.set(jobId, { result: { before, changed, place: row?.isRefused === true ? REFUSED_ACCOUNT : place, isMisused }, workers });
+  all.set(jobId, { result: { before, changed, place: row?.isRefused === true ? REFUSED_ENTITY : place, isMisused }, workers });
 }

@@ -1,6 +1,6 @@
 import type { DeliveredStatement } from '@paddock/domain/deliveries/fold-job-statements';
 import { storableLabels } from '@paddock/domain/pools/labels';
-import { type IgnoredJob, type PlacedJob, placeJob, poolsClosedTo, poolsNaming } from '@paddock/domain/pools/place-job';
+import { type IgnoredJob, type PlacedJob, placeJob, poolsClosedTo, poolsNamingLogin } from '@paddock/domain/pools/place-job';
 import { admittingLogin, type PoolsDocument } from '@paddock/domain/pools/pools-document';
 
 /**
@@ -28,7 +28,7 @@ export function decideOn(document: PoolsDocument, facts: DeliveredStatement): Jo
   const decision = placeJob(document, facts);
   const job = { ...jobToStore(document, facts, decision), decision };
   if (facts.runnerName === null) return job;
-  return { ...job, closedPools: poolsClosedTo(document, facts), namingPools: poolsNaming(document, facts) };
+  return { ...job, closedPools: poolsClosedTo(document, facts), namingPools: poolsNamingLogin(document, facts) };
 }
 
 /** A job as the pools of `document` have decided about it. */

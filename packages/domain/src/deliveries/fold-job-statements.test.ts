@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { fc } from '@paddock/testing/random-cases';
-import { type DeliveredStatement, foldJobStatements, roundsByRunner } from './fold-job-statements.ts';
+import { type DeliveredStatement, foldJobStatements, splitByRunner } from './fold-job-statements.ts';
 
 const statement = (changes: Partial<DeliveredStatement> = {}): DeliveredStatement => ({
   jobId: 1,
@@ -149,11 +149,11 @@ describe('foldJobStatements', () => {
   });
 });
 
-describe('roundsByRunner', () => {
+describe('splitByRunner', () => {
   test('no job has two runners in a round, and nothing is lost or doubled (B7)', () => {
     fc.assert(
       fc.property(statements, (list) => {
-        const rounds = roundsByRunner(list);
+        const rounds = splitByRunner(list);
         for (const round of rounds) {
           for (const ofJob of Map.groupBy(round, ({ jobId }) => jobId).values()) {
             expect(new Set(ofJob.flatMap(({ runnerName }) => runnerName ?? [])).size).toBeLessThanOrEqual(1);
@@ -167,6 +167,6 @@ describe('roundsByRunner', () => {
 
   test('there is one round as long as each job has one runner (B6)', () => {
     const list = [statement(), statement({ runnerName: 'one' }), statement({ jobId: 2, runnerName: 'two' })];
-    expect(roundsByRunner(list)).toEqual([list]);
+    expect(splitByRunner(list)).toEqual([list]);
   });
 });

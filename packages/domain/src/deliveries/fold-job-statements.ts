@@ -1,11 +1,11 @@
 import type { JobStatement, StatedStatus } from './workflow-job-event.ts';
 
-/** A statement and the delivery that brought it; the App is the one whose secret signed it. */
+/** A statement with its delivery and the App that signed it. */
 export type DeliveredStatement = JobStatement & { readonly appId: number; readonly deliveryGuid: string | null };
 
 /**
- * Joins what several deliveries say of the same jobs: one fact sheet per job, sorted by job id. The order of the deliveries, and
- * doubled ones, make no difference (B6).
+ * Merges several deliveries' statements into one for each job, sorted by job id. The order of the
+ * deliveries and repeated ones make no difference.
  */
 export function foldJobStatements(statements: readonly DeliveredStatement[]): DeliveredStatement[] {
   const byJob = Map.groupBy(statements, (statement) => statement.jobId);
@@ -13,22 +13,23 @@ export function foldJobStatements(statements: readonly DeliveredStatement[]): De
 }
 
 /**
- * Parts statements so that in each part no job has two runners: folding keeps one runner of a job, and each that is a worker of ours has to
- * be bound to it (B7). There is one part, unless GitHub gave a job to a second runner within one batch.
+ * Splits statements so that in each part a job has at most one runner. A fold keeps one runner of a
+ * job, but each worker of ours must be bound. There is one part, unless GitHub gave a job to a
+ * second runner within one batch.
  */
-export function roundsByRunner<T extends Pick<JobStatement, 'jobId' | 'runnerName'>>(statements: readonly T[]): T[][] {
-  const rounds: T[][] = [];
+export function splitByRunner<T extends Pick<JobStatement, 'jobId' | 'runnerName'>>(statements: readonly T[]): T[][] {
+  const parts: T[][] = [];
   for (const ofJob of Map.groupBy(statements, ({ jobId }) => jobId).values()) {
-    const { nobody = [], ...named } = Object.groupBy(ofJob, ({ runnerName }) => (runnerName === null ? 'nobody' : `runner ${runnerName}`));
+    const { none = [], ...named } = Object.groupBy(ofJob, ({ runnerName }) => (runnerName === null ? 'none' : `runner ${runnerName}`));
     const [first = [], ...others] = Object.values(named).filter((part) => part !== undefined);
-    for (const [index, part] of [[...nobody, ...first], ...others].entries()) (rounds[index] ??= []).push(...part);
+    for (const [index, part] of [[...none, ...first], ...others].entries()) (parts[index] ??= []).push(...part);
   }
-  return rounds;
+  return parts;
 }
 
 /**
- * The furthest status decides, then the later start; what the better statement does not say is taken from the others. The rules are those
- * of the statement that writes jobs, so that it makes no difference which deliveries share a batch.
+ * The furthest status decides, then the later start. The other statements fill what the first
+ * leaves out. The SQL statement that writes jobs has the same rules, so batches make no difference.
  */
 function foldOne(statements: readonly DeliveredStatement[]): DeliveredStatement {
   const ranked = statements.toSorted(byWeight);
@@ -36,7 +37,7 @@ function foldOne(statements: readonly DeliveredStatement[]): DeliveredStatement 
   if (first === undefined) throw new RangeError('There is nothing to fold.');
   const said = <K extends keyof DeliveredStatement>(field: K): DeliveredStatement[K] =>
     ranked.find((statement) => statement[field] !== null)?.[field] ?? first[field];
-  // What belongs together is taken together: a runner's name and id, an end and its conclusion, an App and its installation.
+  // These pairs come from one statement: a runner's name and id, an App and its installation.
   const runner = ranked.find((statement) => statement.runnerName !== null) ?? first;
   const ends = ranked.filter(({ status }) => status === 'completed').toSorted(byEnd);
   const appId = Math.min(...ranked.map((statement) => statement.appId));
@@ -53,7 +54,7 @@ function foldOne(statements: readonly DeliveredStatement[]): DeliveredStatement 
     runnerId: runner.runnerId,
     queuedAt: said('queuedAt'),
     startedAt: said('startedAt'),
-    // The delivery that made the demand is the one that people ask for.
+    // People look for the delivery that made the demand.
     deliveryGuid: others.at(-1)?.deliveryGuid ?? first.deliveryGuid,
   };
 }
@@ -68,7 +69,7 @@ const byWeight = (a: DeliveredStatement, b: DeliveredStatement): number =>
   compare(b.runnerName ?? '', a.runnerName ?? '') ||
   compare(a.deliveryGuid ?? '', b.deliveryGuid ?? '');
 
-/** After every instant. */
+/** Sorts after every instant. */
 const UNKNOWN = '~';
 
 const byEnd = (a: DeliveredStatement, b: DeliveredStatement): number =>

@@ -1,22 +1,22 @@
 import { z } from 'zod';
 import { entity, type Entity, id, instant, optionalText } from './payload-fields.ts';
 
-/** What GitHub says of one installation of an App. */
+/** One installation of an App, as a delivery states it. */
 export interface InstallationStatement {
   readonly entity: Entity;
   readonly installationId: number;
-  /** `all` or `selected`; null if it is not said. */
+  /** `all` or `selected`; null if absent. */
   readonly repositorySelection: string | null;
   readonly suspendedAt: string | null;
   readonly isDeleted: boolean;
-  /** The payload's own instant; null if it has none, then the time of its arrival counts. */
+  /** The payload's instant; null if absent. Then its arrival counts. */
   readonly statedAt: string | null;
 }
 
 const installationPayload = z.object({
   installation: z.object({
     id,
-    // An App of an enterprise has an entity without a login, or none: recorded, and no place where a runner could be.
+    // An enterprise's installation has an entity without a login, or none. It cannot have runners.
     account: z.union([
       entity,
       z
@@ -30,7 +30,10 @@ const installationPayload = z.object({
   }),
 });
 
-/** Reads `installation` and `installation_repositories`. Undefined for entities that have no repositories. Throws a ZodError. */
+/**
+ * Reads `installation` and `installation_repositories`. No statement for an enterprise. Throws a
+ * ZodError.
+ */
 export function readInstallation(action: string, body: unknown): { installationId: number; statement: InstallationStatement | undefined } {
   const { installation } = installationPayload.parse(body);
   const { account: owner } = installation;
@@ -55,14 +58,14 @@ const targetPayload = z.union([
   z.object({ target_type: z.literal('Enterprise') }).transform(() => undefined),
 ]);
 
-/** An entity's new name, as `installation_target` tells it. */
+/** An entity's new name, from `installation_target`. */
 export interface EntityName {
   readonly entity: Entity;
   readonly installationId: number;
   readonly statedAt: string | null;
 }
 
-/** Reads `installation_target`. Undefined for an enterprise, which has no repositories. Throws a ZodError. */
+/** Reads `installation_target`. Undefined for an enterprise. Throws a ZodError. */
 export function readInstallationTarget(body: unknown): EntityName | undefined {
   const target = targetPayload.parse(body);
   if (target === undefined) return undefined;

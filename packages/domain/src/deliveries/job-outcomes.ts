@@ -3,18 +3,18 @@ import type { Outcome } from './outcomes.ts';
 import type { IgnoredJob, PlacedJob } from '../pools/place-job.ts';
 import type { StatedStatus } from './workflow-job-event.ts';
 
-/** What storing a job's folded statements came to. */
+/** The result of storing a job's folded statements. */
 export interface JobResult {
-  /** The status before; undefined if there was no row. */
+  /** The status before; undefined without a row. */
   readonly before: 'pending' | 'running' | 'completed' | 'failed' | undefined;
-  /** There is a row now, and it was written to. */
+  /** The row was written. */
   readonly changed: boolean;
   readonly place: PlacedJob | IgnoredJob;
-  /** A worker was found to run it whose pool does not serve such jobs. */
+  /** A worker runs it whose pool does not serve it. */
   readonly isMisused?: boolean;
 }
 
-/** The outcome of each of a job's deliveries, in the order of their arrival, as if they had been stored one after the other. */
+/** The outcome of each delivery of a job in order of arrival, as if each had been stored alone. */
 export function jobOutcomes(result: JobResult, arrived: readonly StatedStatus[]): Outcome[] {
   const { before, changed, place, isMisused = false } = result;
   const isIgnored = 'ignored' in place && before === undefined && !changed;
@@ -33,7 +33,7 @@ export function jobOutcomes(result: JobResult, arrived: readonly StatedStatus[])
   });
   const begun = arrived.findIndex((stated) => stated !== 'pending');
   if (changed && isMisused && begun !== -1) return outcomes.with(begun, 'worker_misused');
-  // The row was written to, yet no status moved: the first delivery that could know more than the row did is the one that filled it in.
+  // The row changed, but not its status: the first delivery with new facts filled it in.
   if (!changed || outcomes.some((outcome) => outcome !== 'job_already_exists')) return outcomes;
   return outcomes.with(Math.max(0, begun), 'job_facts_added');
 }

@@ -1,6 +1,6 @@
 /**
- * What came of a delivery or an attempt: `installation_events.outcome`. Stored as text, so that a new one needs no migration; this list is
- * the documentation of all that are written (B10).
+ * The result of a delivery or an attempt: `installation_events.outcome`. Stored as text, so that a
+ * new one needs no migration. This list documents all of them.
  */
 export const OUTCOMES = {
   ok: 'handled, nothing more to say',
@@ -10,7 +10,7 @@ export const OUTCOMES = {
   job_marked_completed: 'the job moved to completed',
   job_facts_added: 'the status stayed; a conclusion, an instant or the runner was filled in',
   job_moved: 'the pools have changed: the job, which still waits, belongs to another one now, or to none',
-  job_not_found: 'GitHub does not know the job any more',
+  job_not_found: 'GitHub no longer knows the job',
   ignored_action: 'an action of workflow_job that says nothing of demand',
   ignored_no_label: 'no pool has all of the job’s labels',
   ignored_event: 'an event that Paddock does not use',

@@ -4,20 +4,20 @@ import { entity, type Entity, id } from './payload-fields.ts';
 import { whyMisnamed } from './why-misnamed.ts';
 import { isWorkflowJobAction, type JobStatement, readWorkflowJob } from './workflow-job-event.ts';
 
-/** Whom a delivery is about, as far as it says. */
+/** The subject of a delivery; null where the delivery does not say. */
 interface About {
-  /** `{X-GitHub-Event}.{action}`, the bare name where there is no action. */
+  /** `{X-GitHub-Event}.{action}`, or the name alone without an action. */
   readonly event: string;
   readonly installationId: number | null;
   readonly entity: Entity | null;
   readonly repoId: number | null;
 }
 
-/** A delivery reduced to what Paddock uses of it. */
+/** A delivery, reduced to the fields that Paddock uses. */
 export type ParsedDelivery = About &
   (
     | { readonly kind: 'job'; readonly job: JobStatement }
-    /** The job waits for an approval: recorded, and no demand. */
+    /** The job waits for an approval, so it is no demand. */
     | { readonly kind: 'waiting_job'; readonly job: JobStatement }
     | { readonly kind: 'installation'; readonly statement: InstallationStatement }
     | { readonly kind: 'entity_name'; readonly name: EntityName }
@@ -26,11 +26,13 @@ export type ParsedDelivery = About &
 
 export type Malformed = { readonly kind: 'malformed'; readonly problem: string };
 
-/** The events that are handled; any other is recorded only (B3). */
+/** The events that Paddock handles. It only records others. */
 export const HANDLED_EVENTS = ['workflow_job', 'installation', 'installation_repositories', 'installation_target', 'ping'] as const;
 
-/** Reads a delivery's body, already decoded. A body that lacks what its event must have, or is that
- * of another event, is malformed; nothing is thrown. */
+/**
+ * Reads a delivery's decoded body. It is malformed if a required field is missing, or if it belongs
+ * to another event. Does not throw.
+ */
 export function parseDelivery(event: string, body: unknown): ParsedDelivery | Malformed {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     return { kind: 'malformed', problem: 'the body is not a JSON object' };
@@ -47,7 +49,7 @@ export function parseDelivery(event: string, body: unknown): ParsedDelivery | Ma
 function readEvent(event: string, body: object): ParsedDelivery {
   const action = 'action' in body && typeof body.action === 'string' && body.action !== '' ? body.action : undefined;
   const name = action === undefined ? event : `${event}.${action}`;
-  // By far the most frequent ones, and what they are about is read with the job.
+  // First, because most deliveries are of this event.
   if (event === 'workflow_job' && action !== undefined && isWorkflowJobAction(action)) {
     const job = readWorkflowJob(action, body);
     const { entity: owner, repoId, installationId } = job;
@@ -79,7 +81,7 @@ const organization = z.object({ id, login: z.string().min(1) });
 const repository = z.object({ id, owner: entity });
 const installation = z.object({ id });
 
-/** For events of any kind: whatever is there and has the shape that GitHub's payloads share. */
+/** The subject of any event: the fields that all of GitHub's payloads share, if present. */
 function aboutOf(body: object): Omit<About, 'event'> {
   const fields: Readonly<Record<string, unknown>> = { ...body };
   const owned = repository.safeParse(fields['repository']).data;

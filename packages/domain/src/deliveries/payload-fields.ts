@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-/** An id that JavaScript holds exactly. One that it would round is refused: a wrong id is worse than a refused delivery. */
+/** An id that JavaScript holds exactly. A rounded id would be worse than a refused delivery. */
 export const id = z.int().positive();
 
 /**
- * An instant as GitHub writes them: ISO 8601, or seconds since 1970 in `installation`. Becomes ISO 8601 in UTC, comparable as text.
- * One that cannot be read counts as not given, since no event needs any to be handled.
+ * An instant of GitHub: ISO 8601, or seconds since 1970 in `installation`. Becomes ISO 8601 in UTC,
+ * which compares as text. An unreadable instant becomes null, since no event needs one.
  */
 export const instant = z
   .unknown()
@@ -15,11 +15,11 @@ export const instant = z
     return ms >= FIRST_INSTANT && ms <= LAST_INSTANT ? new Date(ms).toISOString() : null;
   });
 
-// Years of four digits, which sort as text and which PostgreSQL reads.
+// Years of four digits sort as text, and PostgreSQL reads them.
 const FIRST_INSTANT = Date.parse('0001-01-01T00:00:00Z');
 const LAST_INSTANT = Date.parse('9999-12-31T23:59:59Z');
 
-/** Text that may be left out, null, or empty. */
+/** Text that may be absent, null or empty; all three become null. */
 export const optionalText = z
   .string()
   .nullish()

@@ -1,14 +1,14 @@
-// A text, or a number; valid JSON has nothing else in which digits stand. Sticky, since it goes from one to the next.
+// In valid JSON only strings and numbers contain digits. Sticky, to continue from one to the next.
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?(\d+))?/y;
 const STARTS = /["\-\d]/g;
 const TEXT_ENDS = /["\\]/g;
 
-/** Far beyond any use, and far inside what PostgreSQL's numbers hold: 131 072 digits, 16 383 of them behind the point. */
+/** PostgreSQL's numbers hold 131 072 digits before the point and 16 383 behind it. */
 const MOST_DIGITS = 1_000;
 
 /**
- * Puts numbers that JSONB cannot hold, such as 1e999999, into quotes: as text they keep every digit. All else of the valid JSON stays as it
- * is, other numbers too.
+ * Puts quotes around numbers that JSONB cannot hold, such as 1e999999. As text they keep every
+ * digit. The rest of the valid JSON stays unchanged.
  */
 export function quoteHugeNumbers(json: string): string {
   const parts: string[] = [];

@@ -1,4 +1,7 @@
-/** What stays of a job's payload when no pool of ours serves it, in GitHub's own shape, so that it can be read again as a delivery (A4, B4). */
+/**
+ * What is kept of a job that no pool serves. GitHub's shape, so that it can be read as a delivery
+ * again.
+ */
 const KEPT_OF_JOB = [
   'id',
   'run_id',
@@ -16,7 +19,7 @@ const KEPT_OF_JOB = [
   'runner_name',
 ];
 
-/** Reduces a workflow_job payload that was found well-formed. `bytes` is the size of the body as it was sent. */
+/** Reduces a well-formed workflow_job payload. `bytes`: the size of the body as sent. */
 export function reduceJobPayload(body: unknown, bytes: number): string {
   const payload = fieldsOf(body);
   const repository = fieldsOf(payload['repository']);
@@ -42,6 +45,9 @@ const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value
 const pick = (fields: Fields, names: readonly string[]): Fields =>
   Object.fromEntries(names.filter((name) => isPlain(fields[name]) || name === 'labels').map((name) => [name, fields[name]]));
 
-/** What GitHub has in these fields. Anything else is cut, numbers that JavaScript would round among them. */
+/**
+ * The types of GitHub's fields. Other values are dropped, such as numbers that JavaScript would
+ * round.
+ */
 const isPlain = (value: unknown): boolean =>
   value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isSafeInteger(value);

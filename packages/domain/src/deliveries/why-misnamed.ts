@@ -1,6 +1,7 @@
 /**
- * Says why a body cannot be one of this event, or undefined if it can. The event is a header that nobody signed. Each mark that is
- * looked for stands in every body of its event, and in none of another, so that nothing of GitHub's own is refused.
+ * Says why a body cannot belong to this event, whose header is not signed. Undefined if it can.
+ * Each checked field is in every body of its event and in no other, so no delivery of GitHub's is
+ * refused.
  */
 export function whyMisnamed(event: string, body: object): string | undefined {
   if (event !== 'workflow_job' && 'workflow_job' in body) return 'the body is a workflow_job payload';
@@ -17,7 +18,7 @@ export function whyMisnamed(event: string, body: object): string | undefined {
   }
 }
 
-/** Other events of an App have an installation too, with nothing but its ids. */
+/** Other events have an installation too, but only with its ids. */
 const hasWholeInstallation = (body: object): boolean =>
   'installation' in body &&
   typeof body.installation === 'object' &&

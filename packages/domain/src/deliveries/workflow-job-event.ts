@@ -3,10 +3,13 @@ import { normaliseLabels } from '../pools/labels.ts';
 import { readRunnerName } from '../workers/runner-name.ts';
 import { entity, type Entity, id, instant, optionalText } from './payload-fields.ts';
 
-/** What a delivery says has become of the job. Of a job's own `status` in the payload nothing is read: the action decides (B3). */
+/** The job's status by the delivery's action. The payload's own `status` is not read. */
 export type StatedStatus = 'pending' | 'running' | 'completed';
 
-/** What one delivery says of a job. Instants are ISO 8601 in UTC; null is what it does not say. */
+/**
+ * What one delivery says about a job. Instants are ISO 8601 in UTC. Null: the delivery does not
+ * say.
+ */
 export interface JobStatement {
   readonly jobId: number;
   readonly status: StatedStatus;
@@ -15,7 +18,7 @@ export interface JobStatement {
   readonly jobName: string;
   readonly workflowName: string | null;
   readonly htmlUrl: string | null;
-  /** Normalised; as sent they stay in the delivery. */
+  /** Normalised. The delivery keeps them as sent. */
   readonly labels: readonly string[];
   readonly conclusion: string | null;
   readonly runnerName: string | null;
@@ -26,7 +29,7 @@ export interface JobStatement {
   readonly entity: Entity;
   readonly repoId: number;
   readonly repoFullName: string;
-  /** Null: not known; then it is served where public repositories are. */
+  /** Null if unknown. Then only pools for public repositories serve it. */
   readonly isPublic: boolean | null;
   readonly installationId: number | null;
 }
@@ -37,7 +40,8 @@ export type WorkflowJobAction = keyof typeof STATUS_OF_ACTION;
 
 export const isWorkflowJobAction = (action: string): action is WorkflowJobAction => Object.hasOwn(STATUS_OF_ACTION, action);
 
-// Only what is read is described: GitHub adds fields at any time, and old deliveries lack run_attempt, workflow_name and created_at.
+// Only used fields: GitHub adds fields at any time. Old deliveries lack run_attempt, workflow_name
+// and created_at.
 const payload = z.object({
   workflow_job: z.object({
     id,
@@ -55,7 +59,7 @@ const payload = z.object({
       .nullish()
       .transform((value) => value ?? []),
     conclusion: optionalText,
-    // Of nothing but spaces it is none, as an empty one is.
+    // A name of spaces only counts as none.
     runner_name: optionalText.transform((name) => (name === null ? null : readRunnerName(name) || null)),
     runner_id: z
       .int()
@@ -69,11 +73,11 @@ const payload = z.object({
   installation: z.object({ id }).nullish(),
 });
 
-/** Reads a workflow_job payload. Throws a ZodError if it lacks what every such event has. */
+/** Reads a workflow_job payload. Throws a ZodError if a required field is missing. */
 export function readWorkflowJob(action: WorkflowJobAction, body: unknown): JobStatement {
   const { workflow_job: job, repository, installation } = payload.parse(body);
   const status = STATUS_OF_ACTION[action];
-  // A queued job may already name a runner and a start: it runs once GitHub says in_progress, and on the runner named then.
+  // A queued job may already name a runner and a start. Only `in_progress` makes them final.
   const hasBegun = status !== 'pending';
   return {
     jobId: job.id,

@@ -1,4 +1,4 @@
-/** An App as GitHub knows it, and where it is installed. */
+/** An App's rights at GitHub, and where it is installed. */
 export interface AppToCheck {
   readonly permissions: Readonly<Record<string, string>>;
   readonly events: readonly string[];
@@ -8,7 +8,7 @@ export interface AppToCheck {
   readonly atRepositories: boolean;
 }
 
-/** What is wrong with an App's rights, a sentence each; none if it can do its work (H4). */
+/** What an App's rights lack, a sentence each; empty if nothing. */
 export function findAppProblems({ permissions, events, onOrganizations, onUsers, atRepositories }: AppToCheck): string[] {
   const lacks = (name: string, level: Level) => rankOf(permissions[name]) < LEVELS.indexOf(level);
   const problems: string[] = [];

@@ -19,9 +19,9 @@ describe('judgeDiscoveredJob (E2)', () => {
     ['ended, as we know', row('completed'), says('completed', 'success'), 'known'],
     ['ended, and we failed it', row('failed'), says('completed', 'success'), 'news completed'],
     ['in progress, and we failed it', row('failed'), says('in_progress'), 'known'],
-    ['queued, and it runs here', row('running'), says('queued'), 'doubt'],
+    ['queued, and it runs here', row('running'), says('queued'), 'look_up'],
     ['queued, and it is demand again already', row('running', true), says('queued'), 'known'],
-    ['queued, and we failed it', row('failed'), says('queued'), 'doubt'],
+    ['queued, and we failed it', row('failed'), says('queued'), 'look_up'],
     ['queued, and GitHub had ended it', row('completed'), says('queued'), 'known'],
   ])('%s', (_name, known, job, expected) => {
     const verdict = judgeDiscoveredJob(known, job);

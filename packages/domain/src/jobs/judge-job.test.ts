@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { type JobAnswer, judgeJob, type JobVerdict, type SuspectJob } from './judge-job.ts';
+import { type JobAnswer, judgeJob, type JobVerdict, type JobToJudge } from './judge-job.ts';
 
-const pending: SuspectJob = { status: 'pending', wantsWorker: true, hasWorker: false, wasQueued: false, wasLookedUp: true, wasGone: false };
+const pending: JobToJudge = { status: 'pending', wantsWorker: true, hasWorker: false, wasQueued: false, wasLookedUp: true, wasGone: false };
 /** Its delivery was old when it came. */
-const old: SuspectJob = { ...pending, wantsWorker: false, wasQueued: true, wasLookedUp: false };
-const running: SuspectJob = { ...pending, status: 'running', wantsWorker: false };
+const old: JobToJudge = { ...pending, wantsWorker: false, wasQueued: true, wasLookedUp: false };
+const running: JobToJudge = { ...pending, status: 'running', wantsWorker: false };
 const says = (status: string, conclusion: string | null = null): JobAnswer => ({ kind: 'job', status, conclusion });
 const queuedInEndedRun: JobAnswer = { kind: 'job', status: 'queued', conclusion: null, runEnd: { conclusion: 'cancelled' } };
 const failed = (conclusion: string | null): JobVerdict => ({ kind: 'failed', message: expect.any(String), conclusion }) as never;
 
-const cases: [string, SuspectJob, JobAnswer, JobVerdict][] = [
+const cases: [string, JobToJudge, JobAnswer, JobVerdict][] = [
   ['completed', pending, says('completed', 'success'), { kind: 'stated', action: 'completed' }],
   ['a conclusion, whatever the status', pending, says('queued', 'cancelled'), { kind: 'stated', action: 'completed' }],
   [

@@ -1,60 +1,63 @@
-/** A job that somebody is in doubt about, as its row says. */
-export interface SuspectJob {
+/** A looked-up job, by its row. */
+export interface JobToJudge {
   readonly status: 'pending' | 'running' | 'completed' | 'failed';
   /** It is demand. */
   readonly wantsWorker: boolean;
-  /** The worker that is bound to it is alive. */
+  /** A live worker is bound to it. */
   readonly hasWorker: boolean;
-  /** GitHub called it queued before, long enough ago: when it was asked, or in a delivery that was old when it came. */
+  /**
+   * GitHub called it queued long enough ago: in a look-up, or in a delivery that was old on
+   * arrival.
+   */
   readonly wasQueued: boolean;
-  /** GitHub was asked before, and answered. */
+  /** GitHub answered an earlier look-up. */
   readonly wasLookedUp: boolean;
-  /** The same, and GitHub did not know it. */
+  /** GitHub did not know it at an earlier look-up. */
   readonly wasGone: boolean;
 }
 
-/** What GitHub answers for a job; `gone` only if GitHub does not know it although it shows us the repository. */
+/** GitHub's answer. `gone`: GitHub shows us the repository, but does not know the job. */
 export type JobAnswer =
   | { readonly kind: 'gone' }
   | {
       readonly kind: 'job';
       readonly status: string;
       readonly conclusion: string | null;
-      /** Its run is over, with this conclusion. Looked up for jobs only that were queued before. */
+      /** Its run is over, with this conclusion. Asked only for jobs that were queued before. */
       readonly runEnd?: { readonly conclusion: string | null } | undefined;
     };
 
-/** What is to be written about a job. `again`: GitHub is to be asked a second time before anything follows. */
+/** What to write about a job. `again`: a second look-up must confirm it. */
 export type JobVerdict =
-  /** GitHub has gone on: this goes through the one statement that writes jobs. */
+  /** GitHub knows more: store it as if a delivery had said it. */
   | { readonly kind: 'stated'; readonly action: 'in_progress' | 'completed' }
   | { readonly kind: 'queued'; readonly again: boolean }
-  /** It is demand again (A6). */
+  /** It is demand again. */
   | { readonly kind: 'requeued' }
-  /** GitHub has answered, and nothing follows. */
+  /** Nothing follows from the answer. */
   | { readonly kind: 'answered' }
   | { readonly kind: 'gone' }
   | { readonly kind: 'failed'; readonly message: string; readonly conclusion: string | null };
 
 /**
- * Decides what GitHub's answer means for a job (E4). Nothing ends, and no demand comes back, on a first answer; only a demand that an old
- * delivery told of begins with it.
+ * Decides what GitHub's answer means for a job. A first answer ends nothing and restores no demand,
+ * except that it confirms the demand of an old delivery.
  */
-export function judgeJob(job: SuspectJob, answer: JobAnswer): JobVerdict {
+export function judgeJob(job: JobToJudge, answer: JobAnswer): JobVerdict {
   const isOpen = job.status === 'pending' || job.status === 'running';
   if (answer.kind === 'gone') {
     if (!isOpen) return { kind: 'answered' };
-    return job.wasGone ? { kind: 'failed', message: 'GitHub does not know the job any more', conclusion: null } : { kind: 'gone' };
+    return job.wasGone ? { kind: 'failed', message: 'GitHub no longer knows the job', conclusion: null } : { kind: 'gone' };
   }
-  // A conclusion ends a job, whatever its status says.
+  // A conclusion ends a job, regardless of its status.
   if (answer.conclusion !== null || answer.status === 'completed') return { kind: 'stated', action: 'completed' };
   if (answer.status === 'in_progress') return { kind: 'stated', action: 'in_progress' };
-  // Held back by an approval, or by its run's turn: no demand, and no end.
+  // An approval or the run's order holds the job back: no demand, no end.
   if (answer.status !== 'queued') return { kind: 'answered' };
   return judgeQueued(job, answer.runEnd);
 }
 
-function judgeQueued(job: SuspectJob, runEnd: { readonly conclusion: string | null } | undefined): JobVerdict {
+function judgeQueued(job: JobToJudge, runEnd: { readonly conclusion: string | null } | undefined): JobVerdict {
   if (job.status === 'completed') return { kind: 'answered' };
   if (job.wasQueued && runEnd !== undefined) {
     if (job.status === 'failed') return { kind: 'answered' };

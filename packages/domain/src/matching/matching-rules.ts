@@ -1,5 +1,5 @@
 import { isUnlisted, loginAmong, ruleAmong } from '../pools/entities.ts';
-import { servesBearer, servesRepository } from '../pools/gate.ts';
+import { servesWithPin, servesRepository } from '../pools/gate.ts';
 import { NO_POOL } from '../pools/place-job.ts';
 import type { WaitReason } from './wait-reasons.ts';
 
@@ -154,6 +154,6 @@ export function blockedBy(rules: MatchingRules, place: Place): WaitReason | unde
 
 function servesPlace({ pins }: MatchingRules, { entities, repositories }: PoolRule, { entityId, login, repoFullName }: Place): boolean {
   const gate = { entities: entities ?? undefined, repositories: repositories ?? undefined };
-  const isServed = servesBearer(gate, { id: entityId, login }, pins.get(login.toLowerCase()));
+  const isServed = servesWithPin(gate, { id: entityId, login }, pins.get(login.toLowerCase()));
   return isServed && (typeof repoFullName !== 'string' || servesRepository(gate, repoFullName));
 }

@@ -4,13 +4,16 @@ import { isWrongId } from './entities.ts';
 import { misplacedGates, sameGateAs } from './gate-rules.ts';
 import { pool, type Pool } from './pool.ts';
 
-/** Adds what no single pool can know. It is told beside whatever else is wrong, so that a file is corrected once. */
+/**
+ * Adds the checks across pools. They run even if other checks fail, so that an operator sees all
+ * problems.
+ */
 export function checkedTogether<T extends z.ZodType>(schema: T): T {
   return schema.superRefine((content, context) => checkTogether(content, context), { when: () => true });
 }
 
-/** What of a content can be judged: a pool that is none is undefined, and told by its own schema. */
-export function usablePartsOf(content: unknown): { pools: (Pool | undefined)[]; entities: Record<string, unknown> } {
+/** The valid parts of a content. An invalid pool is undefined; its own schema reports it. */
+export function validPartsOf(content: unknown): { pools: (Pool | undefined)[]; entities: Record<string, unknown> } {
   const { pools, entities } = z
     .object({ pools: z.array(z.unknown()).catch([]), entities: z.record(z.string(), z.unknown()).catch({}) })
     .catch({ pools: [], entities: {} })
@@ -18,9 +21,9 @@ export function usablePartsOf(content: unknown): { pools: (Pool | undefined)[]; 
   return { pools: pools.map((candidate) => pool.safeParse(candidate).data), entities };
 }
 
-/** Names and label sets are unique, caps are where they can be kept. */
+/** Names and label sets must be unique, and caps must be enforceable. */
 function checkTogether(content: unknown, context: z.RefinementCtx): void {
-  const { pools, entities } = usablePartsOf(content);
+  const { pools, entities } = validPartsOf(content);
   const report = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message });
   const byName = new Set<string>();
   const byLabels = new Map<string, Pool[]>();

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { foreignToFile, withoutRefused } from './foreign-keys.ts';
+import { misplacedInFile, withoutRefused } from './misplaced-keys.ts';
 import { checkedTogether } from './check-together.ts';
 import { keysOfPools } from './pool.ts';
 import { poolsSections } from './pools-document.ts';
 import { refuseUntrusted } from './trust.ts';
 
-/** Where a secret is found; the secret itself never stands in the file. */
+/** The place of a secret. The file never holds the secret. */
 const secretSource = z.union(
   [z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })],
   'must be { env: NAME } or { file: PATH }',
@@ -18,7 +18,7 @@ const githubApp = z.strictObject({
   privateKey: secretSource.optional().describe('A PEM file; needed by the scheduler and the reconciler.'),
 });
 
-/** An address of this machine: what goes there passes no network. */
+/** An address of this machine, reached without a network. */
 const isLoopback = ({ hostname }: URL): boolean => /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
 
 const githubKeys = z.strictObject({
@@ -47,19 +47,25 @@ const github = githubKeys.superRefine(({ apiUrl, allowPlainHttp = false }, conte
 const keysOfPoolsOnly = keysOfPools.filter((key) => !(key in poolsSections));
 
 /**
- * The one configuration file, shared by all services; each reads the sections that it needs. A service starts with pools that may not be loaded:
- * they may be in force from before.
+ * The configuration file of all services. Each reads the sections that it needs. A service starts
+ * even with pools that `configFileToLoad` refuses: they may be in force from before.
  */
-export const configFile = checkedTogether(z.strictObject({ ...foreignToFile(keysOfPoolsOnly), github, ...poolsSections }));
+export const configFile = checkedTogether(z.strictObject({ ...misplacedInFile(keysOfPoolsOnly), github, ...poolsSections }));
 
-/** The same file, to put its pools in force: refused where jobs of strangers would get power over their node. */
+/**
+ * The same file, to put its pools in force. Refused if jobs of unnamed users get power over their
+ * node.
+ */
 export const configFileToLoad = configFile.superRefine(refuseUntrusted, { when: () => true });
 
-/** The file's JSON Schema, for editors: what it says is what one value alone can tell; whatever hangs together is checked at the start. */
+/**
+ * The file's JSON Schema for editors. It has the rules of single values; a service checks the
+ * others at its start.
+ */
 export const configJsonSchema = (): object => ({
   title: 'Configuration of Paddock',
   ...z.toJSONSchema(configFile, { io: 'input', target: 'draft-7', override: withoutRefused }),
-  // Whoever reads the file passes over them: a place for anchors.
+  // A place for YAML anchors. No service reads these keys.
   patternProperties: { '^x-': {} },
 });
 

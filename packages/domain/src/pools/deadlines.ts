@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const seconds = z.int().min(10).max(86_400);
 
-/** How long a worker of a pool may take; absent: what `DEFAULT_DEADLINES` says. */
+/** The deadlines of a pool's workers; if absent, `DEFAULT_DEADLINES`. */
 export const deadlines = {
   pendingDeadlineSeconds: seconds.optional().describe('A pod that has not started by then is given up.'),
   registrationDeadlineSeconds: seconds

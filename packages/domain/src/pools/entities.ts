@@ -1,26 +1,28 @@
-/** An entity by what names it: its id outlives renames, its login may pass to another entity. */
+/** An entity's id and login. The id survives renames; the login may pass to another entity. */
 export interface NamedEntity {
   readonly id: number;
   readonly login: string;
 }
 
-/** The cap of an entity whose entry names none. */
+/** The cap of an entity whose entry has none. */
 export const USUAL_MAX_WORKERS = 20;
 
-/** Whether a key of `entities` is meant to be an entity's id and is not: no login has a colon. */
+/** Whether a key of `entities` looks like an id and is none: no login has a colon. */
 export const isWrongId = (key: string): boolean => /^\s*id\s*:/i.test(key) && !/^id:[1-9]\d{0,15}$/.test(key);
 
 /**
- * The keys of `entities` that can speak for an entity, the first that is listed does: its own id, its login in lower case, '*' for
- * everybody else.
+ * The keys of `entities` for an entity: its id, its login in lower case, '*' for all others. The
+ * first that is listed counts.
  */
 const entityKeysOf = ({ id, login }: NamedEntity): readonly string[] => [`id:${id}`, login.toLowerCase(), '*'];
 
-/** Under which of some keys, in lower case, an entity is listed; undefined: under none. */
+/** The key, in lower case, under which an entity is listed; undefined: none. */
 const keyAmong = (entities: { has(key: string): boolean }, entity: NamedEntity): string | undefined =>
   entityKeysOf(entity).find((key) => entities.has(key));
 
-/** The login, in lower case, by which these entries admit an entity; undefined if they do not, or by its id or by '*'. */
+/**
+ * The login, in lower case, by which these entries admit an entity; undefined if not by its login.
+ */
 export function loginAmong(entities: { has(key: string): boolean }, entity: NamedEntity): string | undefined {
   const key = keyAmong(entities, entity);
   return key === entity.login.toLowerCase() ? key : undefined;
@@ -29,7 +31,7 @@ export function loginAmong(entities: { has(key: string): boolean }, entity: Name
 /** Whether only '*' admits an entity. */
 export const isUnlisted = (entities: { has(key: string): boolean }, entity: NamedEntity): boolean => keyAmong(entities, entity) === '*';
 
-/** The rule for an entity in entries by lower-cased key; undefined: it may not use Paddock. */
+/** An entity's rule, from entries with lower-case keys; undefined: it may not use Paddock. */
 export function ruleAmong<Rule>(entities: ReadonlyMap<string, Rule>, entity: NamedEntity): Rule | undefined {
   const key = keyAmong(entities, entity);
   return key === undefined ? undefined : entities.get(key);

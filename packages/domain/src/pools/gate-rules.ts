@@ -1,13 +1,13 @@
 import { type Gate, servesEntity, servesRepository } from './gate.ts';
 import type { Pool } from './pool.ts';
 
-/** What a pool says of whose jobs it serves, and what keeps GitHub from honouring it. */
+/** A pool's rule of whose jobs it serves that GitHub cannot enforce. */
 interface Misplaced {
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
-/** Where a pool says whose jobs it serves and its runners would register where others get them. */
+/** A pool's gates that do not hold, because other jobs could get its runners. */
 export function misplacedGates(pool: Pool): Misplaced[] {
   const { repositories, registration, runnerGroup, runnerGroupVisibility = 'selected', warm = [] } = pool;
   const isShared = repositories !== undefined && registration === 'organization';
@@ -26,14 +26,16 @@ const UNBOUNDED =
   'GitHub gives any job of an organisation any runner of its default group: write registration: repository, or name a runnerGroup that only these repositories may use';
 const NOT_SELECTED = 'must be selected, or left out: repositories says which may use the runner group';
 
-/** A scope is a login, or owner/name. Which entity bears a login is not known here, so an id may be anybody's. */
+/**
+ * A scope is a login or owner/name. The entity of a login is unknown here, so any id may be right.
+ */
 function mayServe({ entities, repositories }: Gate, scope: string): boolean {
   const [login = ''] = scope.split('/');
   const isEntity = servesEntity({ entities }, { id: 0, login }) || entities?.some((one) => one.startsWith('id:')) === true;
   return isEntity && (!scope.includes('/') || servesRepository({ repositories }, scope));
 }
 
-/** Whether two pools say the same of whose jobs they serve, so that of two with the same labels one would get no jobs. */
+/** Whether two pools serve the same jobs. With the same labels, one of them would get none. */
 export const sameGateAs =
   (pool: Gate) =>
   (other: Gate): boolean =>

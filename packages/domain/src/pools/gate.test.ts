@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { loginThrough, namesEntities, overlap, serves, servesBearer } from './gate.ts';
+import { loginThrough, namesEntities, overlap, serves, servesWithPin } from './gate.ts';
 import type { Pool } from './pool.ts';
 import { poolsDocument } from './pools-document.ts';
 
@@ -105,7 +105,7 @@ describe('whom a gate lets through', () => {
     ['by a pattern, whoever has the login', { entities: ['*'] }, 8, true],
     ['not at all', { entities: ['beta'] }, undefined, false],
   ])('an entity that a gate names %s', (_, gate, owner, isServed) => {
-    expect(servesBearer(gate, ACME, owner)).toBe(isServed);
+    expect(servesWithPin(gate, ACME, owner)).toBe(isServed);
   });
 
   test.each([

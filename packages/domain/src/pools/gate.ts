@@ -13,7 +13,10 @@ export const repositoriesGate = z
   .array(z.string().regex(REPOSITORY, 'must be owner/name; * stands for any characters of either'))
   .min(1, 'serves nothing: name repositories, or leave it out');
 
-/** Whose jobs a pool serves, among those that the file's `entities` admit; what is absent bounds nothing. */
+/**
+ * Whose jobs a pool serves, among those that the file's `entities` admit. An absent list allows
+ * all.
+ */
 export interface Gate {
   readonly entities?: readonly string[] | undefined;
   readonly repositories?: readonly string[] | undefined;
@@ -22,7 +25,7 @@ export interface Gate {
 export const servesEntity = ({ entities }: Gate, { id, login }: NamedEntity): boolean =>
   entities === undefined || entities.some((one) => one === `id:${id}` || matchesGlob(one, login));
 
-/** `fullName` is owner/name as the repository is called when its job is judged: a name that changes hands takes its access along. */
+/** `fullName`: the repository's current owner/name. Whoever takes over a name gets its access. */
 export const servesRepository = ({ repositories }: Gate, fullName: string): boolean =>
   repositories === undefined || repositories.some((one) => matchesGlob(one, fullName));
 
@@ -30,12 +33,15 @@ export const servesRepository = ({ repositories }: Gate, fullName: string): bool
 export const serves = (gate: Gate, job: { readonly entity: NamedEntity; readonly repoFullName: string }): boolean =>
   servesEntity(gate, job.entity) && servesRepository(gate, job.repoFullName);
 
-/** Whether a pool names its entities one by one. A pattern with * names nobody: anyone can register a login that fits. */
+/**
+ * Whether a pool names each of its entities. A pattern with * does not: anyone can register a
+ * matching login.
+ */
 export const namesEntities = ({ entities, repositories }: Gate): boolean =>
   (entities?.every((one) => !one.includes('*')) ?? false) ||
   (repositories?.every((one) => !one.split('/', 1).join().includes('*')) ?? false);
 
-/** Whether two pools can serve the same job: no where what both name has nothing in common. */
+/** Whether two pools may serve the same job. */
 export const overlap = (one: Gate, other: Gate): boolean =>
   (['entities', 'repositories'] as const).every((key) => {
     const [mine, theirs] = [one[key], other[key]];
@@ -43,7 +49,7 @@ export const overlap = (one: Gate, other: Gate): boolean =>
     return mine.some((a) => theirs.some((b) => matchesGlob(a, b) || matchesGlob(b, a)));
   });
 
-/** The login, in lower case, by which alone a gate lets an entity through: it names the login, and not the entity's id. */
+/** The login, in lower case, if a gate admits an entity by its login and not by its id. */
 export function loginThrough({ entities = [], repositories = [] }: Gate, { id, login }: NamedEntity): string | undefined {
   const wanted = login.toLowerCase();
   const named = [...entities, ...repositories.map((one) => one.split('/', 1).join())];
@@ -51,8 +57,8 @@ export function loginThrough({ entities = [], repositories = [] }: Gate, { id, l
 }
 
 /**
- * Whether a pool with this gate has workers for an entity, whose login is pinned to the entity `owner` (undefined: to none). A gate that
- * names the login means its owner.
+ * Whether a gate admits an entity whose login is pinned to the entity `owner` (undefined: not
+ * pinned). A gate that names the login means its owner.
  */
-export const servesBearer = (gate: Gate, entity: NamedEntity, owner: number | undefined): boolean =>
+export const servesWithPin = (gate: Gate, entity: NamedEntity, owner: number | undefined): boolean =>
   servesEntity(gate, entity) && ((owner ?? entity.id) === entity.id || loginThrough(gate, entity) === undefined);

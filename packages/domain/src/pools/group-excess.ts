@@ -2,23 +2,23 @@ import { servesRepository } from './gate.ts';
 import { nodePowersOf } from './node-powers.ts';
 import type { Pool } from './pool.ts';
 
-/** Whose jobs GitHub gives the runners of a group. */
+/** Whose jobs may use the runners of a group, as GitHub says. */
 export interface GroupAccess {
   readonly visibility: 'all' | 'private' | 'selected';
   readonly allowsPublicRepositories: boolean;
-  /** Null: those of any workflow. */
+  /** Null: any workflow. */
   readonly workflows: readonly string[] | null;
-  /** Those of a group of selected repositories, as owner/name; null: it has no such list, or GitHub does not show it. */
+  /** The selected repositories as owner/name; null without such a list, or if GitHub hides it. */
   readonly repositories: readonly string[] | null;
 }
 
-/** So many names are enough to know what is meant. */
+/** Most repositories to name in the sentence. */
 const MOST_NAMES = 3;
 
 /**
- * What a runner group lets in beyond what the pool serves, in a sentence, with the word that admits it where that is all that is wanting;
- * undefined: nothing. Without an access GitHub lets us have no group of that name, and runners go to the default one, which all repositories
- * may use.
+ * Says in a sentence which jobs a runner group admits that the pool does not serve; undefined:
+ * none. If `allowUntrusted` would accept that, the sentence says so. Without `access`, GitHub gives
+ * us no such group, and runners go to the default one, which all repositories may use.
  */
 export function groupExcess(pool: Pool, access: GroupAccess | undefined): string | undefined {
   const found = access === undefined ? withoutGroup(pool) : letIn(pool, access);
@@ -44,8 +44,9 @@ function letIn(pool: Pool, { visibility, allowsPublicRepositories, repositories 
 }
 
 /**
- * Whether no runner of a pool may be registered in a group that lets in more than it serves: it names whom it serves, or its jobs have
- * power over their node. What is said twice is meant; `repositories` hold in any case.
+ * Whether a pool's runners may only register in a group that admits no other jobs: the pool names
+ * whom it serves, or its jobs have power over their node. `allowUntrusted` lifts this, unless the
+ * pool has `repositories`.
  */
 export const isHeldToItsGroup = (pool: Pool): boolean =>
   pool.repositories !== undefined || (pool.allowUntrusted !== true && (pool.entities !== undefined || nodePowersOf(pool).length > 0));

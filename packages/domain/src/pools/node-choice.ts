@@ -21,10 +21,10 @@ const toleration = z
   })
   .superRefine((given, context) => judge(asRecord(given), context), { when: ({ value }) => isRecord(value) });
 
-/** Taints of nodes that keep no pod of the pool away. */
+/** Tolerations of the pool's pods. */
 export const tolerations = z.array(toleration);
 
-/** As the API server does: what it would refuse is refused. */
+/** Refuses what the API server would refuse. */
 function judge({ key = '', operator, value = '', effect, tolerationSeconds }: Record<string, unknown>, context: z.RefinementCtx): void {
   const report = (at: string, message: string) => context.addIssue({ code: 'custom', path: [at], message });
   if (key === '' && operator !== 'Exists') report('operator', 'must be Exists where there is no key');

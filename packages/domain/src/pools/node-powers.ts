@@ -1,12 +1,14 @@
 import { asList, asRecord } from './as-record.ts';
 import type { Pool } from './pool.ts';
 
-/** What Pod Security's level `baseline` lets a container add; the others reach beyond it, or may. */
+/**
+ * Capabilities that Pod Security's level `baseline` allows. Others may reach beyond the container.
+ */
 const HARMLESS = new Set(
   'AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE SETFCAP SETGID SETPCAP SETUID SYS_CHROOT'.split(' '),
 );
 
-/** What gives a pool's jobs power over the node that they run on, and so over its other pods, as it is written in the pool. */
+/** The pool's keys that give its jobs power over their node, and so over the node's other pods. */
 export function nodePowersOf({ containerMode, template }: Pick<Pool, 'containerMode' | 'template'>): string[] {
   const spec = asRecord(template?.spec);
   const hosts = ['hostNetwork', 'hostPID', 'hostIPC'].filter((key) => spec[key] === true);

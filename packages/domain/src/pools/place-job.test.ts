@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { NO_POOL, placeJob, poolsClosedTo, poolsNaming, replaceJob } from './place-job.ts';
+import { NO_POOL, placeJob, poolsClosedTo, poolsNamingLogin, replaceJob } from './place-job.ts';
 import { poolsDocument } from './pools-document.ts';
 
 const document = poolsDocument.parse({
@@ -105,5 +105,5 @@ test('pools that name an entity’s login, though not its id, follow who bears i
     { ...pool, name: 'other', labels: ['d'], entities: ['beta'] },
     { ...pool, name: 'all', labels: ['e'] },
   ];
-  expect(poolsNaming(poolsDocument.parse({ pools, entities: { acme: {}, beta: {} } }), job)).toEqual(['login']);
+  expect(poolsNamingLogin(poolsDocument.parse({ pools, entities: { acme: {}, beta: {} } }), job)).toEqual(['login']);
 });

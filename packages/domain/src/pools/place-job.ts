@@ -3,14 +3,16 @@ import { loginThrough, serves } from './gate.ts';
 import { entityRule, poolsFor, type PoolsDocument } from './pools-document.ts';
 import { type ScopeRepoId, scopeRepoId } from './scope.ts';
 
-/** The pool that serves a job, and where its worker has to register. */
+/** The pool that serves a job, and the scope where its worker registers. */
 export interface PlacedJob {
   readonly pool: string;
   readonly image: string;
   readonly scopeRepoId: ScopeRepoId;
 }
 
-/** Why no pool serves a job: the outcomes of deliveries that are looked at again when the pools change. */
+/**
+ * Why no pool serves a job. Deliveries with these outcomes are judged again if the pools change.
+ */
 export const NOT_SERVED = [
   'ignored_entity',
   'ignored_no_label',
@@ -19,8 +21,8 @@ export const NOT_SERVED = [
   'refused_entity',
 ] as const;
 
-/** Instead of the place of a job whose entity's login belongs to another entity: the database knows, and no document. */
-export const REFUSED_ACCOUNT: IgnoredJob = { ignored: 'refused_entity' };
+/** For a job whose entity's login is pinned to another entity. Only the database knows that. */
+export const REFUSED_ENTITY: IgnoredJob = { ignored: 'refused_entity' };
 
 export type IgnoredJob = { readonly ignored: (typeof NOT_SERVED)[number] };
 
@@ -28,13 +30,16 @@ interface JobToPlace {
   readonly entity: NamedEntity & { readonly type: 'Organization' | 'User' };
   /** Normalised. */
   readonly labels: readonly string[];
-  /** Null: not known; then it is served where public repositories are. */
+  /** Null if unknown. Then only pools for public repositories serve it. */
   readonly isPublic: boolean | null;
   readonly repoId: number;
   readonly repoFullName: string;
 }
 
-/** Finds the pool of a job, the first with its labels that serves its entity and repository, or why it has none (B4). */
+/**
+ * Finds the first pool that has a job's labels and serves its entity and repository, or why none
+ * does.
+ */
 export function placeJob(document: PoolsDocument, job: JobToPlace): PlacedJob | IgnoredJob {
   if (entityRule(document, job.entity) === undefined) return { ignored: 'ignored_entity' };
   const fitting = poolsFor(document.pools, job.labels);
@@ -44,23 +49,26 @@ export function placeJob(document: PoolsDocument, job: JobToPlace): PlacedJob | 
   return { pool: pool.name, image: pool.image, scopeRepoId: scopeRepoId(job.entity.type, pool, job.repoId) };
 }
 
-/** The pools whose workers a job must not get: they do not serve its entity, its repository, or public ones. */
+/** The pools whose workers must not run a job: they do not serve its entity or repository. */
 export const poolsClosedTo = ({ pools }: PoolsDocument, job: Omit<JobToPlace, 'labels' | 'repoId'>): string[] =>
   pools.filter((pool) => !serves(pool, job) || (job.isPublic === true && !pool.publicRepositories)).map(({ name }) => name);
 
-/** The pools that name the login of a job's entity: closed to the job as well if that login is pinned to another entity. */
-export const poolsNaming = ({ pools }: PoolsDocument, { entity }: Pick<JobToPlace, 'entity'>): string[] =>
+/**
+ * The pools that admit a job's entity by its login. If that is pinned to another entity, they are
+ * closed too.
+ */
+export const poolsNamingLogin = ({ pools }: PoolsDocument, { entity }: Pick<JobToPlace, 'entity'>): string[] =>
   pools.filter((pool) => loginThrough(pool, entity) !== undefined).map(({ name }) => name);
 
-/** Stands for the pool of a job that waits although no pool serves it any more; no pool can be named so. */
+/** The pool of a waiting job that no pool serves now. No pool can have this name. */
 export const NO_POOL = '(none)';
 
-/** A job that waits, and the place that it was given before. */
+/** A waiting job with its current place. */
 export type WaitingJob = JobToPlace & PlacedJob;
 
 /**
- * Where a waiting job belongs under the pools of today; undefined: where it is. A job whose pool or entity has gone stays, and comes back
- * with it.
+ * The new place of a waiting job under the current pools; undefined: it stays. If its pool or
+ * entity was removed, it stays too, and is served again once that returns.
  */
 export function replaceJob(document: PoolsDocument, job: WaitingJob): PlacedJob | undefined {
   const place = placeJob(document, job);

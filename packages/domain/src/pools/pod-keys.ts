@@ -5,7 +5,9 @@ import { nodeSelector, tolerations } from './node-choice.ts';
 import { type PodTemplate, RUNNER_CONTAINER, templateRunner } from './pod-template.ts';
 import { resources } from './resources.ts';
 
-/** What most pools say of their pods, by Kubernetes' own names; all else of a pod is the template's. */
+/**
+ * What most pools say of their pods, by Kubernetes' own names; all else of a pod is the template's.
+ */
 export const podKeys = {
   resources: resources
     .optional()
@@ -18,7 +20,10 @@ export const podKeys = {
 
 export type PodKeys = z.infer<z.ZodObject<typeof podKeys>>;
 
-/** A pool's template with the pool's own keys in their places: their pod is that of a template which says the same. */
+/**
+ * A pool's template with the pool's own keys in their places: their pod is that of a template which
+ * says the same.
+ */
 export function templateWithKeys(pool: PodKeys & { readonly template?: PodTemplate | undefined }): PodTemplate {
   const { template, priorityClassName, terminationGracePeriodSeconds } = pool;
   const spec = template?.spec ?? {};
@@ -43,10 +48,11 @@ function withRunner(containers: Containers, fields: object): Containers {
 const ONE_OF_THEM = 'too: keep it in one of the two places';
 
 /**
- * What pool and template both say is refused where only one of them could count. Node labels and tolerations add up: there only one label
- * with two values is. Takes the pool as it is written, so that it is told beside whatever else is wrong.
+ * What pool and template both say is refused where only one of them could count. Node labels and
+ * tolerations add up: there only one label with two values is. Takes the pool as it is written, so
+ * that it is told beside whatever else is wrong.
  */
-export function refuseSaidTwice(written: unknown, context: z.RefinementCtx): void {
+export function refuseDuplicateKeys(written: unknown, context: z.RefinementCtx): void {
   const pool = asRecord(written);
   const spec = asRecord(asRecord(pool['template'])['spec']);
   const report = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });

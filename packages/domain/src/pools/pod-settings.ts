@@ -28,7 +28,10 @@ export const proxy = z
   .strictObject({ http: proxyUrl.optional(), https: proxyUrl.optional(), noProxy: z.array(z.string().min(1)).optional() })
   .refine(({ http, https }) => http !== undefined || https !== undefined, 'needs http, https or both');
 
-/** Certificates (PEM) of a ConfigMap in the pool's namespace that runner and Docker daemon trust beside those of their images. */
+/**
+ * Certificates (PEM) of a ConfigMap in the pool's namespace that runner and Docker daemon trust
+ * beside those of their images.
+ */
 export const caBundle = z.strictObject({
   configMap: z.string().min(1),
   key: z

@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { asList, asRecord } from './as-record.ts';
-import { foreignToTemplates } from './foreign-keys.ts';
+import { misplacedInTemplates } from './misplaced-keys.ts';
 
-/** The container that runs the job, named as actions-runner-controller names it so that its templates fit. */
+/**
+ * The container that runs the job, named as actions-runner-controller names it so that its
+ * templates fit.
+ */
 export const RUNNER_CONTAINER = 'runner';
 /** The Docker daemon of `containerMode: dind`, also named as there. */
 export const DAEMON_CONTAINER = 'dind';
@@ -14,17 +17,21 @@ const mounts = z.array(z.looseObject({ name: z.string(), mountPath: z.string() }
 const container = named.extend({ env: environment, volumeMounts: mounts });
 const marks = z.record(z.string(), z.string()).nullish();
 
-/** A template that was written out by a program says `creationTimestamp: null`, which means nothing and is not kept. */
+/**
+ * A template that was written out by a program says `creationTimestamp: null`, which means nothing
+ * and is not kept.
+ */
 const metadata = z
   .strictObject({ labels: marks, annotations: marks, creationTimestamp: z.null().optional() })
   .transform(({ creationTimestamp: _none, ...kept }) => kept);
 
 /**
- * Metadata and PodSpec of a pool's pods, as in actions-runner-controller's `template`. Only the parts that ours are laid into are checked;
- * all else is kept as it is, fields that no library knows yet included.
+ * Metadata and PodSpec of a pool's pods, as in actions-runner-controller's `template`. Only the
+ * parts that ours are laid into are checked; all else is kept as it is, fields that no library
+ * knows yet included.
  */
 export const podTemplate = z.strictObject({
-  ...foreignToTemplates,
+  ...misplacedInTemplates,
   metadata: metadata.nullish(),
   spec: z
     .looseObject({
@@ -55,7 +62,10 @@ export function templateImage(template: unknown): string | undefined {
   return typeof image === 'string' && image !== '' ? image : undefined;
 }
 
-/** A pool that keeps no logs can have none in the status of its pods, where the cluster would put them. Takes the pool as it is written. */
+/**
+ * A pool that keeps no logs can have none in the status of its pods, where the cluster would put
+ * them. Takes the pool as it is written.
+ */
 export function refuseLogsInStatus(written: unknown, context: z.RefinementCtx): void {
   const { keepLogs, template } = asRecord(written);
   if (keepLogs !== false) return;
@@ -69,7 +79,9 @@ export function refuseLogsInStatus(written: unknown, context: z.RefinementCtx): 
   }
 }
 
-/** A pod's containers share their names with its init containers; the runner's is there in any case. */
+/**
+ * A pod's containers share their names with its init containers; the runner's is there in any case.
+ */
 function namedTwice(containers: readonly { name: string }[], initContainers: readonly { name: string }[]): Set<string> {
   const names = [...containers, ...initContainers].map(({ name }) => name);
   if (!containers.some(({ name }) => name === RUNNER_CONTAINER)) names.push(RUNNER_CONTAINER);

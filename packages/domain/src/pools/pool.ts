@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { deadlines } from './deadlines.ts';
-import { foreignToPools } from './foreign-keys.ts';
+import { misplacedInPools } from './misplaced-keys.ts';
 import { entitiesGate, repositoriesGate } from './gate.ts';
 import { MOST_LABEL_BYTES, normaliseLabels, storableLabels } from './labels.ts';
 import { OFFICIAL_IMAGE } from './official-image.ts';
-import { podKeys, refuseSaidTwice } from './pod-keys.ts';
+import { podKeys, refuseDuplicateKeys } from './pod-keys.ts';
 import { caBundle, containerMode, proxy } from './pod-settings.ts';
 import { podTemplate, refuseLogsInStatus, templateImage } from './pod-template.ts';
 import { warm } from './pool-warm.ts';
@@ -14,7 +14,7 @@ const NAME = /^[a-z]([a-z0-9.-]{0,28}[a-z0-9])?$/;
 export const count = z.int().min(0).max(100_000);
 
 const writtenPool = z.strictObject({
-  ...foreignToPools,
+  ...misplacedInPools,
   name: z
     .string()
     .regex(NAME, 'must be 1 to 30 characters of a-z, 0-9, - and ., beginning with a letter')
@@ -48,7 +48,8 @@ const writtenPool = z.strictObject({
   maxWorkers: count.nullable().default(null).describe('Most workers at one time; null: no limit, 0: switched off.'),
   maxWorkersPerRepository: count.nullable().default(null).describe('The same for one repository; only with `registration: repository`.'),
   paused: z.boolean().default(false).describe('Makes no more workers; those that are there go on.'),
-  // What came after the first version is absent, not defaulted: the version before must read what it knows of a document stored by this one.
+  // What came after the first version is absent, not defaulted: the version before must read what
+  // it knows of a document stored by this one.
   runnerGroupVisibility: z
     .enum(['all', 'private', 'selected'])
     .optional()
@@ -83,11 +84,11 @@ const writtenPool = z.strictObject({
 });
 
 /** What may stand in a pool. */
-export const keysOfPools: readonly string[] = Object.keys(writtenPool.shape).filter((key) => !(key in foreignToPools));
+export const keysOfPools: readonly string[] = Object.keys(writtenPool.shape).filter((key) => !(key in misplacedInPools));
 
 /** One class of workers, as it is kept in the database. */
 export const pool = writtenPool
-  .superRefine(refuseSaidTwice, { when: () => true })
+  .superRefine(refuseDuplicateKeys, { when: () => true })
   .superRefine(refuseLogsInStatus, { when: () => true })
   .transform(({ image, ...rest }) => ({ ...rest, image: image ?? templateImage(rest.template) ?? OFFICIAL_IMAGE }));
 

@@ -31,17 +31,23 @@ export const poolsSections = {
     ),
 };
 
-/** The pools and who may use them, as loaded from the configuration file and kept in the database. */
+/**
+ * The pools and who may use them, as loaded from the configuration file and kept in the database.
+ */
 export const poolsDocument = checkedTogether(z.strictObject(poolsSections));
 
 export type PoolsDocument = z.infer<typeof poolsDocument>;
 
-/** The pool that serves most jobs with these labels; those whose repository or entity it does not serve go to the next (B4). */
+/**
+ * The pool that serves most jobs with these labels; those whose repository or entity it does not
+ * serve go to the next (B4).
+ */
 export const poolFor = (pools: readonly Pool[], jobLabels: readonly string[]): Pool | undefined => poolsFor(pools, jobLabels)[0];
 
 /**
- * The pools whose labels fit a job: all of its own are in the pool's set, compared without case. First the one with the fewest labels, then
- * the highest priority, then the first name. A job without labels fits none (B4).
+ * The pools whose labels fit a job: all of its own are in the pool's set, compared without case.
+ * First the one with the fewest labels, then the highest priority, then the first name. A job
+ * without labels fits none (B4).
  */
 export function poolsFor(pools: readonly Pool[], jobLabels: readonly string[]): Pool[] {
   const wanted = normaliseLabels(jobLabels);
@@ -49,7 +55,10 @@ export function poolsFor(pools: readonly Pool[], jobLabels: readonly string[]): 
   return pools.filter((candidate) => wanted.every((label) => candidate.labels.includes(label))).toSorted(byPreference);
 }
 
-/** The largest label sets that fit several pools, with the names of these pools, the one that serves such jobs first. */
+/**
+ * The largest label sets that fit several pools, with the names of these pools, the one that serves
+ * such jobs first.
+ */
 export function sharedLabels(pools: readonly Pool[]): { labels: readonly string[]; pools: readonly string[] }[] {
   const sets = pools.flatMap((one, index) =>
     pools.slice(index + 1).map((other) => one.labels.filter((label) => other.labels.includes(label))),
@@ -61,12 +70,18 @@ export function sharedLabels(pools: readonly Pool[]): { labels: readonly string[
 const byPreference = (a: Pool, b: Pool): number =>
   a.labels.length - b.labels.length || b.priority - a.priority || (a.name < b.name ? -1 : 1);
 
-/** What the configuration says of an entity, by its id before its login, or undefined if it may not use Paddock. */
+/**
+ * What the configuration says of an entity, by its id before its login, or undefined if it may not
+ * use Paddock.
+ */
 export function entityRule(document: PoolsDocument, entity: NamedEntity): PoolsDocument['entities'][string] | undefined {
   return ruleAmong(new Map(Object.entries(document.entities).map(([key, given]) => [key.toLowerCase(), given])), entity);
 }
 
-/** The login, in lower case, by which the configuration admits an entity to a pool; undefined if by its id or by what anybody fits. */
+/**
+ * The login, in lower case, by which the configuration admits an entity to a pool; undefined if by
+ * its id or by what anybody fits.
+ */
 export function admittingLogin(
   { entities, pools }: PoolsDocument,
   entity: NamedEntity,

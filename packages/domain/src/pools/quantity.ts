@@ -5,15 +5,18 @@ const QUANTITY = /^\+?(\d+\.?\d*|\.\d+)([numkMGTPE]|[KMGTPE]i|[eE][+-]?\d+)?$/;
 const WANTED =
   'must be a quantity: a number, alone or with m, k, M, G, T, Ki, Mi, Gi or Ti right behind it, such as 500m or 16Gi (no GB, no cores)';
 
-/** An amount as Kubernetes writes it. YAML makes a number of one without a unit; the API server takes both. */
+/**
+ * An amount as Kubernetes writes it. YAML makes a number of one without a unit; the API server
+ * takes both.
+ */
 export const quantity = z.union([z.number().min(0, WANTED), z.string().regex(QUANTITY, WANTED)], WANTED);
 
 const DECIMAL: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
 const BINARY = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
 /**
- * The amount in its base unit (cores, bytes, devices); undefined: it is none. Powers of ten are read as a part of the number, so that 1100m
- * is the very number that 1.1 is.
+ * The amount in its base unit (cores, bytes, devices); undefined: it is none. Powers of ten are
+ * read as a part of the number, so that 1100m is the very number that 1.1 is.
  */
 export function readQuantity(given: unknown): number | undefined {
   if (typeof given === 'number') return given >= 0 ? given : undefined;

@@ -1,17 +1,18 @@
 import { z } from 'zod';
 import { asRecord } from './as-record.ts';
-import { foreignToResources } from './foreign-keys.ts';
+import { misplacedInResources } from './misplaced-keys.ts';
 import { QUALIFIED_NAME } from './kubernetes-names.ts';
 import { quantity, readQuantity } from './quantity.ts';
 
 const amounts = z.record(z.string(), quantity);
 
 /**
- * Requests and limits of the runner's container, in Kubernetes' own shape. What the API server would refuse is refused. What may be left out
- * stays so: the API server takes a limit without a request for both.
+ * Requests and limits of the runner's container, in Kubernetes' own shape. What the API server
+ * would refuse is refused. What may be left out stays so: the API server takes a limit without a
+ * request for both.
  */
 export const resources = z
-  .strictObject({ ...foreignToResources, requests: amounts.optional(), limits: amounts.optional() })
+  .strictObject({ ...misplacedInResources, requests: amounts.optional(), limits: amounts.optional() })
   .superRefine((given, context) => judge(asRecord(given), context), { when: () => true });
 
 /** What hangs together is told beside amounts that are none, so that a file is corrected once. */
@@ -30,16 +31,25 @@ function judge(given: Record<string, unknown>, context: z.RefinementCtx): void {
     report([], 'huge pages need cpu or memory beside them');
 }
 
-/** Kubernetes' own resources have no domain, or one of its own; any other is an extended one, as devices are. */
+/**
+ * Kubernetes' own resources have no domain, or one of its own; any other is an extended one, as
+ * devices are.
+ */
 const isExtended = (name: string): boolean => name.includes('/') && !name.includes('kubernetes.io/');
-/** The devices and other extended resources that a container's resources name; these may be unchecked. */
+/**
+ * The devices and other extended resources that a container's resources name; these may be
+ * unchecked.
+ */
 export const devicesIn = (written: unknown): string[] => Object.keys(asRecord(asRecord(written)['limits'])).filter(isExtended);
 
 const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
 
 const MEBIBYTE = 1024 ** 2;
 
-/** What is wrong with a resource; its amount is undefined if it could not be read, which has been told. */
+/**
+ * What is wrong with a resource; its amount is undefined if it could not be read, which has been
+ * told.
+ */
 function problemOf(name: string, amount: number | undefined): string | undefined {
   if (!name.includes('/') && !['cpu', 'memory', 'ephemeral-storage'].includes(name) && !isHugePages(name)) {
     return 'is no resource: there are cpu, memory, ephemeral-storage and hugepages-SIZE, and devices with their domain, such as nvidia.com/gpu';

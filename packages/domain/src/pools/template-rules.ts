@@ -6,8 +6,9 @@ import { resources } from './resources.ts';
 const container = z.object({ resources: resources.optional() });
 
 /**
- * What can be said beforehand of a template of which no pod would start, by the rules of a pool's own keys. A template that breaks them can
- * be loaded: it may hold what clusters newer than this know. Takes it without keys that have no value.
+ * What can be said beforehand of a template of which no pod would start, by the rules of a pool's
+ * own keys. A template that breaks them can be loaded: it may hold what clusters newer than this
+ * know. Takes it without keys that have no value.
  */
 export const templateRules = z.object({
   metadata: z.object({ labels: nodeSelector.optional() }).optional(),

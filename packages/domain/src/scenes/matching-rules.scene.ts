@@ -11,7 +11,10 @@ const LINUX: PoolRule = {
   repositories: null,
 };
 
-/** The rules for the entity acme and the pool `linux`, without any cap; `given` says what is different. */
+/**
+ * The rules for the entity acme and the pool `linux`, without any cap; `given` says what is
+ * different.
+ */
 export const rulesWith = (given: Partial<MatchingRules> & { pool?: Partial<PoolRule>; cap?: number } = {}): MatchingRules => ({
   pools: new Map([['linux', { ...LINUX, ...given.pool }]]),
   entities: new Map([['acme', { cap: given.cap ?? null, weight: 1 }]]),

@@ -1,4 +1,6 @@
-/** Looks up what access the runner group of an unserved key gives. The subject is the key. */
+/**
+ * Reads from GitHub whom the runner group of an unserved key admits. The subject is the demand key.
+ */
 export const LOOK_UP_ACCESS = 'look-up-access';
 
 export const lookUpAccessTask = (demandKey: number) => ({

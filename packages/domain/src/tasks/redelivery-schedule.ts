@@ -1,2 +1,5 @@
-/** The name of the schedule by which an App's delivery log is looked through. Ingress wants passes of it, the reconciler runs it. */
+/**
+ * The schedule of the sweep over an App's delivery log. Ingress asks for passes, the reconciler
+ * runs them.
+ */
 export const redeliverySchedule = (appId: number): string => `redeliver:${appId}`;

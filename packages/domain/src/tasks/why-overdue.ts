@@ -1,4 +1,4 @@
-/** What is known of a sweep's passes since one last ended well, in seconds until now. */
+/** A sweep's passes since the last success, in seconds before now. */
 export interface PassesSinceSuccess {
   readonly secondsSinceTick: number;
   readonly pausedBy: string | null;
@@ -8,17 +8,17 @@ export interface PassesSinceSuccess {
   readonly failureMessage: string | null;
 }
 
-/** This many cadences without a success are no accident. */
+/** One or two failed passes are normal. */
 const CADENCES = 3;
 
-/** One pass may take as long as a task may, however short its cadence. */
+/** The longest time of one pass, the same as of a task. */
 const PASS_SECONDS = 300;
 
-/** Whether a sweep has gone so long without a success that people should know. */
+/** Whether a sweep's last success is so long ago that an operator should know. */
 export const isOverdue = (secondsSinceSuccess: number, everySeconds: number): boolean =>
   secondsSinceSuccess > CADENCES * everySeconds + PASS_SECONDS;
 
-/** Why a sweep has not succeeded, as a sentence: what stands in the way now, before what was said earlier. */
+/** Why a sweep has not succeeded, as a sentence. The current cause comes before earlier ones. */
 export function whyOverdue(passes: PassesSinceSuccess, everySeconds: number): string {
   const { secondsSinceTick, pausedBy, runningSeconds, dueSeconds, retryMessage, failureMessage } = passes;
   const said = retryMessage ?? failureMessage;

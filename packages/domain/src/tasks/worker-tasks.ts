@@ -1,4 +1,4 @@
-/** The kinds of tasks about workers, whoever runs and whoever enqueues them. The subject of each is a worker, by its name. */
+/** The kinds of tasks about a worker. The subject is the worker's name. */
 export const WORKER_TASK = {
   provisionWorker: 'provision-worker',
   diagnosePod: 'diagnose-pod',
@@ -6,7 +6,7 @@ export const WORKER_TASK = {
   stopWorker: 'stop-worker',
 } as const;
 
-/** A task about one worker, in the form in which the queue takes it. */
+/** A task about one worker, as the queue takes it. */
 export interface WorkerTask {
   readonly kind: string;
   readonly subject: { readonly type: 'worker'; readonly id: string; readonly name: string };
@@ -22,7 +22,10 @@ export const diagnoseTask = (podName: string): WorkerTask => aboutWorker(WORKER_
 
 export const removeSecretTask = (podName: string): WorkerTask => aboutWorker(WORKER_TASK.removeSecret, podName);
 
-/** Belongs into the transaction that sets `stopping_at`. Its handler ends the worker only with every proof that nothing runs on it (E5). */
+/**
+ * Enqueue it in the transaction that sets `stopping_at`. It proves that no job runs before it ends
+ * the worker.
+ */
 export const stopTask = (podName: string): WorkerTask => aboutWorker(WORKER_TASK.stopWorker, podName);
 
 const aboutWorker = (kind: string, podName: string): WorkerTask => ({ kind, subject: { type: 'worker', id: podName, name: podName } });

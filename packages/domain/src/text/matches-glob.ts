@@ -1,13 +1,16 @@
 /**
- * Whether a text is of this form: `*` stands for any characters but `/`, none included, all else for itself, without regard to case. Goes
- * through the text once and never back, so that no pattern keeps it busy.
+ * Whether a text matches a pattern, without regard to case. `*` matches any number of characters
+ * other than `/`. Never backtracks, so no pattern takes long.
  */
 export function matchesGlob(pattern: string, text: string): boolean {
   const [patterns, texts] = [pattern.toLowerCase().split('/'), text.toLowerCase().split('/')];
   return patterns.length === texts.length && patterns.every((part, index) => matchesPart(part, texts[index] ?? ''));
 }
 
-/** The first and the last piece stand at the ends, and between them the others one after the other, each as early as it can. */
+/**
+ * The first and last piece must be at the ends. The others follow in order, each as early as
+ * possible.
+ */
 function matchesPart(pattern: string, text: string): boolean {
   const pieces = pattern.split('*');
   const [first = '', last = ''] = [pieces[0], pieces.at(-1)];

@@ -1,15 +1,21 @@
-/** Pods that a list lacked although they are known, with when this was first so, in milliseconds of a clock that only goes forward. */
+/**
+ * Known pods that a list lacked, with the time of the first such list, in milliseconds of a
+ * monotonic clock.
+ */
 export type DoubtedPods = ReadonlyMap<string, number>;
 
 export const NO_DOUBT: DoubtedPods = new Map();
 
-/** Fewer cost little if they are wrongly taken for gone: GitHub is asked about each before its row ends. */
+/**
+ * Below this, a wrong absence costs little: the reconciler asks GitHub about each before its row
+ * ends.
+ */
 const FEWEST = 10;
 
 /**
- * Which of the pods that were known before a list are gone, as it lacks them. A list that lacks most of them, many, at once is more likely
- * wrong than they are gone: a server whose cache is not filled, the wrong cluster, a restored etcd. Then each is doubted first, and gone
- * once a list `doubtMs` later lacks it too.
+ * Decides which known pods are gone, because a list lacks them. If a list lacks many and most of
+ * them, it is probably wrong: an unfilled cache, the wrong cluster, a restored etcd. Then each is
+ * doubted first, and gone once a list `doubtMs` later lacks it too.
  */
 export function judgeAbsence(
   { known, present, doubted, nowMs }: { known: readonly string[]; present: ReadonlySet<string>; doubted: DoubtedPods; nowMs: number },

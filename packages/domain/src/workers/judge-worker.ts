@@ -1,24 +1,27 @@
 import type { StopReason } from './stop-reasons.ts';
 
-/** A worker that is past a deadline, and what GitHub says of its runner now. Times in milliseconds. */
+/** A worker past a deadline, with GitHub's current state of its runner. Times in milliseconds. */
 export interface OverdueRunner {
   readonly runner: 'unknown' | 'offline' | 'online' | 'busy';
-  /** It was assigned, and its job has long ended or was never told. */
+  /** It was assigned, and its job ended long ago or is unknown. */
   readonly hadJob: boolean;
   /** GitHub has called it online, now or before. */
   readonly wasOnline: boolean;
-  /** For how long every reading has called it offline; null if this one does not. */
+  /** How long all readings have called it offline; null if this one does not. */
   readonly offlineForMs: number | null;
-  /** Its runner's container has run for longer than a runner may take to come online. */
+  /** Its runner's container has run for longer than the registration deadline. */
   readonly isRegistrationDue: boolean;
-  /** It has run for longer than a runner may be idle, and is not kept idle. */
+  /** It has run for longer than the idle deadline, and is not a warm worker. */
   readonly isIdleDue: boolean;
   readonly idleDeadlineMs: number;
-  /** How long the oldest waiting job of its key has been known; null if none waits. */
+  /** How long we have known the oldest waiting job of its key; null if none waits. */
   readonly waitingForMs: number | null;
 }
 
-/** Why the worker is to be stopped, if it is (E5, C11). A job that waits for less than the deadline may be given to it any moment. */
+/**
+ * Why to stop the worker; undefined: keep it. If a job has waited for less than the deadline,
+ * GitHub may still give it to the worker.
+ */
 export function judgeWorker(worker: OverdueRunner, { offlineMs }: { readonly offlineMs: number }): StopReason | undefined {
   const { runner, hadJob, wasOnline, offlineForMs, isRegistrationDue, isIdleDue, idleDeadlineMs, waitingForMs } = worker;
   if (hadJob) return runner === 'busy' ? undefined : 'over';

@@ -1,20 +1,22 @@
 import { WORKER_PREFIX } from './worker-name.ts';
 
 /**
- * A runner's name as it is compared with workers' names, which are in lower case and without spaces: GitHub takes names without regard to
- * case, and what lies between us may give them back in another or with spaces around. Names of others stay as they are but for such spaces.
+ * Normalises a runner's name to compare it with workers' names. GitHub ignores case, and may return
+ * another case or spaces around the name. Other runners' names are only trimmed.
  */
 export function readRunnerName(name: string): string {
   const trimmed = name.trim();
   return trimmed.slice(0, WORKER_PREFIX.length).toLowerCase() === WORKER_PREFIX ? trimmed.toLowerCase() : trimmed;
 }
 
-/** A runner by GitHub's word; its id may be missing. */
-interface ToldRunner {
+/** A runner in GitHub's answer. Its id may be missing. */
+interface ReportedRunner {
   readonly name: string | null;
   readonly id: number | null;
 }
 
-/** Whether a runner is a worker's own: anybody may give theirs the same name, so their ids decide where both are known. */
-export const isRunnerOf = (worker: { readonly podName: string; readonly runnerId: number | null }, { name, id }: ToldRunner): boolean =>
+/**
+ * Whether a runner belongs to a worker. Other runners may have the same name, so known ids decide.
+ */
+export const isRunnerOf = (worker: { readonly podName: string; readonly runnerId: number | null }, { name, id }: ReportedRunner): boolean =>
   name === worker.podName && (worker.runnerId === null || id === null || id === worker.runnerId);

@@ -1,4 +1,7 @@
-/** Why a worker is stopped by us, with what is said of it to people. Kept as text in `workers.stop_reason`: a new word needs no migration. */
+/**
+ * Why we stop a worker, each with a sentence for people. `workers.stop_reason` is text: no
+ * migration for a new one.
+ */
 export const STOP_REASONS = {
   pending_timeout: 'The pod did not start in time.',
   image_pull: 'The pod could not start: an image could not be had.',
@@ -17,18 +20,20 @@ export const STOP_REASONS = {
 
 export type StopReason = keyof typeof STOP_REASONS;
 
-/** What keeps a pod from starting and seldom passes by itself: its kubelet has tried, and says so at once. Its row says it in the same words. */
+/** Failures of a start that seldom pass by themselves. Rows and pod failures use the same words. */
 export const START_FAILURES = ['image_pull', 'container_config'] as const satisfies readonly StopReason[];
 
 export const isStartFailure = (reason: string | null): boolean => START_FAILURES.some((failure) => failure === reason);
 
-/** Also the class of a pool's failures: GitHub no longer serves the version of its runners. */
+/** GitHub no longer serves the runner's version. Also a class of a pool's failures. */
 export const OUTDATED_RUNNER = 'outdated_runner';
 
-/** Ends after which the next workers of a pool are given more time (E5). */
+/** Ends after which the next workers of the pool get more time. */
 export const DEADLINE_REASONS = ['pending_timeout', 'not_registered', 'idle', 'not_assigned'] as const satisfies readonly StopReason[];
 
-/** It got no job although one waited: GitHub is asked whether the jobs of its key still wait, before another worker is made for them (E4). */
+/**
+ * Ends without a job although one waited. Before the next worker, a look-up checks the key's jobs.
+ */
 export const JOBLESS_REASONS = [
   'pending_timeout',
   'not_registered',
@@ -37,7 +42,7 @@ export const JOBLESS_REASONS = [
   'registration_gone',
 ] as const satisfies readonly StopReason[];
 
-/** The sentence for a reason as it is stored; one that this version does not know speaks for itself. */
+/** The sentence for a stored reason. A reason that this version does not know is quoted. */
 export function describeStop(reason: string | null): string {
   return (
     Object.entries(STOP_REASONS).find(([known]) => known === reason)?.[1] ?? `The worker was stopped: ${reason ?? 'no reason is known'}.`

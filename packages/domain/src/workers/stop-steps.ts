@@ -1,84 +1,96 @@
 import { isStartFailure } from './stop-reasons.ts';
 
-/** What the row of a worker that is to be stopped says. */
+/** The row of a worker that must stop. */
 export interface StoppingWorker {
   readonly hasEnded: boolean;
   readonly isStopping: boolean;
   readonly reason: string | null;
   /** A job is known to run on it. */
   readonly isAssigned: boolean;
-  /** It was assigned; its job has ended, or is unknown and given up. */
+  /** It was assigned, and its job has ended or was given up. */
   readonly hadJob: boolean;
-  /** Its pod was seen once. */
+  /** Its pod was seen at least once. */
   readonly hadPod: boolean;
-  /** How long its pod has been gone or, if none was ever seen, it has been stopping, in milliseconds; null while its pod is there. */
+  /**
+   * How long its pod has been gone, or how long it has been stopping without one, in ms; null with
+   * a pod.
+   */
   readonly podlessForMs: number | null;
-  /** GitHub was asked to register it, or may have been. */
+  /** We asked GitHub to register it, or may have. */
   readonly registrationBegun: boolean;
   readonly deregistration: 'none' | 'begun' | 'done';
-  /** How long ago GitHub stopped knowing its runner, in milliseconds; null unless `deregistration` is done. */
+  /**
+   * How long ago GitHub dropped its runner, in milliseconds; null unless `deregistration` is
+   * `done`.
+   */
   readonly deregisteredForMs: number | null;
   /** GitHub has called its runner online. */
   readonly wasOnline: boolean;
-  /** For how long every reading of GitHub has called it not busy, in milliseconds; null without such a reading. */
+  /** How long all readings of GitHub have called it not busy, in milliseconds; null without one. */
   readonly idleForMs: number | null;
-  /** For how long every reading has called it offline, in milliseconds; null if the last one did not. */
+  /**
+   * How long all readings have called it offline, in milliseconds; null if the last one did not.
+   */
   readonly offlineForMs: number | null;
 }
 
 /**
- * What the cluster says of its pod. `unstarted`: the runner's container has not run, as far as its status says, which may be late; `over`: it
- * has ended while others still run; `terminating`: its deletion was asked for; `ended`: all containers have ended.
+ * The state of its pod. `unstarted`: by its status, which may be late, the runner's container has
+ * not run. `over`: the runner's container has ended, but others run. `terminating`: the pod is
+ * being deleted. `ended`: all containers have ended.
  */
 export type StoppingPod = 'absent' | 'unstarted' | 'working' | 'over' | 'terminating' | 'ended';
 
 export type StoppingRunner = 'unknown' | 'offline' | 'online' | 'busy';
 
 /**
- * What the runner's own log shows: `job_over` is a job that has ended, and no other; `silent` is a whole log without the lines that a runner writes; `none`: its node says that the container
- * has not started; `unreadable` proves nothing.
+ * What the runner's log shows. `job_over`: its last job has ended. `silent`: the whole log, but
+ * without a runner's lines. `none`: its node says that the container has not started. `unreadable`
+ * proves nothing.
  */
 export type StoppingLog = 'job_begun' | 'job_over' | 'listening' | 'silent' | 'none' | 'unreadable';
 
-/** What one attempt has seen up to now; what it has not looked at yet is absent. */
+/** What one attempt has read so far. What it has not read is absent. */
 export interface StopEvidence {
   readonly worker: StoppingWorker;
   readonly pod?: StoppingPod;
   readonly runner?: StoppingRunner;
-  /** Whether a pending job of its scope runs on it, as GitHub says; `too_many`: it cannot be asked for all. */
+  /**
+   * Whether GitHub says that a job of its scope runs on it. `too_many`: too many to ask for all.
+   */
   readonly job?: 'none' | 'found' | 'too_many';
   readonly log?: StoppingLog;
 }
 
 export interface StopRules {
-  /** Between two readings that call a runner idle there lie at least so many milliseconds. */
+  /** Least time between two readings that prove a runner idle. */
   readonly idleApartMs: number;
-  /** From the deregistration to the last look at the log. */
+  /** Time from the deregistration to the last look at the log. */
   readonly lastLookMs: number;
-  /** A runner without a pod is believed gone after GitHub has called it offline for so long. */
+  /** How long GitHub must call a runner without a pod offline, until it counts as gone. */
   readonly offlineMs: number;
-  /** How long to wait before something that is in the way is looked at again. */
+  /** Time until the next attempt if something is in the way. */
   readonly retryMs: number;
 }
 
-/** The next thing to look at, or what is to be done with what was seen. */
+/** The next thing to read, or the next action. */
 export type StopStep =
   | { readonly look: 'pod' | 'runner' | 'job' | 'log' }
-  /** `why`: the worker stays as it is. */
+  /** Leave the worker as it is. */
   | { readonly act: 'leave'; readonly why: string }
-  /** It is no longer to be stopped; `assigned`: something runs on it. */
+  /** Take the stop back. `assigned`: a job runs on it. */
   | { readonly act: 'keep'; readonly assigned: boolean; readonly why: string }
   | { readonly act: 'bind' | 'deregister' | 'delete_pod' | 'end' }
-  /** `heldUp`: nothing that passes by itself; shown in the row. */
+  /** `heldUp`: the cause may not pass by itself, so the row shows it. */
   | { readonly act: 'wait'; readonly forMs: number; readonly why: string; readonly heldUp: boolean };
 
 /**
- * How a worker is ended (E5, A3), one step at a time. All proofs that nothing runs on it come before the runner is deregistered, and the
- * last two come again before its pod is deleted:
+ * Ends a worker step by step. All proofs that no job runs come before the deregistration. The last two
+ * are repeated before the pod is deleted:
  *
  *   no job bound ─► idle, twice ─► no job found on it ─► its log shows none ─► deregister ─► wait ─► job, log again ─► delete the pod
  *
- * A pod that is gone ends the row once GitHub does not know the runner, or has called it offline for long.
+ * Without a pod, the row ends once GitHub does not know the runner, or has called it offline for long.
  */
 export function nextStopStep(evidence: StopEvidence, rules: StopRules): StopStep {
   const { worker, pod } = evidence;
@@ -108,7 +120,8 @@ function withoutPod(evidence: StopEvidence, rules: StopRules): StopStep {
   if (worker.deregistration === 'done') return { act: 'end' };
   if (runner === undefined) return { look: 'runner' };
   if (runner === 'unknown') return { act: 'end' };
-  // Its pod was never seen, so it may be made this very moment: the registration goes first, or nobody could tell what runs.
+  // Its pod was never seen, so it may be made at this moment. Deregister first: then it gets no
+  // job.
   if (!worker.hadPod && !worker.isAssigned && !worker.hadJob) return provenIdle(evidence, rules) ?? { act: 'deregister' };
   if (worker.offlineForMs !== null) {
     const left = rules.offlineMs - worker.offlineForMs;
@@ -119,10 +132,15 @@ function withoutPod(evidence: StopEvidence, rules: StopRules): StopStep {
   return heldUp(rules, `its pod is gone, but GitHub calls the runner ${runner}`);
 }
 
-/** GitHub ends a job on a self-hosted runner after 5 days, and a pod's own deadline its runner after 7, on a node that is cut off too. */
+/**
+ * GitHub ends a job after 5 days, and a pod's deadline ends it after 7, even on a node without
+ * network.
+ */
 const LONGEST_LIFE_MS = 7 * 86_400_000;
 
-/** Whether a worker without a pod ends although GitHub refuses to say what it knows of its runner: no runner lives as long. */
+/**
+ * Whether a worker without a pod ends although GitHub refuses to answer: no runner lives this long.
+ */
 export function hasOutlived({ worker, pod }: StopEvidence): boolean {
   return pod === 'absent' && worker.podlessForMs !== null && worker.podlessForMs >= LONGEST_LIFE_MS;
 }
@@ -148,7 +166,10 @@ function withPod(evidence: StopEvidence, pod: 'unstarted' | 'working' | 'over', 
 
 const hadNotStarted = (reason: string | null): boolean => reason === 'pending_timeout' || isStartFailure(reason);
 
-/** Undefined once GitHub has called the runner idle twice, some time apart, or does not know it. */
+/**
+ * Undefined once two readings of GitHub, some time apart, prove it idle, or GitHub does not know
+ * it.
+ */
 function provenIdle({ worker, runner }: StopEvidence, { idleApartMs }: StopRules): StopStep | undefined {
   if (runner === undefined) return { look: 'runner' };
   if (runner === 'busy') return { act: 'keep', assigned: true, why: 'GitHub calls its runner busy' };
@@ -160,8 +181,9 @@ function provenIdle({ worker, runner }: StopEvidence, { idleApartMs }: StopRules
 }
 
 /**
- * The status of a pod may be late. A runner that GitHub has called online, or given a job, has started, even if the status does not say so.
- * One that GitHub does not know may have left after its job, and one that was deregistered may have taken a job right before.
+ * Whether only the log can prove that no job runs, because the pod's status may be late. A runner
+ * that was online or had a job has started. One that GitHub does not know may have ended after its
+ * job. One that was deregistered may have taken a job right before.
  */
 function needsLog(pod: 'unstarted' | 'working' | 'over', { worker, runner }: StopEvidence): boolean {
   if (pod === 'working') return true;
@@ -186,7 +208,7 @@ function provenByLog({ worker, pod, runner, log }: StopEvidence, rules: StopRule
     case 'unreadable':
       return heldUp(rules, 'its log cannot be read, so it is not known whether a job runs');
     case 'silent':
-      // A runner that has listened has said so; if that line is gone, others may be too.
+      // A runner that was online wrote a line about it. If that line is gone, others may be, too.
       if (neverBegan || (!begun && (runner === 'offline' || worker.deregistration === 'done'))) return undefined;
       return heldUp(rules, 'its log does not show its beginning, so it is not known whether a job runs');
     case 'none':
@@ -199,5 +221,5 @@ function provenByLog({ worker, pod, runner, log }: StopEvidence, rules: StopRule
   }
 }
 
-/** Nothing that the next look is sure to find gone. */
+/** Waits for a cause that may not pass by itself. */
 const heldUp = ({ retryMs }: StopRules, why: string): StopStep => ({ act: 'wait', forMs: retryMs, why, heldUp: true });

@@ -4,12 +4,16 @@ export const WORKER_PREFIX = 'pdk-';
 /** What a worker's row and its pod take as a name. */
 const NAME = /^[a-z0-9][a-z0-9-]{0,58}[a-z0-9]$/;
 
-/** How the names of one instance's workers begin. Instances may share an organisation, a namespace or a cluster. */
+/**
+ * How the names of one instance's workers begin. Instances may share an organisation, a namespace
+ * or a cluster.
+ */
 export const instancePrefix = (instance: string): string => `${WORKER_PREFIX}${instance}-`;
 
 /**
- * The name of a worker, its registration, its Secret and its pod. A host's name ends at its first dot, so dots of
- * the pool's name become hyphens; labels tell pools apart. Names in the database are made by `newWorkerName`, alike.
+ * The name of a worker, its registration, its Secret and its pod. A host's name ends at its first
+ * dot, so dots of the pool's name become hyphens; labels tell pools apart. Names in the database
+ * are made by `newWorkerName`, alike.
  */
 export const workerName = (instance: string, pool: string, unique: string): string =>
   `${instancePrefix(instance)}${pool.replaceAll('.', '-')}-${unique}`;

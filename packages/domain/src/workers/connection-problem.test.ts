@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { troubleInLog } from './runner-trouble.ts';
+import { connectionProblem } from './connection-problem.ts';
 
 /** Lines as runners write them, from the runner's own source and from public reports. */
 const LINES: readonly (readonly [string, string])[] = [
@@ -73,32 +73,34 @@ const LINES: readonly (readonly [string, string])[] = [
 
 describe('why GitHub does not see a runner, by the runner’s own log (P5)', () => {
   test.each(LINES)('%s', (line, told) => {
-    const sentence = troubleInLog(`√ Connected to GitHub\n${line}\nRetrying in 30 seconds\n`);
-    expect(sentence).toMatch(new RegExp(`^Its log tells of .*${told}`));
+    const sentence = connectionProblem(`√ Connected to GitHub\n${line}\nRetrying in 30 seconds\n`);
+    expect(sentence).toMatch(new RegExp(`^Its log shows .*${told}`));
     expect(sentence).toContain(line.trim().slice(0, 190));
   });
 
   test('a log without any of it says nothing', () => {
-    expect(troubleInLog('')).toBeUndefined();
-    expect(troubleInLog("Current runner version: '2.336.0'\n2026-08-17 14:15:44Z: Listening for Jobs\n")).toBeUndefined();
+    expect(connectionProblem('')).toBeUndefined();
+    expect(connectionProblem("Current runner version: '2.336.0'\n2026-08-17 14:15:44Z: Listening for Jobs\n")).toBeUndefined();
   });
 
   test('what was there before the runner reached GitHub has passed', () => {
     const first = '2026-08-17 14:15:40Z: Runner connect error: Name or service not known (api.github.com:443). Retrying until reconnected.';
-    expect(troubleInLog(`${first}\n2026-08-17 14:16:11Z: Runner reconnected.\n2026-08-17 14:16:12Z: Listening for Jobs`)).toBeUndefined();
-    expect(troubleInLog(`2026-08-17 14:15:12Z: Listening for Jobs\n${first}`)).toContain('a name that cannot be resolved');
+    expect(
+      connectionProblem(`${first}\n2026-08-17 14:16:11Z: Runner reconnected.\n2026-08-17 14:16:12Z: Listening for Jobs`),
+    ).toBeUndefined();
+    expect(connectionProblem(`2026-08-17 14:15:12Z: Listening for Jobs\n${first}`)).toContain('a name that cannot be resolved');
   });
 
   test('the last of several counts, and only the beginning of a long line is quoted', () => {
     const log = `Name or service not known (proxy.corp:3128)\nConnection refused (proxy.corp:3128) ${'x'.repeat(1_000)}\n`;
-    expect(troubleInLog(log)).toContain('a connection that does not come about ("Connection refused (proxy.corp:3128) xxx');
-    expect(troubleInLog(log)?.length).toBeLessThan(500);
+    expect(connectionProblem(log)).toContain('a connection that does not come about ("Connection refused (proxy.corp:3128) xxx');
+    expect(connectionProblem(log)?.length).toBeLessThan(500);
   });
 
   test('a line is quoted without what surrounds it, and whole up to 200 characters', () => {
     const line = `Connection refused (${'x'.repeat(179)})`;
     expect(line).toHaveLength(200);
-    expect(troubleInLog(`  ${line}\r\n`)).toContain(`("${line}")`);
-    expect(troubleInLog(`${line}!`)).toContain(`("${line}…")`);
+    expect(connectionProblem(`  ${line}\r\n`)).toContain(`("${line}")`);
+    expect(connectionProblem(`${line}!`)).toContain(`("${line}…")`);
   });
 });

@@ -1,5 +1,8 @@
-/** What keeps a runner from GitHub, with what a person does about it. The order decides where one line fits several. */
-const TROUBLES = [
+/**
+ * Why a runner cannot reach GitHub, and what the operator can do. The first that fits a line
+ * counts.
+ */
+const PROBLEMS = [
   {
     signs: /clock may be out of sync|certificate chain: .*NotTimeValid/i,
     says: 'a clock that is wrong',
@@ -83,22 +86,23 @@ const TROUBLES = [
   },
 ] as const;
 
-/** The runner writes this once it has reached GitHub: what went before has passed. A version that has ended is told only after it. */
+/** The runner's line once it has reached GitHub. Earlier problems have passed. */
 const REACHED = /Listening for Jobs|Runner reconnected/;
 
 const LONGEST_LINE = 200;
 
 /**
- * What the end of a runner's own log says of why GitHub does not see it, in one sentence for people; undefined where no known cause is in it.
- * The last trouble counts, for a runner tries again. The sentence quotes a line of the log: hide secrets in it before it is kept.
+ * Finds in a runner's log why GitHub does not see it, as one sentence for people. Undefined without
+ * a known cause. The last problem counts, because the runner tries again. The sentence quotes the
+ * log: the caller must remove secrets before it stores it.
  */
-export function troubleInLog(log: string): string | undefined {
+export function connectionProblem(log: string): string | undefined {
   for (const line of sinceReached(log).toReversed()) {
-    const trouble = TROUBLES.find(({ signs }) => signs.test(line));
-    if (trouble === undefined) continue;
+    const problem = PROBLEMS.find(({ signs }) => signs.test(line));
+    if (problem === undefined) continue;
     const words = line.trim();
     const quoted = words.length > LONGEST_LINE ? `${words.slice(0, LONGEST_LINE)}…` : words;
-    return `Its log tells of ${trouble.says} ("${quoted}"): ${trouble.advice}.`;
+    return `Its log shows ${problem.says} ("${quoted}"): ${problem.advice}.`;
   }
   return undefined;
 }

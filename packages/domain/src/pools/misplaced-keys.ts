@@ -7,16 +7,16 @@ const OF_POD_SPEC = [
 ];
 const OF_CONTAINER = 'args command env envFrom imagePullPolicy lifecycle volumeMounts workingDir'.split(' ');
 
-/** Of the values of actions-runner-controller's scale sets; whoever comes from there pastes them. */
+/** Keys of actions-runner-controller's scale sets, which its users paste. */
 const OF_SCALE_SETS = {
-  githubConfigUrl: 'has no counterpart: runners register where the jobs come from; whose jobs are served stands in entities',
-  githubConfigSecret: 'has no counterpart: the App and where its key is found stand in github.apps',
+  githubConfigUrl: 'has no counterpart: runners register where the jobs come from, and entities says whose jobs are served',
+  githubConfigSecret: 'has no counterpart: write the App and the place of its key in github.apps',
   githubServerTLS: 'is called caBundle here, a key of a pool',
   maxRunners: 'is called maxWorkers here, a key of a pool',
   minRunners: 'is called warm here, a key of a pool: a list of scope and workers',
   runnerScaleSetName: 'has no counterpart: jobs find a pool by its labels, and such a name may be one of them',
   scaleSetLabels: 'is called labels here, a key of a pool',
-  controllerServiceAccount: 'has no counterpart: the services have entities of their own',
+  controllerServiceAccount: 'has no counterpart: each service has its own service account',
   listenerTemplate: 'has no counterpart: there is no listener',
   listenerMetrics: 'has no counterpart: there is no listener',
 };
@@ -45,18 +45,21 @@ const OF_RESOURCES = {
   claims: "is the template's: write resources with claims there, in the container named runner",
 };
 
-/** Keys that are refused with the place where they belong. Their shape has no type: nothing that was read has them. */
+/**
+ * Refuses keys, and says where they belong. The shape has no type, since no valid value has these
+ * keys.
+ */
 const refused = (messages: Readonly<Record<string, string>>): object =>
   Object.fromEntries(Object.entries(messages).map(([key, error]) => [key, z.never({ error }).optional()]));
 
-export const foreignToPools = refused(OF_A_POOL);
-export const foreignToResources = refused(OF_RESOURCES);
-export const foreignToTemplates = refused(OF_A_TEMPLATE);
-/** Of the file's top, where whoever has one pool writes the pool's keys. */
-export const foreignToFile = (keysOfPools: readonly string[]): object =>
+export const misplacedInPools = refused(OF_A_POOL);
+export const misplacedInResources = refused(OF_RESOURCES);
+export const misplacedInTemplates = refused(OF_A_TEMPLATE);
+/** At the file's top, where operators with one pool may write the pool's keys. */
+export const misplacedInFile = (keysOfPools: readonly string[]): object =>
   refused({ ...sentences(keysOfPools, () => 'is a key of a pool: write it in an item of pools'), ...OF_SCALE_SETS });
 
-/** For a JSON Schema: what is refused wherever it stands is no key at all. */
+/** Removes refused keys from a JSON Schema. */
 export function withoutRefused({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   for (const [key, property] of Object.entries(jsonSchema.properties ?? {})) {
     if (typeof property === 'object' && property.not !== undefined) delete jsonSchema.properties?.[key];
