@@ -49,7 +49,7 @@ export const redelivery: readonly NamedMutant[] = [
   {
     mutant: 'the repositories of deliveries that are given up are not looked at',
     file: 'packages/db/src/deliveries/give-up-redeliveries.ts',
-    find: `handed_over as (\${handingOver('given_up')})`,
+    find: `handed_over as (\${handOverToDiscovery('given_up')})`,
     replace: `handed_over as (select)`,
     tests: ['apps/reconciler/src/redelivery/redeliver-since.db.test.ts'],
   },

@@ -1,5 +1,5 @@
 import { oldestUnresolvedSeconds } from '@paddock/db/deliveries/redelivery';
-import { countTroubledJobs } from '@paddock/db/jobs/stuck-jobs';
+import { countStuckJobs } from '@paddock/db/jobs/stuck-jobs';
 import type { Database } from '@paddock/db/schema/tables';
 import { findProblemsOfApps } from '@paddock/db/schedules/problems-of-apps';
 import { findEndingVersions } from '@paddock/db/workers/runner-versions';
@@ -44,7 +44,7 @@ export function declareReconcilerGauges(
     ]),
   );
   metrics.readings(GAUGES, async () => {
-    const { stuck, misjudged } = await countTroubledJobs(db, RECOVERY_LIMIT);
+    const { stuck, misjudged } = await countStuckJobs(db, RECOVERY_LIMIT);
     const held = await findHeldStops(db, stopAlertMs);
     const problems = await findProblemsOfApps(db);
     const versions = await findEndingVersions(db);

@@ -82,7 +82,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'postponeLookUps',
     'askForLookUps',
     'findKnownJobs',
-    'noteRepositoryLook',
+    'saveRepositoryListing',
     'postponeRepository',
     'noteListedRepositories',
     'findInstallationByLogin',

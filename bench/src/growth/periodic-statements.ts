@@ -29,7 +29,7 @@ import type { MatchingSettings } from '@paddock/domain/matching/matching-setting
 import { renewLease, takeLease } from '@paddock/db/leases/leases';
 import { findPause } from '@paddock/db/schedules/paused-sweeps';
 import { findProblemsOfApps } from '@paddock/db/schedules/problems-of-apps';
-import { lookAtSchedules, takeExtraPasses } from '@paddock/db/schedules/extra-passes';
+import { readScheduleTimes, takeExtraPasses } from '@paddock/db/schedules/extra-passes';
 import { databaseTime, takeTick } from '@paddock/db/schedules/schedules';
 import { findSweepStates, noteSweepSuccess } from '@paddock/db/schedules/sweep-states';
 import * as endedPods from '@paddock/db/workers/ended-pods';
@@ -154,7 +154,7 @@ export const periodicStatements = {
 
   // The reconciler's schedules and sweeps
   databaseTime,
-  lookAtSchedules: (trx) => lookAtSchedules(trx, ['growth']),
+  readScheduleTimes: (trx) => readScheduleTimes(trx, ['growth']),
   takeExtraPasses: (trx) => takeExtraPasses(trx, ['growth']),
   takeTick: (trx) => takeTick(trx, { name: 'growth', tickAt: new Date(), takenBy: 'growth' }),
   noteSweepSuccess: (trx) => noteSweepSuccess(trx, 'check-apps'),
@@ -162,7 +162,7 @@ export const periodicStatements = {
   whyUnfit: (trx) => whyUnfit(trx, 'paddock'),
   findInstance,
   findDoubtfulJobs: (trx) => stuckJobs.findDoubtfulJobs(trx, DOUBTS),
-  countTroubledJobs: (trx) => stuckJobs.countTroubledJobs(trx, 3),
+  countStuckJobs: (trx) => stuckJobs.countStuckJobs(trx, 3),
   findJobsToLookUp: (trx) => lookUps.findJobsToLookUp(trx, { batch: 250, perKey: 10, secondLookMs: MINUTE, appIds: [APP] }),
   endAnsweredGraces: (trx) => lookUps.endAnsweredGraces(trx, 10),
   noteActiveRepositories: (trx) => repositories.noteActiveRepositories(trx, { activeMs: 24 * HOUR, everyMs: 15 * MINUTE }),

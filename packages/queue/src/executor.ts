@@ -89,8 +89,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
       away = false;
     }
     const asked = performance.now();
-    const standsForMs = connection.standsForMs();
-    const takeOver = standsForMs !== undefined && standsForMs >= takeOverPauseMs && asked >= takeOverLookedAt + pollMs / 2;
+    const answeringForMs = connection.answeringForMs();
+    const takeOver = answeringForMs !== undefined && answeringForMs >= takeOverPauseMs && asked >= takeOverLookedAt + pollMs / 2;
     const claimed = await claimTasks(db, { holder, slots: free, takeOver, keepFailedMs: keep.failedMs });
     if (takeOver) takeOverLookedAt = asked;
     for (const row of claimed) {
@@ -99,7 +99,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     }
     // What has ended by crashing may have a successor, which could not be taken beside it.
     if (claimed.some(({ ended }) => ended)) wake.ring();
-    const pauseMs = takeOverPauseMs - (standsForMs ?? 0);
+    const pauseMs = takeOverPauseMs - (answeringForMs ?? 0);
     restMs = Math.min(pollMs, await findRest(Object.keys(free), claimed.length > 0), pauseMs > 0 ? pauseMs : pollMs);
   }
 
@@ -117,7 +117,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const kind = kinds[row.kind];
     if (kind === undefined) return;
     const renewal = { sentAt: asked };
-    const task = taskOf(row, () => shareLeft(performance.now() - renewal.sentAt, claimMs, connection.standsForMs() !== undefined));
+    const task = taskOf(row, () => shareLeft(performance.now() - renewal.sentAt, claimMs, connection.answeringForMs() !== undefined));
     if (row.taken_over) events.takenOver(identityOf(task));
     const startedAt = performance.now();
     const run = runHandler(kind.handler, task, rulesFor(row.kind).timeoutMs);
@@ -139,7 +139,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     if (isUnavailable(error)) {
       away = true;
       // What the pool has found out, the heartbeat need not find out again.
-      connection.doubt();
+      connection.suspectBreak();
     }
     events.failed(what, error);
   }

@@ -3,9 +3,9 @@ import type { CurrentPools } from '@paddock/db/pools/pools-documents';
 import { type Finding, recordFindings } from '@paddock/db/jobs/record-findings';
 import {
   findKnownJobs,
-  noteRepositoryLook,
-  type RepositoryToLookAt,
-  type RepositoryTurns,
+  saveRepositoryListing,
+  type RepositoryToList,
+  type RepositoryIntervals,
   type SeenOfRepository,
   type SeenRun,
 } from '@paddock/db/jobs/repositories';
@@ -29,7 +29,7 @@ export interface DiscoverRepositoryOptions {
   allowance: Allowance;
   ask: AskOne;
   /** When to read a repository again. */
-  turns: RepositoryTurns;
+  turns: RepositoryIntervals;
   /** Most runs whose jobs one pass asks for. */
   mostRuns: number;
   dryRun: boolean;
@@ -56,7 +56,7 @@ export interface RepositoryCounts {
  */
 export async function discoverRepository(
   options: DiscoverRepositoryOptions,
-  repository: RepositoryToLookAt,
+  repository: RepositoryToList,
 ): Promise<RepositoryCounts | undefined> {
   const { db, pools, ask, allowance, turns, mostRuns: most, dryRun } = options;
   const { repoId, entityId, appId, seenBefore } = repository;
@@ -106,7 +106,7 @@ export async function discoverRepository(
     runs: found.runs.map((run) => (unread.has(run.id) ? unreadRun(run.id) : run)),
   };
   const look = { repoId, entityId, appId, fullName, isActive: runs > 0, isSeenInFull: view.isComplete, seen: seenNow };
-  await noteRepositoryLook(db, look, turns);
+  await saveRepositoryListing(db, look, turns);
   return counts;
 }
 
@@ -117,7 +117,7 @@ const runsSeenBefore = ({ pools, runs = [] }: SeenOfRepository, version: number)
 /** The repository's runs under its last known name, or else under its name now, looked up by id. */
 async function see(
   client: InstallationClient,
-  { repoId, fullName, seenBefore }: RepositoryToLookAt,
+  { repoId, fullName, seenBefore }: RepositoryToList,
   allowance: Allowance,
 ): Promise<{ view: UnfinishedRuns; today: GitHubRepository | undefined } | undefined> {
   const { lists = {} } = seenBefore;
@@ -147,7 +147,7 @@ async function record(
   return changed.length;
 }
 
-const foundAt = ({ entityId, login, entityType, repoId, appId, installationId }: RepositoryToLookAt, today: GitHubRepository): FoundAt => ({
+const foundAt = ({ entityId, login, entityType, repoId, appId, installationId }: RepositoryToList, today: GitHubRepository): FoundAt => ({
   entity: { id: entityId, login, type: entityType },
   repoId,
   repoFullName: fullNameOf(today),

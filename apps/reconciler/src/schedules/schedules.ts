@@ -1,4 +1,4 @@
-import { lookAtSchedules, takeExtraPasses } from '@paddock/db/schedules/extra-passes';
+import { readScheduleTimes, takeExtraPasses } from '@paddock/db/schedules/extra-passes';
 import { takeTick } from '@paddock/db/schedules/schedules';
 import type { Database } from '@paddock/db/schema/tables';
 import { bringForward } from '@paddock/queue/bring-forward';
@@ -77,7 +77,7 @@ export function createSchedules({ db, schedules, holder, events, lookMs = LOOK_M
   /** Takes the ticks and extra passes that are due. Returns how many ticks. */
   const once = async (): Promise<number> => {
     restMs = lookMs;
-    const { now, extraInMs } = await lookAtSchedules(db, names);
+    const { now, extraInMs } = await readScheduleTimes(db, names);
     let count = 0;
     for (const schedule of schedules) if (await takeNewest(schedule, now)) count++;
     if (extraInMs === null) return count;

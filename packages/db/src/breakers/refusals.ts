@@ -151,27 +151,27 @@ function subjectOf(speaksOf: RefusedSubject | undefined, { appId, entityId, repo
 type Columns = Readonly<Record<keyof Asked, string>>;
 
 /** The pause that a task waits for because GitHub refused a call. */
-export interface StandingRefusal {
+export interface RefusalInForce {
   readonly subject: BreakerSubject;
   /** Milliseconds until GitHub may be asked again. */
   readonly leftMs: number;
 }
 
 /**
- * For a SELECT: the longest refusal in force for the ids in these columns, as a `StandingRefusal`;
+ * For a SELECT: the longest refusal in force for the ids in these columns, as a `RefusalInForce`;
  * null: none.
  */
-export const standingRefusal = (columns: Columns): RawBuilder<StandingRefusal | null> =>
+export const refusalInForce = (columns: Columns): RawBuilder<RefusalInForce | null> =>
   sql`(select json_build_object('subject', json_build_object('type', b.subject_type, 'id', b.subject_id),
         'leftMs', extract(epoch from b.paused_until - now()) * 1000)
-      ${stands(columns, refuses(columns))} order by b.paused_until desc limit 1)`;
+      ${pauseOf(columns, refuses(columns))} order by b.paused_until desc limit 1)`;
 
 /**
  * For a WHERE: sweeps make no call about the ids in these columns, because GitHub refused us or
  * asked us to wait.
  */
-export const isLeftAlone = (columns: Columns): RawBuilder<boolean> =>
-  sql`exists (select ${stands(columns, `(${refuses(columns)} or ${WAITS})`)})`;
+export const isCallPaused = (columns: Columns): RawBuilder<boolean> =>
+  sql`exists (select ${pauseOf(columns, `(${refuses(columns)} or ${WAITS})`)})`;
 
 /** A refusal ends when an installation of the entity changes. */
 const refuses = ({ entityId }: Columns) =>
@@ -181,7 +181,7 @@ const refuses = ({ entityId }: Columns) =>
 const WAITS = `(b.failure_class = '${RATE_LIMITED}' and b.subject_type = 'installation')`;
 
 /** One search for both conditions: a plan with two searches reads all rows of `breakers`. */
-const stands = ({ appId, entityId, repoId }: Columns, what: string): RawBuilder<unknown> =>
+const pauseOf = ({ appId, entityId, repoId }: Columns, what: string): RawBuilder<unknown> =>
   sql.raw(`
     from breakers b
     where (b.subject_type, b.subject_id) in

@@ -34,12 +34,12 @@ export interface OwnConnection {
    * Tries another connection at the next statement, because PostgreSQL seems to be gone from this
    * one.
    */
-  doubt(): void;
+  suspectBreak(): void;
   /**
    * How long the connection has answered in time, in milliseconds; undefined: none is known to be
    * open.
    */
-  standsForMs(): number | undefined;
+  answeringForMs(): number | undefined;
   close(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ interface Answer<R> {
 
 /** `config` comes from `clientConfig`. */
 export function ownConnection({ config, begin, patienceMs, limitMs }: OwnConnectionOptions): OwnConnection {
-  const doubts = createWake();
+  const suspicions = createWake();
   let standing: Session | undefined;
   let since = 0;
   let last: Promise<unknown> = Promise.resolve();
@@ -99,7 +99,7 @@ export function ownConnection({ config, begin, patienceMs, limitMs }: OwnConnect
     const answer = held && askAgain<R>(held, text, values);
     if (held !== undefined && answer !== undefined) {
       const over = new AbortController();
-      const inTime = await Promise.race([answer, doubts.wait(patienceMs, over.signal)]).catch((error: unknown) => {
+      const inTime = await Promise.race([answer, suspicions.wait(patienceMs, over.signal)]).catch((error: unknown) => {
         if (held.isOpen) throw error;
       });
       over.abort();
@@ -128,8 +128,8 @@ export function ownConnection({ config, begin, patienceMs, limitMs }: OwnConnect
       last = asked.catch((error: unknown) => config.outage?.failed(error, config));
       return asked as Promise<never>;
     },
-    doubt: () => doubts.ring(),
-    standsForMs: () => (standing?.isOpen === true ? performance.now() - since : undefined),
+    suspectBreak: () => suspicions.ring(),
+    answeringForMs: () => (standing?.isOpen === true ? performance.now() - since : undefined),
     async close() {
       if (standing !== undefined) await endClient(standing.client);
     },

@@ -102,7 +102,7 @@ describe('PostgreSQL goes silent (A11)', () => {
     await own.query('select 1', []);
     tunnel.replaceServer();
     const hanging = own.query('select 1 as one', []);
-    own.doubt();
+    own.suspectBreak();
     expect(await hanging).toEqual([{ one: 1 }]);
     await own.close();
   });
@@ -113,7 +113,7 @@ describe('PostgreSQL goes silent (A11)', () => {
     const before = await session();
     tunnel.setHeld(true);
     expect(isUnavailable(await session().catch((error: unknown) => error))).toBe(true);
-    expect(own.standsForMs()).toBeDefined();
+    expect(own.answeringForMs()).toBeDefined();
     tunnel.setHeld(false);
     expect(await session()).toBe(before);
     await own.close();

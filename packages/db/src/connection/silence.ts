@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { ConnectionConfig } from './connect.ts';
-import { FAREWELL_MS } from './end-client.ts';
+import { CLOSE_LIMIT_MS } from './end-client.ts';
 import { endSessions, findWorking } from './sessions-at-work.ts';
 
 /**
@@ -127,7 +127,7 @@ export function cutSilent({ pool, config, sessionOf, onCut }: SilenceOptions): S
     async close(end) {
       const breaking = setTimeout(() => {
         for (const client of findIdle()) client.connection.stream.destroy();
-      }, FAREWELL_MS);
+      }, CLOSE_LIMIT_MS);
       await end();
       clearTimeout(breaking);
       clearInterval(ticking);

@@ -6,7 +6,7 @@ import { milliseconds } from '../milliseconds.ts';
  * Discovery looks at these repositories next, before all that are merely due. `lost` has rows of
  * unresolved deliveries.
  */
-const handingOver = (lost: string) =>
+const handOverToDiscovery = (lost: string) =>
   sql.raw(`
     insert into repositories as known (repo_id, entity_id, app_id, active_at, due_at)
     select distinct on (l.repository_id) l.repository_id, i.entity_id, i.app_id, now(), now() - interval '1 day'
@@ -24,7 +24,7 @@ export async function handOverUnresolved(db: Kysely<Database>, appId: number, mo
     with lost as (
       select * from unresolved_deliveries where app_id = ${appId} and resolved_at is null and event = 'workflow_job'
         and (select count(*) from unresolved_deliveries where app_id = ${appId} and resolved_at is null) > ${most}
-    ) ${handingOver('lost')}`.execute(db);
+    ) ${handOverToDiscovery('lost')}`.execute(db);
   return rows.length;
 }
 
@@ -38,7 +38,7 @@ export async function giveUpRedeliveries(db: Kysely<Database>, appId: number, ol
       delete from unresolved_deliveries
       where app_id = ${appId} and resolved_at is null and first_failed_at < now() - ${milliseconds(olderThanMs)}
       returning *
-    ), handed_over as (${handingOver('given_up')})
+    ), handed_over as (${handOverToDiscovery('given_up')})
     insert into installation_events (source, event, outcome, app_id, installation_id, repo_id, delivery_guid, payload)
     select 'reconciler', concat_ws('.', event, action), 'redelivery_given_up', app_id, installation_id, repository_id, guid,
       jsonb_build_object('delivery_id', delivery_id::text, 'first_failed_at', first_failed_at, 'last_failed_at', last_failed_at,

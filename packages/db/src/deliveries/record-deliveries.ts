@@ -34,7 +34,7 @@ export async function recordDeliveries(
     const outcomes: Outcome[] = [];
     // Deliveries about entities are rare: they lock installations and pin all logins first, in one
     // order for all.
-    const refused = batch.some(tellsOfEntity) ? await pinLogins(trx, batch.flatMap(entityOf)) : new Set<number>();
+    const refused = batch.some(isAboutEntity) ? await pinLogins(trx, batch.flatMap(entityOf)) : new Set<number>();
     // All transactions lock in this order: the table of installations, pinned logins, jobs,
     // installations, workers.
     const storedJobs: StoredJobs = new Map();
@@ -61,7 +61,7 @@ export async function recordDeliveries(
  * The delivery writes installations outside of the statement for jobs: an installation, a name, or
  * a waiting job in passing.
  */
-const tellsOfEntity = ({ parsed }: DeliveryToRecord): boolean => parsed.kind !== 'job' && parsed.kind !== 'noted';
+const isAboutEntity = ({ parsed }: DeliveryToRecord): boolean => parsed.kind !== 'job' && parsed.kind !== 'noted';
 
 /**
  * The entity with this login, by the delivery. Not one that lost the App: it may have lost its name

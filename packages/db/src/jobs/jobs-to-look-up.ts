@@ -1,9 +1,9 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { installationToday, loginToday } from '../entities/installation-today.ts';
-import { isLeftAlone } from '../breakers/refusals.ts';
+import { isCallPaused } from '../breakers/refusals.ts';
 import { hasLiveRunner } from './job-states.ts';
 import type { Database, EntityType, Status } from '../schema/tables.ts';
-import { WORD_OF_GITHUB } from '../workers/request-stops.ts';
+import { ANSWER_AGE_LIMIT } from '../workers/request-stops.ts';
 import { milliseconds } from '../milliseconds.ts';
 
 /** A job to look up at GitHub, with what is known of its entity now. */
@@ -53,13 +53,13 @@ export interface LookUpQuery {
  */
 const unexplainedEnds = sql`
   unexplained_until is not null and unexplained_until > now() and assigned_at is null`;
-const toldAt = sql`case when stopping_at is null then updated_at else stopping_at - ${WORD_OF_GITHUB} end`;
+const toldAt = sql`case when stopping_at is null then updated_at else stopping_at - ${ANSWER_AGE_LIMIT} end`;
 /**
  * Only jobs from before: a job that came after the stop was requested could not go to the worker.
  */
 const cameUntil = sql`coalesce(stopping_at, 'infinity')`;
 /** GitHub can be called about job `j` through `i`. */
-const mayAsk = sql`i.app_id is not null and not ${isLeftAlone({ appId: 'i.app_id', entityId: 'j.entity_id', repoId: 'j.repo_id' })}`;
+const mayAsk = sql`i.app_id is not null and not ${isCallPaused({ appId: 'i.app_id', entityId: 'j.entity_id', repoId: 'j.repo_id' })}`;
 const isUnanswered = sql`(looked_up_at is null or looked_up_at < ends.told_at)`;
 
 /**

@@ -2,13 +2,13 @@ import type { KnownJob } from '@paddock/domain/jobs/judge-discovered-job';
 import { type Kysely, sql } from 'kysely';
 import { installationToday, isUsable } from '../entities/installation-today.ts';
 import { isPinned } from '../entities/login-pins.ts';
-import { isLeftAlone } from '../breakers/refusals.ts';
+import { isCallPaused } from '../breakers/refusals.ts';
 import { isWaiting } from '../breakers/waits.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
 /** A repository and who may ask GitHub about it now. */
-export interface RepositoryToLookAt {
+export interface RepositoryToList {
   readonly repoId: number;
   /** As it was last heard of; null if only its id is known. */
   readonly fullName: string | null;
@@ -45,7 +45,7 @@ export interface SeenRun {
 }
 
 /** When to list a repository's runs, in milliseconds. */
-export interface RepositoryTurns {
+export interface RepositoryIntervals {
   /** The time between two listings of an active one. */
   readonly everyMs: number;
   /** How long it counts as active after its last job, run or push; after that it rests. */
@@ -57,12 +57,12 @@ export interface RepositoryTurns {
  * ETags hold for one token, which lasts an hour, so each listing costs a call per list of runs: 83
  * calls an hour for a hundred repositories.
  */
-const RESTING_TURNS = 72;
+const RESTING_FACTOR = 72;
 
 /** The time until the row `known` is due. */
-const untilNextTurn = ({ everyMs, activeMs }: RepositoryTurns, isActive = false) => sql`
+const untilDue = ({ everyMs, activeMs }: RepositoryIntervals, isActive = false) => sql`
   ${milliseconds(everyMs)} * case when ${isActive}::boolean or known.active_at > now() - ${milliseconds(activeMs)} then 1
-    else ${RESTING_TURNS} end`;
+    else ${RESTING_FACTOR} end`;
 
 /**
  * How much further back than the last time jobs are read: a transaction may commit this much later
@@ -78,7 +78,7 @@ const isNamedLater = sql`(excluded.named_at > coalesce(known.named_at, known.act
  * Its name and owner come from the job that GitHub queued last, so that an old job brings no old
  * name back. Returns how many changed.
  */
-export async function noteActiveRepositories(db: Kysely<Database>, { activeMs, everyMs }: RepositoryTurns): Promise<number> {
+export async function noteActiveRepositories(db: Kysely<Database>, { activeMs, everyMs }: RepositoryIntervals): Promise<number> {
   const { rows } = await sql`
     insert into repositories as known (repo_id, entity_id, app_id, full_name, active_at, named_at, noted_at, due_at)
     select distinct on (repo_id) repo_id, entity_id, app_id, repo_full_name, newest_at, queued, now(), newest_at + ${milliseconds(everyMs)}
@@ -115,18 +115,18 @@ export async function forgetRepositories(db: Kysely<Database>): Promise<void> {
 export async function findDueRepositories(
   db: Kysely<Database>,
   { most, activeMs, isActive, appIds }: DueRepositories,
-): Promise<RepositoryToLookAt[]> {
-  const { rows } = await sql<RepositoryToLookAt>`
+): Promise<RepositoryToList[]> {
+  const { rows } = await sql<RepositoryToList>`
     select r.repo_id as "repoId", r.full_name as "fullName", r.etags as "seenBefore", ${installationColumns}
     from repositories r ${installationToday('r', appIds, 'app')}
     join installations entity on entity.entity_id = r.entity_id and entity.app_id = i.app_id
-    where not ${isLeftAlone({ appId: 'i.app_id', entityId: 'r.entity_id', repoId: 'r.repo_id' })} and r.due_at <= now()
+    where not ${isCallPaused({ appId: 'i.app_id', entityId: 'r.entity_id', repoId: 'r.repo_id' })} and r.due_at <= now()
       and r.active_at ${isActive ? sql`>` : sql`<=`} now() - ${milliseconds(activeMs)}
     order by r.due_at, r.repo_id limit ${most}`.execute(db);
   return rows;
 }
 
-export interface DueRepositories extends Pick<RepositoryTurns, 'activeMs'> {
+export interface DueRepositories extends Pick<RepositoryIntervals, 'activeMs'> {
   readonly most: number;
   readonly isActive: boolean;
   /** The Apps that are configured here. */
@@ -138,7 +138,7 @@ const installationColumns = sql`
   entity.installation_id as "installationId"`;
 
 /** The installation of an entity's App. */
-export type InstallationToAsk = Omit<RepositoryToLookAt, 'repoId' | 'fullName' | 'seenBefore'>;
+export type InstallationToAsk = Omit<RepositoryToList, 'repoId' | 'fullName' | 'seenBefore'>;
 
 /**
  * The installation of the entity of this login, without regard to case; undefined if none is known
@@ -157,7 +157,7 @@ export async function findInstallationByLogin(
 }
 
 /** The result of listing a repository's runs. */
-export interface RepositoryLook {
+export interface RepositoryListing {
   readonly repoId: number;
   readonly entityId: number;
   readonly appId: number;
@@ -170,15 +170,19 @@ export interface RepositoryLook {
 }
 
 /** Stores the result of a listing, and when the next one is due. */
-export async function noteRepositoryLook(db: Kysely<Database>, look: RepositoryLook, turns: RepositoryTurns): Promise<void> {
-  const { repoId, entityId, appId, fullName, isActive, isSeenInFull, seen } = look;
+export async function saveRepositoryListing(
+  db: Kysely<Database>,
+  listing: RepositoryListing,
+  intervals: RepositoryIntervals,
+): Promise<void> {
+  const { repoId, entityId, appId, fullName, isActive, isSeenInFull, seen } = listing;
   await sql`
     insert into repositories as known (repo_id, entity_id, app_id, full_name, active_at, named_at, due_at, looked_at, etags)
-    values (${repoId}, ${entityId}, ${appId}, ${fullName}, now(), now(), now() + ${milliseconds(turns.everyMs)}, now(), ${JSON.stringify(seen)}::jsonb)
+    values (${repoId}, ${entityId}, ${appId}, ${fullName}, now(), now(), now() + ${milliseconds(intervals.everyMs)}, now(), ${JSON.stringify(seen)}::jsonb)
     on conflict (repo_id) do update set entity_id = excluded.entity_id, app_id = excluded.app_id, full_name = excluded.full_name,
       named_at = case when ${isActive}::boolean or excluded.full_name is distinct from known.full_name then excluded.named_at else known.named_at end,
       active_at = case when ${isActive}::boolean then excluded.active_at else known.active_at end,
-      due_at = now() + ${untilNextTurn(turns, isActive || !isSeenInFull)}, looked_at = excluded.looked_at, etags = excluded.etags`.execute(
+      due_at = now() + ${untilDue(intervals, isActive || !isSeenInFull)}, looked_at = excluded.looked_at, etags = excluded.etags`.execute(
     db,
   );
 }
@@ -187,7 +191,7 @@ export async function noteRepositoryLook(db: Kysely<Database>, look: RepositoryL
  * GitHub did not answer for a repository: others come first. A wait that GitHub asked for does not
  * postpone it.
  */
-export async function postponeRepository(db: Kysely<Database>, repoId: number, { everyMs }: RepositoryTurns): Promise<void> {
+export async function postponeRepository(db: Kysely<Database>, repoId: number, { everyMs }: RepositoryIntervals): Promise<void> {
   await sql`
     update repositories set due_at = now() + ${milliseconds(everyMs)}
     where repo_id = ${repoId} and not ${isWaiting({ entityId: 'repositories.entity_id', appId: 'repositories.app_id' })}`.execute(db);

@@ -153,7 +153,7 @@ const isStuck = (doubt: Doubt): boolean => doubt === 'unserved' || doubt === 'wo
  * How many jobs stay stuck after `limit` recoveries, and how many of the last day were failed here
  * and completed by GitHub.
  */
-export async function countTroubledJobs(db: Kysely<Database>, limit: number): Promise<{ stuck: number; misjudged: number }> {
+export async function countStuckJobs(db: Kysely<Database>, limit: number): Promise<{ stuck: number; misjudged: number }> {
   const { rows } = await sql<{ stuck: number; misjudged: number }>`
     select (select count(*) from jobs j
         where recovery_attempts >= ${limit} and recovery_attempts > 0 and ${isUnended('j')}

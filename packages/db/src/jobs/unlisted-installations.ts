@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { InstallationToAsk } from './repositories.ts';
 import { isUsable } from '../entities/installation-today.ts';
-import { isLeftAlone } from '../breakers/refusals.ts';
+import { isCallPaused } from '../breakers/refusals.ts';
 import type { Database } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
@@ -26,7 +26,7 @@ export async function findUnlistedInstallations(
       listed_at is null or listed_at < updated_at as "hasChanged", now()::text as now
     from installations
     where ${isUsable('installations', appIds)}
-      and not ${isLeftAlone({ appId: 'installations.app_id', entityId: 'installations.entity_id', repoId: '0' })}
+      and not ${isCallPaused({ appId: 'installations.app_id', entityId: 'installations.entity_id', repoId: '0' })}
       and (listed_at is null or listed_at < updated_at or listed_at < now() - ${milliseconds(everyMs)})
     order by listed_at >= updated_at nulls first, listed_at nulls first, entity_id limit ${most}`.execute(db);
   return rows;

@@ -4,7 +4,7 @@ import { installationToday } from '../entities/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import { milliseconds } from '../milliseconds.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
-import { WORD_OF_GITHUB } from '../workers/request-stops.ts';
+import { ANSWER_AGE_LIMIT } from '../workers/request-stops.ts';
 import { LIVE, STOPPING } from '../workers/worker-states.ts';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
@@ -33,7 +33,7 @@ export async function noteUnservedKeys(trx: Transaction<Database>, { firstMs, lo
       from workers w where ${BLAMED}
         and exists (
           select from jobs j where j.demand_key = w.demand_key and j.wants_worker and j.created_at <= coalesce(w.registered_at, w.created_at)
-            and j.seen_gone_at is null and j.looked_up_at >= w.stopping_at - ${WORD_OF_GITHUB})
+            and j.seen_gone_at is null and j.looked_up_at >= w.stopping_at - ${ANSWER_AGE_LIMIT})
       group by demand_key, entity_id, scope_repo_id, k8s_pool
     ),
     noted as (

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type ControlledTransaction, sql } from 'kysely';
 import pg from 'pg';
 import { sweepEventChannel } from '../connection/schema-name.ts';
-import { lookAtSchedules, takeExtraPasses, wantExtraPasses, type WantedPasses } from './extra-passes.ts';
+import { readScheduleTimes, takeExtraPasses, wantExtraPasses, type WantedPasses } from './extra-passes.ts';
 import type { Database } from '../schema/tables.ts';
 import { takeTick } from './schedules.ts';
 
@@ -31,7 +31,7 @@ afterEach(() => instant.rollback().execute());
 const want = (more: Omit<WantedPasses, 'schedule'> = {}) => wantExtraPasses(instant, { schedule: NAME, ...more });
 const take = () => takeExtraPasses(instant, [NAME]);
 const nextInSeconds = async () => {
-  const { extraInMs } = await lookAtSchedules(instant, [NAME]);
+  const { extraInMs } = await readScheduleTimes(instant, [NAME]);
   return extraInMs === null ? null : Math.round(extraInMs / 1_000);
 };
 const pass = (seconds: number) =>

@@ -57,15 +57,15 @@ export async function wantExtraPasses(
 }
 
 /** What one replica needs to know of the schedules. */
-export interface SchedulesToLookAt {
+export interface ScheduleTimes {
   /** The database's clock, by which all replicas know which tick is the newest. */
   readonly now: Date;
   /** Until the next extra pass, in milliseconds; null if none is wanted. */
   readonly extraInMs: number | null;
 }
 
-export async function lookAtSchedules(db: Kysely<Database>, schedules: readonly string[]): Promise<SchedulesToLookAt> {
-  const { rows } = await sql<SchedulesToLookAt>`
+export async function readScheduleTimes(db: Kysely<Database>, schedules: readonly string[]): Promise<ScheduleTimes> {
+  const { rows } = await sql<ScheduleTimes>`
     select now() as now, (extract(epoch from min(extra_at) - now()) * 1000)::float8 as "extraInMs"
     from schedules where name = any(${schedules}::text[])`.execute(db);
   const [row] = rows;

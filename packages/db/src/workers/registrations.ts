@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { installationToday, loginToday } from '../entities/installation-today.ts';
-import { isLeftAlone } from '../breakers/refusals.ts';
+import { isCallPaused } from '../breakers/refusals.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 import { prefixOfInstance } from './worker-name.ts';
 import { milliseconds } from '../milliseconds.ts';
@@ -58,7 +58,7 @@ export async function findLeftRegistrations(db: Kysely<Database>, query: LeftReg
       and w.completed_at < now() - ${milliseconds(graceMs)}
       and starts_with(w.pod_name, ${prefixOfInstance(sql`(select instance_id from instance)`)})
       and (w.completed_at, w.pod_name) > (${after?.completedAt ?? '-infinity'}::timestamptz, ${after?.podName ?? ''})
-      and i.app_id is not null and not ${isLeftAlone({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })}
+      and i.app_id is not null and not ${isCallPaused({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })}
     order by w.completed_at, w.pod_name
     limit ${limit}`.execute(db);
   return rows;

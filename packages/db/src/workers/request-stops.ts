@@ -22,7 +22,7 @@ const mayBeAsked = (reason: string) =>
  * its jobs, and the longest wait of the other for it. A look-up takes seconds; where many workers
  * stop in a row, each job is looked up once in that time.
  */
-export const WORD_OF_GITHUB = sql`interval '5 minutes'`;
+export const ANSWER_AGE_LIMIT = sql`interval '5 minutes'`;
 
 /**
  * Requests the stop of workers: from now on they are no supply. A worker that got no job although
@@ -42,7 +42,7 @@ export async function requestStops(trx: Transaction<Database>, requests: readonl
       order by w.pod_name for no key update of w
     )
     update workers w set stopping_at = now(), stop_reason = locked.reason,
-      unexplained_until = case when locked.reason = any(${JOBLESS_REASONS}::text[]) then now() + ${WORD_OF_GITHUB} end
+      unexplained_until = case when locked.reason = any(${JOBLESS_REASONS}::text[]) then now() + ${ANSWER_AGE_LIMIT} end
     from locked where w.pod_name = locked.pod_name and ${mayBeAsked('locked.reason')}
     returning w.pod_name as "podName"`.execute(trx);
   return rows.map(({ podName }) => podName);

@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { installationToday, loginToday } from '../entities/installation-today.ts';
-import { type StandingRefusal, standingRefusal } from '../breakers/refusals.ts';
+import { type RefusalInForce, refusalInForce } from '../breakers/refusals.ts';
 import { type Binding, bindWorkers } from './bind-workers.ts';
 import { IS_ASSIGNED } from './assigned-workers.ts';
 import type { Database, EntityType, Status } from '../schema/tables.ts';
@@ -45,7 +45,7 @@ export interface WorkerToStop {
    */
   isRefused: boolean;
   /** The refusal, if it is one. */
-  refusal: StandingRefusal | null;
+  refusal: RefusalInForce | null;
   entityId: number;
   entityType: EntityType;
   login: string;
@@ -71,7 +71,7 @@ export async function findWorkerToStop(
       case when w.registration_gone_at is not null then 'done' when w.deregistration_started_at is not null then 'begun' else 'none' end as deregistration,
       extract(epoch from now() - w.registration_gone_at)::float8 * 1000 as "deregisteredForMs",
       w.online_seen_at is not null as "wasOnline", case when ${IS_EXAMINED} then w.failure_info ->> 'message' end as diagnosis,
-      i.app_id is not null as "mayAsk", ${standingRefusal({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })} as refusal,
+      i.app_id is not null as "mayAsk", ${refusalInForce({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })} as refusal,
       w.entity_id as "entityId", w.entity_type as "entityType",
       ${loginToday('w')} as login, coalesce(i.app_id, w.app_id) as "appId",
       coalesce(i.installation_id, w.installation_id) as "installationId", w.scope_repo_id as "scopeRepoId",
