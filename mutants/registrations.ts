@@ -24,7 +24,7 @@ export const registrations: readonly NamedMutant[] = [
     tests: ['apps/reconciler/src/workers/remove-stray-secrets.db.test.ts'],
   },
   {
-    mutant: 'a list without any runner of ours is believed',
+    mutant: 'a list without any runner of ours is trusted',
     file: 'apps/reconciler/src/workers/remove-stray-registrations.ts',
     find: `  if (listable > 0) {`,
     replace: `  if (listable > 1_000) {`,
@@ -55,8 +55,8 @@ export const registrations: readonly NamedMutant[] = [
   {
     mutant: 'a runner that an empty list lacks counts as gone',
     file: 'apps/reconciler/src/workers/remove-registrations.ts',
-    find: `if (runner === undefined && runnerId === null && !(await believe(scope))) return`,
-    replace: `if (runner === undefined && runnerId === null && !believe) return`,
+    find: `if (runner === undefined && runnerId === null && !(await isTrusted(scope))) return`,
+    replace: `if (runner === undefined && runnerId === null && !isTrusted) return`,
     tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
   },
   {

@@ -96,7 +96,7 @@ describe('paddock pools check', () => {
     ]);
   });
 
-  test('what can be used and is probably not meant gets a warning', () => {
+  test('a valid file that is probably not meant gets a warning', () => {
     const template = '{ spec: { containers: [{ name: runner, image: theirs }] } }';
     const file = fileWith(
       `github: { apps: [{ id: 1 }] }\nentities: {}\npools:\n  - { name: a, labels: [x], image: i, namespace: n, maxWorkers: 0, template: ${template} }\n`,

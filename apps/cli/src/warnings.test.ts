@@ -17,7 +17,7 @@ const inTemplate = (spec: object, metadata?: object) => ({ template: { spec, met
 const poolOf = (name: string, labels: string[], more: object = {}) => ({ ...POOL, name, labels, ...more });
 const inGroup = (name: string, more: object = {}) => poolOf(name, [name], { runnerGroup: 'Paddock', ...more });
 
-describe('what can be used and is hardly meant', () => {
+describe('what is valid but probably not meant', () => {
   test.each<[object, string]>([
     [
       inTemplate({ containers: [{ name: 'Runner' }, { name: 'cache' }] }),

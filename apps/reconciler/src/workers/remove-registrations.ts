@@ -42,7 +42,7 @@ const BATCH = 100;
 export async function removeRegistrations(options: RemoveRegistrationsOptions, signal: AbortSignal): Promise<RemovedRegistrationsCounts> {
   const { db, github, graceMs, cap, dryRun } = options;
   const counts: RemovedRegistrationsCounts = { removed: 0, absent: 0, left: 0, failed: 0 };
-  const seen: Seen = { failures: createPassFailures(), believable: new Map() };
+  const seen: Seen = { failures: createPassFailures(), trusted: new Map() };
   let after: LeftRegistration | undefined;
   while (!signal.aborted && counts.removed < cap) {
     const batch = await findLeftRegistrations(db, { graceMs, appIds: github.appIds, limit: BATCH, after });
@@ -65,7 +65,7 @@ export async function removeRegistrations(options: RemoveRegistrationsOptions, s
 interface Seen {
   readonly failures: PassFailures;
   /** By scope: whether GitHub's list of runners may be complete. */
-  readonly believable: Map<string, boolean>;
+  readonly trusted: Map<string, boolean>;
 }
 
 async function removeOne(
@@ -76,10 +76,10 @@ async function removeOne(
 ): Promise<keyof RemovedRegistrationsCounts> {
   const { podName, deliveryGuid } = registration;
   const client = github.asInstallation(registration, { signal, ...(deliveryGuid === null ? {} : { correlationId: deliveryGuid }) });
-  await noteWhereNoneMustBe(db, registration, seen);
+  await trustEmptyScope(db, registration, seen);
   let why: string | undefined;
   try {
-    why = await removeIfIdle(client, registration, dryRun, (scope) => isBelievable(client, scope, registration, seen));
+    why = await removeIfIdle(client, registration, dryRun, (scope) => isTrustedList(client, scope, registration, seen));
   } catch (error) {
     const failure = classifyGitHubError(error);
     if (failure.kind === 'rate_limited') return 'failed'; // the call that GitHub asked to wait has logged it
@@ -107,13 +107,13 @@ async function removeIfIdle(
   client: InstallationClient,
   registration: LeftRegistration,
   dryRun: boolean,
-  believe: (scope: RegistrationScope) => Promise<boolean>,
+  isTrusted: (scope: RegistrationScope) => Promise<boolean>,
 ): Promise<string | undefined> {
   const scope = await scopeToday(client, registration);
   if (scope === undefined) return 'GitHub does not show its repository to the App';
   const { podName, runnerId } = registration;
   const runner = runnerId === null ? await findRunner(client, scope, podName) : await getRunner(client, scope, runnerId);
-  if (runner === undefined && runnerId === null && !(await believe(scope))) return 'GitHub lists no runners although some are registered';
+  if (runner === undefined && runnerId === null && !(await isTrusted(scope))) return 'GitHub lists no runners although some are registered';
   if (runner === undefined) return 'absent';
   if (runner.online) return 'the runner is online';
   if (runner.busy) return 'the runner is busy';
@@ -132,28 +132,28 @@ async function removeIfIdle(
 }
 
 /** Without registered workers in a scope, an empty list may be complete. */
-async function noteWhereNoneMustBe(db: Kysely<Database>, registration: LeftRegistration, { believable }: Seen): Promise<void> {
-  const place = placeOf(registration);
-  if (registration.runnerId !== null || believable.has(place)) return;
-  if ((await countListable(db, registration)) === 0) believable.set(place, true);
+async function trustEmptyScope(db: Kysely<Database>, registration: LeftRegistration, { trusted }: Seen): Promise<void> {
+  const scopeKey = scopeKeyOf(registration);
+  if (registration.runnerId !== null || trusted.has(scopeKey)) return;
+  if ((await countListable(db, registration)) === 0) trusted.set(scopeKey, true);
 }
 
 /**
  * False if GitHub lists no runners although ours are registered: then a missing runner proves
  * nothing.
  */
-async function isBelievable(
+async function isTrustedList(
   client: InstallationClient,
   scope: RegistrationScope,
   registration: LeftRegistration,
-  { believable }: Seen,
+  { trusted }: Seen,
 ): Promise<boolean> {
-  const place = placeOf(registration);
-  const believed = believable.get(place) ?? (await listRunners(client, scope)).length > 0;
-  believable.set(place, believed);
-  return believed;
+  const scopeKey = scopeKeyOf(registration);
+  const isTrusted = trusted.get(scopeKey) ?? (await listRunners(client, scope)).length > 0;
+  trusted.set(scopeKey, isTrusted);
+  return isTrusted;
 }
 
-const placeOf = ({ entityId, scopeRepoId }: LeftRegistration): string => `${entityId} ${scopeRepoId}`;
+const scopeKeyOf = ({ entityId, scopeRepoId }: LeftRegistration): string => `${entityId} ${scopeRepoId}`;
 
 const dependenciesOf = (registration: LeftRegistration) => ({ ...registration, repoId: registration.scopeRepoId });
