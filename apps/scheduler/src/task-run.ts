@@ -20,7 +20,9 @@ export const hasTimeLeft = (task: Task): boolean => task.claimLeft() > ENOUGH_LE
 export function requireTimeLeft(task: Task): void {
   const left = task.claimLeft();
   if (left > ENOUGH_LEFT) return;
-  throw new Error(`Only ${Math.round(left * 100)} % of the lease of task ${task.id} is left: no outside call is begun.`);
+  throw new Error(
+    `Only ${Math.round(left * 100)} % of the claim on task ${task.id} is left: too little to begin a call of GitHub or the cluster.`,
+  );
 }
 
 const RETRY_MS = 250;

@@ -126,15 +126,15 @@ function diagnoseWithin(
  * most.
  */
 function causeOf(pod: ObservedPod, rowReason: string | null, log: string | null): Pick<Diagnosis, 'reason' | 'message'> {
-  const trouble = log === null ? undefined : connectionProblem(log);
+  const problem = log === null ? undefined : connectionProblem(log);
   const explained = EXPLAINED_BY_POD.find((reason) => reason === rowReason);
   if (explained !== undefined) {
     const silence =
       log === null ? 'Its log could not be read.' : log.trim() === '' ? 'Its log is empty: does the image start the runner?' : '';
-    return { reason: explained, message: `${describeStop(explained)} ${trouble ?? silence}`.trim() };
+    return { reason: explained, message: `${describeStop(explained)} ${problem ?? silence}`.trim() };
   }
   const { reason, message } = causeInStatus(pod, rowReason);
-  return { reason, message: reason === 'exit_code' && trouble !== undefined ? `${message}. ${trouble}` : message };
+  return { reason, message: reason === 'exit_code' && problem !== undefined ? `${message}. ${problem}` : message };
 }
 
 function causeInStatus(pod: ObservedPod, rowReason: string | null): Pick<Diagnosis, 'reason' | 'message'> {

@@ -12,7 +12,7 @@ import { LATENCY_BUCKETS, MOST_NAMES, type SharedCounters } from '../shared-coun
 export function followingEvents(log: Logger, metrics: Metrics, { ended, clusterFailed }: SharedCounters) {
   const unexplained = metrics.counter(
     'paddock_workers_unexplained_total',
-    'Workers that may have run a job of which GitHub sent no delivery, by pool',
+    'Workers that may have run a job that no delivery reported, by pool',
     ['pool'],
   );
   const stuck = metrics.counter('paddock_pods_stuck_total', 'Pods that did not start or did not go, by pool and reason', [

@@ -10,7 +10,7 @@ export interface NotingVersions extends Noting {
 }
 
 export const outdatedMessage = (podName: string, version?: string): string =>
-  `GitHub serves the version of the runner ${podName}${version === undefined ? '' : `, ${version},`} no more: the pool needs a newer image`;
+  `GitHub no longer serves the version of the runner ${podName}${version === undefined ? '' : ` (${version})`}: the pool needs a newer image`;
 
 /**
  * Reads the log of a runner that ended without a job. GitHub refuses a runner whose version it no

@@ -69,7 +69,7 @@ describe('a runner of a version that GitHub serves no more (C11)', () => {
     await world.queueJob();
     await workUntilEnded(1);
     const [worker] = await ended();
-    expect(worker?.failure_info).toMatchObject({ message: expect.stringContaining('2.329.0, no more: the pool needs a newer image') });
+    expect(worker?.failure_info).toMatchObject({ message: expect.stringContaining('(2.329.0): the pool needs a newer image') });
   });
 
   test('differs from one that ran a job without a delivery: that still stands against its job (C3)', async () => {

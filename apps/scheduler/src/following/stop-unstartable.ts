@@ -31,20 +31,20 @@ export async function stopUnstartable(
   { db, cluster, events }: { db: Kysely<Database>; cluster: Cluster; events: Pick<SchedulerEvents, 'unstartableStopped'> },
   signal: AbortSignal,
 ): Promise<number> {
-  const hopeless: UnstartableWorker[] = [];
+  const unstartable: UnstartableWorker[] = [];
   for (const worker of await findUnstartableWorkers(db, { afterMs: FAILING_MS, ...BOUND, mostAtOnce: MOST_AT_ONCE })) {
     const progress = await readPullProgress(cluster, worker, signal);
     if (progress === 'unknown' || signal.aborted) break;
-    if (progress === 'none') hopeless.push(worker);
+    if (progress === 'none') unstartable.push(worker);
   }
-  if (hopeless.length === 0) return 0;
-  const asked = await db.transaction().execute(async (trx) => {
-    const podNames = await requestStops(trx, hopeless);
+  if (unstartable.length === 0) return 0;
+  const requested = await db.transaction().execute(async (trx) => {
+    const podNames = await requestStops(trx, unstartable);
     await enqueue(trx, podNames.map(stopTask));
     return new Set(podNames);
   });
-  events.unstartableStopped(hopeless.filter(({ podName }) => asked.has(podName)));
-  return asked.size;
+  events.unstartableStopped(unstartable.filter(({ podName }) => requested.has(podName)));
+  return requested.size;
 }
 
 /**

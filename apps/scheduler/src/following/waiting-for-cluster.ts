@@ -6,7 +6,7 @@ import type { Cluster } from '@paddock/kube/connect';
 import { isAway, KubeError } from '@paddock/kube/errors';
 import type { Handler } from '@paddock/queue/kind';
 import { snooze } from '@paddock/queue/outcome';
-import { isClusterAway } from '../cluster-away.ts';
+import { isClusterAway } from '../is-cluster-away.ts';
 
 /** Used until the breaker opens; other tasks' failures help to open it. */
 const RETRY_MS = 1_000;

@@ -7,7 +7,7 @@ import type { Cluster } from '@paddock/kube/connect';
 import { answersProbe as clusterAnswers } from '@paddock/kube/probe';
 import { pause } from '@paddock/runtime/pause';
 import type { Wake } from '@paddock/runtime/wake';
-import { PROBE_LIMIT_MS } from '../cluster-away.ts';
+import { PROBE_LIMIT_MS } from '../is-cluster-away.ts';
 import type { SchedulerEvents } from '../events.ts';
 
 export interface Probing extends Noting {

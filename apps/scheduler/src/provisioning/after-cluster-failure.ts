@@ -4,7 +4,7 @@ import { type Hold, noteFailure } from '@paddock/db/breakers/note-failure';
 import type { WorkerToProvision } from '@paddock/db/workers/workers';
 import { isAway, KubeError, type KubeFailure } from '@paddock/kube/errors';
 import { type Outcome, snooze } from '@paddock/queue/outcome';
-import { isClusterAway } from '../cluster-away.ts';
+import { isClusterAway } from '../is-cluster-away.ts';
 import type { Provisioning } from './provisioning.ts';
 import { waitForReturn } from './wait-for-return.ts';
 

@@ -93,7 +93,7 @@ describe('provisioning', () => {
     await putSecret(world.parts, worker, 'a JIT config', run);
     const passed = { isWatched: false, trial: { id: undefined } };
     const stalled = { ...run, task: taskFor(worker.podName, 0.3) };
-    await expect(startPod(world.parts, worker, pool, { run: stalled, ...passed })).rejects.toThrow('Only 30 % of the lease');
+    await expect(startPod(world.parts, worker, pool, { run: stalled, ...passed })).rejects.toThrow('Only 30 % of the claim');
     expect(seen.secrets()).toEqual([`runners/${worker.podName}`]);
     expect(await startPod(world.parts, worker, pool, { run, ...passed })).toMatchObject({ outcome: 'done' });
     expect(seen.pods()).toEqual([]);
@@ -119,13 +119,13 @@ describe('provisioning', () => {
     await seen.expectOneWorker();
   });
 
-  test('with too little of the lease left no outside call is begun (C6)', async () => {
+  test('with too little of the claim left no outside call is begun (C6)', async () => {
     await world.queueJob();
     await world.match();
     const [worker] = await world.workers();
     const task = taskFor(worker?.pod_name ?? '', 0.3);
     const before = world.kube.report().calls;
-    await expect(world.kinds['provision-worker']?.handler(task, new AbortController().signal)).rejects.toThrow('Only 30 % of the lease');
+    await expect(world.kinds['provision-worker']?.handler(task, new AbortController().signal)).rejects.toThrow('Only 30 % of the claim');
     expect(world.kube.report().calls).toEqual(before);
     expect((await world.workers())[0]?.registration_started_at).toBeNull();
   });

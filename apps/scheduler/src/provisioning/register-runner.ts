@@ -69,7 +69,7 @@ export async function registerRunner(
     // registration made after this.
     if (!hasTimeLeft(task)) {
       await clearRegistrationStarted(db, worker.podName);
-      return { instead: snooze(RETRY_MS, 'too little of the lease was left to register a runner') };
+      return { instead: snooze(RETRY_MS, 'too little of the claim was left to register a runner') };
     }
     jit = await createJitConfig(client, scope, { name: worker.podName, labels: pool.labels, runnerGroupId });
   } catch (error) {
