@@ -5,9 +5,7 @@ import { nodeSelector, tolerations } from './node-choice.ts';
 import { type PodTemplate, RUNNER_CONTAINER, templateRunner } from './pod-template.ts';
 import { resources } from './resources.ts';
 
-/**
- * What most pools say of their pods, by Kubernetes' own names; all else of a pod is the template's.
- */
+/** The pod fields that most pools need, with Kubernetes' names. The template has all others. */
 export const podKeys = {
   resources: resources
     .optional()
@@ -20,10 +18,7 @@ export const podKeys = {
 
 export type PodKeys = z.infer<z.ZodObject<typeof podKeys>>;
 
-/**
- * A pool's template with the pool's own keys in their places: their pod is that of a template which
- * says the same.
- */
+/** A pool's template with the pool's own keys put into it. */
 export function templateWithKeys(pool: PodKeys & { readonly template?: PodTemplate | undefined }): PodTemplate {
   const { template, priorityClassName, terminationGracePeriodSeconds } = pool;
   const spec = template?.spec ?? {};
@@ -39,7 +34,7 @@ export function templateWithKeys(pool: PodKeys & { readonly template?: PodTempla
 
 type Containers = NonNullable<NonNullable<PodTemplate['spec']>['containers']>;
 
-/** The runner's container with these fields; where it stands among the others means nothing. */
+/** Adds fields to the runner's container. Its position among the others does not matter. */
 function withRunner(containers: Containers, fields: object): Containers {
   const runner = containers.find(({ name }) => name === RUNNER_CONTAINER) ?? { name: RUNNER_CONTAINER };
   return [...containers.filter(({ name }) => name !== RUNNER_CONTAINER), { ...runner, ...fields }];
@@ -48,9 +43,9 @@ function withRunner(containers: Containers, fields: object): Containers {
 const ONE_OF_THEM = 'too: keep it in one of the two places';
 
 /**
- * What pool and template both say is refused where only one of them could count. Node labels and
- * tolerations add up: there only one label with two values is. Takes the pool as it is written, so
- * that it is told beside whatever else is wrong.
+ * Refuses keys that pool and template both set, if only one could count. Node labels and
+ * tolerations add up, so there only one label with two values is refused. Takes the unchecked pool,
+ * so that an operator sees all problems at once.
  */
 export function refuseDuplicateKeys(written: unknown, context: z.RefinementCtx): void {
   const pool = asRecord(written);
@@ -74,7 +69,7 @@ export function refuseDuplicateKeys(written: unknown, context: z.RefinementCtx):
   }
 }
 
-/** In YAML a key without a value is null; an empty mapping or list says no more. */
+/** In YAML a key without a value is null. An empty mapping or list counts as absent, too. */
 function isSaid<T>(value: T): value is NonNullable<T> {
   return value !== undefined && value !== null && (typeof value !== 'object' || Object.keys(value).length > 0);
 }

@@ -23,14 +23,14 @@ const proxyUrl = z
     'must hold no user and password: set HTTPS_PROXY in the template, from a Secret, instead',
   );
 
-/** What runner and Docker daemon reach the outside through. */
+/** The proxy of the runner and the Docker daemon. */
 export const proxy = z
   .strictObject({ http: proxyUrl.optional(), https: proxyUrl.optional(), noProxy: z.array(z.string().min(1)).optional() })
   .refine(({ http, https }) => http !== undefined || https !== undefined, 'needs http, https or both');
 
 /**
- * Certificates (PEM) of a ConfigMap in the pool's namespace that runner and Docker daemon trust
- * beside those of their images.
+ * A ConfigMap in the pool's namespace with certificates (PEM) that runner and Docker daemon also
+ * trust.
  */
 export const caBundle = z.strictObject({
   configMap: z.string().min(1),

@@ -3,32 +3,28 @@ import { asList, asRecord } from './as-record.ts';
 import { misplacedInTemplates } from './misplaced-keys.ts';
 
 /**
- * The container that runs the job, named as actions-runner-controller names it so that its
- * templates fit.
+ * The container that runs the job. Named as in actions-runner-controller, so that its templates
+ * fit.
  */
 export const RUNNER_CONTAINER = 'runner';
-/** The Docker daemon of `containerMode: dind`, also named as there. */
+/** The Docker daemon of `containerMode: dind`, named as there. */
 export const DAEMON_CONTAINER = 'dind';
 
-/** Whatever has a name in a PodSpec; its other fields are the cluster's to judge. */
+/** An object with a name in a PodSpec. The cluster checks its other fields. */
 const named = z.looseObject({ name: z.string().min(1) });
 const environment = z.array(named).nullish();
 const mounts = z.array(z.looseObject({ name: z.string(), mountPath: z.string() })).nullish();
 const container = named.extend({ env: environment, volumeMounts: mounts });
 const marks = z.record(z.string(), z.string()).nullish();
 
-/**
- * A template that was written out by a program says `creationTimestamp: null`, which means nothing
- * and is not kept.
- */
+/** Programs write `creationTimestamp: null` into templates. It is dropped. */
 const metadata = z
   .strictObject({ labels: marks, annotations: marks, creationTimestamp: z.null().optional() })
   .transform(({ creationTimestamp: _none, ...kept }) => kept);
 
 /**
  * Metadata and PodSpec of a pool's pods, as in actions-runner-controller's `template`. Only the
- * parts that ours are laid into are checked; all else is kept as it is, fields that no library
- * knows yet included.
+ * parts that we add to are checked. The rest is kept, including fields that no library knows yet.
  */
 export const podTemplate = z.strictObject({
   ...misplacedInTemplates,
@@ -50,21 +46,21 @@ export const podTemplate = z.strictObject({
 export type PodTemplate = z.infer<typeof podTemplate>;
 export type PodTemplateContainer = z.infer<typeof container>;
 
-/** The runner's container of a template, if it has one; the template may be unchecked. */
+/** The runner's container of a template, if any. The template may be unchecked. */
 export function templateRunner(template: unknown): Record<string, unknown> | undefined {
   const containers = asList(asRecord(asRecord(template)['spec'])['containers']).map(asRecord);
   return containers.find(({ name }) => name === RUNNER_CONTAINER);
 }
 
-/** The image that a template gives the runner's container, if it does. */
+/** The image of a template's runner container, if any. */
 export function templateImage(template: unknown): string | undefined {
   const image = templateRunner(template)?.['image'];
   return typeof image === 'string' && image !== '' ? image : undefined;
 }
 
 /**
- * A pool that keeps no logs can have none in the status of its pods, where the cluster would put
- * them. Takes the pool as it is written.
+ * With `keepLogs: false` the cluster must not copy logs into a pod's status. Takes the unchecked
+ * pool.
  */
 export function refuseLogsInStatus(written: unknown, context: z.RefinementCtx): void {
   const { keepLogs, template } = asRecord(written);
@@ -80,7 +76,7 @@ export function refuseLogsInStatus(written: unknown, context: z.RefinementCtx): 
 }
 
 /**
- * A pod's containers share their names with its init containers; the runner's is there in any case.
+ * Containers and init containers must have different names. Every pod has the runner's container.
  */
 function namedTwice(containers: readonly { name: string }[], initContainers: readonly { name: string }[]): Set<string> {
   const names = [...containers, ...initContainers].map(({ name }) => name);

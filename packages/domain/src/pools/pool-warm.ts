@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const SCOPE = /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,99})(?:\/[A-Za-z0-9._-]{1,100})?$/;
 
-/** Workers of a pool that are kept idle, by where they register (C10). */
+/** How many workers of a pool stay idle, by the scope where they register. */
 export const warm = z
   .array(
     z.strictObject({

@@ -48,8 +48,7 @@ const writtenPool = z.strictObject({
   maxWorkers: count.nullable().default(null).describe('Most workers at one time; null: no limit, 0: switched off.'),
   maxWorkersPerRepository: count.nullable().default(null).describe('The same for one repository; only with `registration: repository`.'),
   paused: z.boolean().default(false).describe('Makes no more workers; those that are there go on.'),
-  // What came after the first version is absent, not defaulted: the version before must read what
-  // it knows of a document stored by this one.
+  // Keys after the first version have no default: the previous version must read stored documents.
   runnerGroupVisibility: z
     .enum(['all', 'private', 'selected'])
     .optional()
@@ -83,10 +82,10 @@ const writtenPool = z.strictObject({
   template: podTemplate.optional().describe("Metadata and PodSpec of its pods, as in actions-runner-controller's `template`."),
 });
 
-/** What may stand in a pool. */
+/** The valid keys of a pool. */
 export const keysOfPools: readonly string[] = Object.keys(writtenPool.shape).filter((key) => !(key in misplacedInPools));
 
-/** One class of workers, as it is kept in the database. */
+/** One class of workers, as stored in the database. */
 export const pool = writtenPool
   .superRefine(refuseDuplicateKeys, { when: () => true })
   .superRefine(refuseLogsInStatus, { when: () => true })

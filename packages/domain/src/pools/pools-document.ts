@@ -21,7 +21,7 @@ const rule = z.strictObject({
     .describe("Only under '*': all entities that it alone admits share a full pool like one of this weight; 1 without it."),
 });
 
-/** The sections of the configuration file that are kept in the database. */
+/** The sections of the configuration file that the database stores. */
 export const poolsSections = {
   pools: z.array(pool).describe('Classes of workers.'),
   entities: z
@@ -31,23 +31,20 @@ export const poolsSections = {
     ),
 };
 
-/**
- * The pools and who may use them, as loaded from the configuration file and kept in the database.
- */
+/** The pools and who may use them, as the scheduler loads and stores them. */
 export const poolsDocument = checkedTogether(z.strictObject(poolsSections));
 
 export type PoolsDocument = z.infer<typeof poolsDocument>;
 
 /**
- * The pool that serves most jobs with these labels; those whose repository or entity it does not
- * serve go to the next (B4).
+ * The first pool for these labels. Jobs of entities or repositories that it does not serve go to
+ * the next.
  */
 export const poolFor = (pools: readonly Pool[], jobLabels: readonly string[]): Pool | undefined => poolsFor(pools, jobLabels)[0];
 
 /**
- * The pools whose labels fit a job: all of its own are in the pool's set, compared without case.
- * First the one with the fewest labels, then the highest priority, then the first name. A job
- * without labels fits none (B4).
+ * The pools that have all labels of a job, without regard to case. Ordered by fewest labels,
+ * highest priority, name. A job without labels fits none.
  */
 export function poolsFor(pools: readonly Pool[], jobLabels: readonly string[]): Pool[] {
   const wanted = normaliseLabels(jobLabels);
@@ -56,8 +53,7 @@ export function poolsFor(pools: readonly Pool[], jobLabels: readonly string[]): 
 }
 
 /**
- * The largest label sets that fit several pools, with the names of these pools, the one that serves
- * such jobs first.
+ * The largest label sets that fit several pools, with these pools' names in order of preference.
  */
 export function sharedLabels(pools: readonly Pool[]): { labels: readonly string[]; pools: readonly string[] }[] {
   const sets = pools.flatMap((one, index) =>
@@ -70,17 +66,13 @@ export function sharedLabels(pools: readonly Pool[]): { labels: readonly string[
 const byPreference = (a: Pool, b: Pool): number =>
   a.labels.length - b.labels.length || b.priority - a.priority || (a.name < b.name ? -1 : 1);
 
-/**
- * What the configuration says of an entity, by its id before its login, or undefined if it may not
- * use Paddock.
- */
+/** An entity's rule in the configuration, by id before login. Undefined: it may not use Paddock. */
 export function entityRule(document: PoolsDocument, entity: NamedEntity): PoolsDocument['entities'][string] | undefined {
   return ruleAmong(new Map(Object.entries(document.entities).map(([key, given]) => [key.toLowerCase(), given])), entity);
 }
 
 /**
- * The login, in lower case, by which the configuration admits an entity to a pool; undefined if by
- * its id or by what anybody fits.
+ * The login, in lower case, by which an entity may use a pool; undefined if by its id or a pattern.
  */
 export function admittingLogin(
   { entities, pools }: PoolsDocument,

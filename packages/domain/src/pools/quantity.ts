@@ -6,8 +6,8 @@ const WANTED =
   'must be a quantity: a number, alone or with m, k, M, G, T, Ki, Mi, Gi or Ti right behind it, such as 500m or 16Gi (no GB, no cores)';
 
 /**
- * An amount as Kubernetes writes it. YAML makes a number of one without a unit; the API server
- * takes both.
+ * An amount in Kubernetes' form. Without a unit YAML reads a number, which the API server takes,
+ * too.
  */
 export const quantity = z.union([z.number().min(0, WANTED), z.string().regex(QUANTITY, WANTED)], WANTED);
 
@@ -15,8 +15,8 @@ const DECIMAL: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M
 const BINARY = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
 /**
- * The amount in its base unit (cores, bytes, devices); undefined: it is none. Powers of ten are
- * read as a part of the number, so that 1100m is the very number that 1.1 is.
+ * The amount in its base unit (cores, bytes, devices); undefined if invalid. The unit is read as
+ * part of the number, so that 1100m equals 1.1 exactly.
  */
 export function readQuantity(given: unknown): number | undefined {
   if (typeof given === 'number') return given >= 0 ? given : undefined;

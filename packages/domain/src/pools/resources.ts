@@ -7,15 +7,14 @@ import { quantity, readQuantity } from './quantity.ts';
 const amounts = z.record(z.string(), quantity);
 
 /**
- * Requests and limits of the runner's container, in Kubernetes' own shape. What the API server
- * would refuse is refused. What may be left out stays so: the API server takes a limit without a
- * request for both.
+ * Requests and limits of the runner's container in Kubernetes' shape. Refuses what the API server
+ * would refuse. A limit without a request is valid: the API server uses it for both.
  */
 export const resources = z
   .strictObject({ ...misplacedInResources, requests: amounts.optional(), limits: amounts.optional() })
   .superRefine((given, context) => judge(asRecord(given), context), { when: () => true });
 
-/** What hangs together is told beside amounts that are none, so that a file is corrected once. */
+/** Reports all problems at once, invalid amounts included. */
 function judge(given: Record<string, unknown>, context: z.RefinementCtx): void {
   const report = (path: string[], message: string | undefined) =>
     message === undefined ? undefined : context.addIssue({ code: 'custom', path, message });
@@ -31,41 +30,32 @@ function judge(given: Record<string, unknown>, context: z.RefinementCtx): void {
     report([], 'huge pages need cpu or memory beside them');
 }
 
-/**
- * Kubernetes' own resources have no domain, or one of its own; any other is an extended one, as
- * devices are.
- */
+/** Resources with a domain other than Kubernetes' are extended ones, such as devices. */
 const isExtended = (name: string): boolean => name.includes('/') && !name.includes('kubernetes.io/');
-/**
- * The devices and other extended resources that a container's resources name; these may be
- * unchecked.
- */
+/** The devices and other extended resources in a container's unchecked resources. */
 export const devicesIn = (written: unknown): string[] => Object.keys(asRecord(asRecord(written)['limits'])).filter(isExtended);
 
 const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
 
 const MEBIBYTE = 1024 ** 2;
 
-/**
- * What is wrong with a resource; its amount is undefined if it could not be read, which has been
- * told.
- */
+/** What is wrong with a resource. An undefined amount was unreadable, and is already reported. */
 function problemOf(name: string, amount: number | undefined): string | undefined {
   if (!name.includes('/') && !['cpu', 'memory', 'ephemeral-storage'].includes(name) && !isHugePages(name)) {
     return 'is no resource: there are cpu, memory, ephemeral-storage and hugepages-SIZE, and devices with their domain, such as nvidia.com/gpu';
   }
-  // Quotas put `requests.` before the name, which must have room for it and not begin so.
+  // Quotas put `requests.` before the name, so it must have room for that, and not begin with it.
   if (!QUALIFIED_NAME.test(isExtended(name) ? `requests.${name}` : name) || (isExtended(name) && name.startsWith('requests.'))) {
     return 'is no name of a resource: it must be as example.com/device';
   }
   if (amount === undefined) return undefined;
   if (isExtended(name) && !Number.isInteger(amount)) return 'must be a whole number';
-  // Nothing starts with so little: a unit was forgotten, or `m`, thousandths, was taken for one.
+  // No program runs in so little memory: the unit is missing, or `m` (a thousandth) is wrong.
   if (name === 'memory' && amount > 0 && amount < MEBIBYTE) return 'is less than a mebibyte: write the unit, such as 512Mi or 16Gi';
   return undefined;
 }
 
-/** `limit` is null if there is none, undefined if it could not be read. */
+/** `limit` is null if absent, undefined if unreadable. */
 function problemOfPair(name: string, request: number | undefined, limit: number | null | undefined): string | undefined {
   if (request === undefined || limit === undefined) return undefined;
   if (!isExtended(name) && !isHugePages(name)) return limit !== null && request > limit ? 'is more than limits has of it' : undefined;

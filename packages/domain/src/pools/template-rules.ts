@@ -6,9 +6,8 @@ import { resources } from './resources.ts';
 const container = z.object({ resources: resources.optional() });
 
 /**
- * What can be said beforehand of a template of which no pod would start, by the rules of a pool's
- * own keys. A template that breaks them can be loaded: it may hold what clusters newer than this
- * know. Takes it without keys that have no value.
+ * Finds values in a template with which no pod would start, by the rules of a pool's own keys. Such
+ * a template can still be loaded, since a newer cluster may accept it. Takes it without empty keys.
  */
 export const templateRules = z.object({
   metadata: z.object({ labels: nodeSelector.optional() }).optional(),

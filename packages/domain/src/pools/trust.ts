@@ -4,13 +4,13 @@ import { nodePowersOf } from './node-powers.ts';
 import type { Pool } from './pool.ts';
 import { validPartsOf } from './check-together.ts';
 
-/** UnnamedUsers, and what keeps them out of a pool. */
+/** Users that a pool's configuration does not name, and how to keep them out. */
 interface UnnamedUsers {
   readonly whom: string;
   readonly remedy: string;
 }
 
-/** Who may get jobs into a pool without having been named; empty: nobody. */
+/** The users who can run jobs in a pool although nobody named them. */
 export function unnamedUsers(entities: Readonly<Record<string, unknown>>, pool: Pool): UnnamedUsers[] {
   return [
     ...(Object.hasOwn(entities, '*') && !namesEntities(pool)
@@ -22,19 +22,15 @@ export function unnamedUsers(entities: Readonly<Record<string, unknown>>, pool: 
   ];
 }
 
-/**
- * Every repository of an organisation may use its default group, and who may is changed by others
- * than us.
- */
+/** Every repository of an organisation may use its default group, which we do not control. */
 const ofDefaultGroup = ({ registration, runnerGroup }: Pool): UnnamedUsers[] =>
   registration === 'organization' && runnerGroup.toLowerCase() === 'default'
     ? [{ whom: 'all that may use the runner group Default', remedy: 'name a runnerGroup of its own, or write registration: repository' }]
     : [];
 
 /**
- * Why a pool must not be used as it is written, unless that is said twice: whoever gets a job into
- * it gets its node. Judged where a file is loaded, and not where a stored document is read: what is
- * in force stays in force.
+ * Why a pool needs `allowUntrusted`: an unnamed user who runs a job in it gets its node. Checked
+ * when a file is loaded, not when a stored document is read: the pools in force stay in force.
  */
 function untrustedUses(entities: Readonly<Record<string, unknown>>, pool: Pool): string[] {
   const [power] = nodePowersOf(pool);
@@ -45,7 +41,7 @@ function untrustedUses(entities: Readonly<Record<string, unknown>>, pool: Pool):
   );
 }
 
-/** Refuses such uses in a file, and leaves other problems to be reported too. */
+/** Refuses such pools in a file. Other problems are reported, too. */
 export function refuseUntrusted(content: unknown, context: z.RefinementCtx): void {
   const { pools, entities } = validPartsOf(content);
   for (const [index, pool] of pools.entries()) {
