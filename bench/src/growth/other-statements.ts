@@ -64,7 +64,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'noteSuccess',
     'enqueue',
     'enqueueAlone',
-    'settle',
+    'writeSettlements',
     'requeueTasks',
     'bringForward',
     'endTasks',
