@@ -1,7 +1,10 @@
 import type { Database } from '@paddock/db/schema/tables';
 import { sql, type Transaction } from 'kysely';
 
-/** Makes queued tasks due now, by their ids, and tells their executors when the caller commits. Those that a breaker holds stay as they are. */
+/**
+ * Makes queued tasks due now and wakes their executors when the caller commits. Tasks that a breaker
+ * holds do not change.
+ */
 export async function bringForward(trx: Transaction<Database>, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`

@@ -2,10 +2,13 @@ import { milliseconds } from '@paddock/db/milliseconds';
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * The rules of a claim. The setting gives its length; with 30 s: renewed every 5 s, interrupted after 20 s without a renewal and
- * after 10 s without a session, taken over after 30 s and, from a holder whose session is gone, after 12 s.
+ * When a claim expires. The setting gives its length. With 30 s:
+ * - the holder renews every 5 s;
+ * - the holder interrupts its run 20 s after the last renewal, or after 10 s without a session;
+ * - others take over after 30 s, or after 12 s if the holder's session is gone.
  *
- * A holder interrupts its runs before anybody may take them: its clock begins when it asks for a renewal, the others' when PostgreSQL writes it.
+ * A holder interrupts its run before others may take over: its clock starts when it sends the
+ * renewal, theirs when PostgreSQL writes it.
  */
 const INTERRUPTED = 2 / 3;
 const INTERRUPTED_WITHOUT_SESSION = 1 / 3;
@@ -17,26 +20,29 @@ const PATIENCE_MS = 2_000;
 /** How often a claim is renewed, in milliseconds. */
 export const beatMs = (claimMs: number): number => Math.min(LONGEST_BEAT_MS, claimMs / 6);
 
-/** How long a renewal may wait for its answer until it is tried over another connection, and how long that may take, in milliseconds. */
+/**
+ * In milliseconds: how long a renewal waits for its answer before another connection tries it, and
+ * how long that attempt may take.
+ */
 export const beatLimits = (claimMs: number) => ({
   patienceMs: Math.min(PATIENCE_MS, claimMs / 15),
   limitMs: Math.max(100, Math.min(LONGEST_BEAT_MS - PATIENCE_MS, claimMs / 10)),
 });
 
-/** What of the claim must be left for a run to go on. */
+/** The least share of a claim that must be left for a run to go on. */
 export const ENOUGH_LEFT = 1 - INTERRUPTED;
 
 /**
- * The share of a claim that is left so long after its renewal was asked for, from 1 down to 0. Without a session it ends sooner, so that
- * what is enough is the same.
+ * The share of a claim that is left `ageMs` after its renewal was sent, from 1 down to 0. Without a
+ * session it shrinks faster, so that ENOUGH_LEFT fits both cases.
  */
 export const shareLeft = (ageMs: number, claimMs: number, hasSession: boolean): number =>
   Math.max(0, 1 - (ageMs / claimMs) * (hasSession ? 1 : INTERRUPTED / INTERRUPTED_WITHOUT_SESSION));
 
 /**
- * The name under which tasks are held: the holder's own and the claim it beats for. So the row tells every executor which rule it goes by:
- * replicas may have other settings, and an executor of the version before, with no claim in its name, has a claim of five minutes and no
- * session to be seen.
+ * The value of `locked_by`: the process's name and the length of its claims. Replicas may have other
+ * settings, so the row must say when its claim expires. A name without a length is an executor of the
+ * version before: its claims last five minutes, and it shows no session.
  */
 export const holderName = (holder: string, claimMs: number): string => `${holder}/${claimMs}ms`;
 
@@ -44,32 +50,33 @@ const FORMER_CLAIM_MS = 5 * 60_000;
 
 const namedClaimMs = sql`substring(tasks.locked_by from '/([0-9]{1,9})ms$')::double precision`;
 
-/** SQL over a row of tasks: the claim of its holder, in milliseconds. */
+/** SQL over a row of tasks: how long its claim lasts, in milliseconds. */
 export const claimMsOfRow = sql`coalesce(${namedClaimMs}, ${sql.raw(`${FORMER_CLAIM_MS}`)})`;
 
-/** SQL over a row of tasks: its claim has run out. */
+/** SQL over a row of tasks: its claim has expired. */
 export const isExpired = sql`tasks.locked_at < now() - ${milliseconds(claimMsOfRow)}`;
 
-/** All executors of an environment. */
-const PLACE = `hashtext(current_schema() || ' executors')`;
+/** The lock class of this environment's executors. */
+const LOCK_CLASS = `hashtext(current_schema() || ' executors')`;
 
 /**
- * The first statement of a heartbeat's session: takes the lock that shows that the holder is there. Shared, since a new session may begin
- * while PostgreSQL has not yet noticed the end of the one before. A lock, and not the name of the application: everybody may see both, but a
- * proxy that hands a connection on takes the lock away and leaves the name.
+ * The first statement of a heartbeat's session: takes the lock that shows that the session lasts.
+ * Shared: a new session may begin before PostgreSQL has noticed the end of the last one. A lock, not
+ * `application_name`: a proxy that passes a connection on releases the lock and keeps the name.
  */
-export const SHOW_SESSION = `select pg_advisory_lock_shared(${PLACE}, hashtext($1))`;
+export const SHOW_SESSION = `select pg_advisory_lock_shared(${LOCK_CLASS}, hashtext($1))`;
 
-/** An SQL expression: the session of this holder, an expression too, lasts. */
+/** SQL: the session of this holder (an SQL expression) lasts. */
 export const hasSession = (holder: RawBuilder<unknown>): RawBuilder<unknown> => sql`exists (
   select from pg_locks
   where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())
-    and classid = ${sql.raw(PLACE)}::oid and objid = hashtext(${holder})::oid and objsubid = 2 and granted)`;
+    and classid = ${sql.raw(LOCK_CLASS)}::oid and objid = hashtext(${holder})::oid and objsubid = 2 and granted)`;
 
 /**
- * SQL over a row of tasks: another executor may take it over. Its claim has run out; or it has not been renewed for two fifths of the claim, and the
- * holder's session is gone while the looker's is there: a server that lost all sessions tells nothing about holders. In this order, so
- * that the locks are looked at for rows that are late only.
+ * SQL over a row of tasks: another executor may take it over. Either its claim has expired, or two
+ * fifths of it have passed without a renewal and the holder's session is gone. The second rule needs
+ * the asking executor's own session: a server that lost all sessions says nothing about holders. The
+ * order matters: pg_locks is read for late rows only.
  */
 export const isAbandoned = (askerHasSession: RawBuilder<unknown>): RawBuilder<unknown> => sql`case
   when ${isExpired} then true

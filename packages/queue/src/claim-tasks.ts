@@ -8,13 +8,13 @@ import type { Task } from './task.ts';
 import { milliseconds } from '@paddock/db/milliseconds';
 
 export interface ClaimOptions {
-  /** Who claims, unique per process; from `holderName`. */
+  /** The claiming process; from `holderName`. */
   readonly holder: string;
-  /** Free slots by kind. No more are taken, and no others. */
+  /** Free slots by kind. Other kinds are not claimed. */
   readonly slots: Readonly<Record<string, number>>;
-  /** Whether tasks of others that may be taken over are. */
+  /** Whether to take over abandoned claims of other executors. */
   readonly takeOver: boolean;
-  /** How long an operation is kept that ends here because its executors crashed too often. */
+  /** How long to keep the operation of a task that ends here after too many crashes. */
   readonly keepFailedMs: number;
 }
 
@@ -30,17 +30,17 @@ export interface ClaimedTask {
   crashes: number;
   delivery_guid: string | null;
   fence: number;
-  /** Another executor had it and went away. */
+  /** Taken over from an executor that went away. */
   taken_over: boolean;
-  /** It was taken over once too often: it has become a failed operation and is not ours. */
+  /** It crashed too often: it is a failed operation now, and not claimed. */
   ended: boolean;
 }
 
 export const CRASH_MESSAGE = 'its executor stopped renewing the claim: the process died, hung, or lost PostgreSQL';
 
 /**
- * Takes what is due: first the tasks whose executors went away, then queued ones, oldest due first, of each kind as many as it has free slots,
- * so that no kind waits for another. One statement: N claimers at once take N distinct rows (D2, D5, D11).
+ * Claims due tasks: abandoned claims first, then queued tasks, oldest due first. Each kind fills its
+ * own free slots, so no kind waits for another. One statement: concurrent claimers take distinct rows.
  */
 export async function claimTasks(db: Kysely<Database>, options: ClaimOptions): Promise<ClaimedTask[]> {
   const wanted = Object.entries(options.slots).flatMap(([kind, slots]) => (slots > 0 ? [{ kind, slots }] : []));
@@ -49,7 +49,7 @@ export async function claimTasks(db: Kysely<Database>, options: ClaimOptions): P
   return options.takeOver ? claimStaleAndDue(db, rows, options) : claimDue(db, rows, options.holder);
 }
 
-/** The ids of what is due, from `wanted`, of each kind at most `slots`, an SQL expression. */
+/** The ids of due tasks of each kind in `wanted`, at most `slots` (an SQL expression) of one kind. */
 const dueTasks = (slots: RawBuilder<unknown>): RawBuilder<unknown> => sql`cross join lateral (
     select id from tasks queued
     where status = 'queued' and kind = wanted.kind and due_at <= now()
@@ -58,8 +58,8 @@ const dueTasks = (slots: RawBuilder<unknown>): RawBuilder<unknown> => sql`cross 
   ) waiting`;
 
 /**
- * The same subject's task of the same kind that runs. `offset 0` keeps this one look into tasks_running_once for each row that is due,
- * where the planner would sometimes rather join all that is due with all that runs.
+ * The running task of the same kind and subject. `offset 0` makes this one index probe of
+ * tasks_running_once per due row. Without it the planner sometimes joins all due with all running rows.
  */
 const TWIN = sql`
   select from tasks twin
@@ -68,7 +68,7 @@ const TWIN = sql`
 
 const COLUMNS = sql.raw('id, kind, subject_type, subject_id, subject_name, payload, attempt, max_attempts, crashes, delivery_guid');
 
-/** Without a look at others' claims, which is most of the time: planned in a fraction of the time, and so started sooner. */
+/** Ignores other executors' claims, as most calls do: planning takes a fraction of the time. */
 async function claimDue(db: Kysely<Database>, wanted: RawBuilder<unknown>, holder: string): Promise<ClaimedTask[]> {
   const { rows } = await sql<ClaimedTask>`${prepared}
     update tasks set
@@ -125,7 +125,7 @@ async function claimStaleAndDue(db: Kysely<Database>, wanted: RawBuilder<unknown
   return rows;
 }
 
-/** The task that its handler gets. */
+/** The task as its handler sees it. */
 export const taskOf = (row: ClaimedTask, claimLeft: () => number): Task => ({
   id: row.id,
   kind: row.kind,

@@ -8,7 +8,7 @@ import type { Outcome } from './outcome.ts';
 import type { RunResult } from './run-handler.ts';
 import type { Task } from './task.ts';
 
-/** What becomes of a task after a run; `processed` is the word of the metric (D8). */
+/** What becomes of a task after a run. `processed` is the metric's outcome. */
 export type Settlement =
   | { readonly to: 'ok'; readonly processed: 'ok'; readonly output?: string; readonly followOn: readonly NewTask[] }
   | {
@@ -86,16 +86,16 @@ function ofOutcome(task: Attempt, outcome: Outcome, { mask }: SettlementRules): 
       };
     default:
       outcome satisfies never;
-      // The types forbid it, and a handler that forgets its answer must not take the executor down.
+      // The types forbid it, but a handler without an outcome must not stop the executor.
       throw new TypeError('the handler returned no outcome: it must return done(), snooze() or poison()');
   }
 }
 
-/** A follow-on belongs to the delivery that its parent belongs to. */
+/** A follow-on inherits its parent's delivery. */
 const inherit = (next: NewTask, deliveryGuid: string | null): NewTask =>
   next.deliveryGuid !== undefined || deliveryGuid === null ? next : { ...next, deliveryGuid };
 
-/** A run that failed in a way that may pass: again after a while, or the end if it was the last one (D4). */
+/** After a failure that may pass: try again later, or end if it was the last attempt. */
 export function failedRun(task: Attempt, kind: 'error' | 'timeout', text: string, rules: Omit<SettlementRules, 'timeoutMs'>): Settlement {
   const message = storedMessage(text, rules.mask);
   if (task.attempt >= task.maxAttempts) {

@@ -8,18 +8,18 @@ import { CARRIED, countEnded } from './operations.ts';
 
 export type FailureReason = 'poison' | 'attempts' | 'crashes' | 'timeout' | 'cancelled';
 
-/** A claimed task as somebody knows it. A row that has another fence or holder by now is another claim's, and is left alone. */
+/** A claim as its holder knows it. A row with another fence or holder belongs to another claim. */
 export interface Claim {
   readonly id: string;
   readonly fence: number;
   readonly holder: string;
-  /** Leave it alone too if its claim was renewed less than this many milliseconds ago: for who writes in the holder's stead. */
+  /** For recovery: skip the task if its claim was renewed less than this many milliseconds ago. */
   readonly staleMs?: number;
 }
 
 /**
- * The part of a WHERE that compares a row of tasks with what is known of its claim, in `given`. Not `status = 'running'`: it would invite
- * the index of running tasks, which is full of dead entries when the queue is busy; the row is found by its id.
+ * SQL: a row of tasks still has the claim in `given`. Not `status = 'running'`: the planner would
+ * use the index of running tasks, which is full of dead entries when the queue is busy.
  */
 export const isStillHeld = sql`tasks.status <> 'queued' and tasks.fence = given.fence and tasks.locked_by = given.holder
   and (given.stale_ms is null or tasks.locked_at < now() - ${milliseconds(sql`given.stale_ms`)})`;
@@ -27,13 +27,13 @@ export const isStillHeld = sql`tasks.status <> 'queued' and tasks.fence = given.
 export interface EndedTask extends Claim {
   /** JSON text. */
   readonly output?: string;
-  /** Absent: it ended well. */
+  /** Absent if the task ended well. */
   readonly failure?: {
     readonly reason: FailureReason;
-    /** What the last run said, and what kind of end that was. */
+    /** How the last run ended, and its message. */
     readonly last: FailureKind;
     readonly message: string;
-    /** The executor died in this run, which so was no attempt. */
+    /** The executor died in this run, so the run is no attempt. */
     readonly crashed?: boolean;
   };
 }
@@ -44,12 +44,12 @@ export interface Keep {
 }
 
 /**
- * Moves ended tasks to the operations and counts them. Answers the ids that moved: the others belong to somebody else now, and nothing of
- * theirs was changed (D6).
+ * Moves ended tasks to the operations and counts them. Returns the ids that moved. The other tasks
+ * have another claim now, and do not change.
  */
 export async function endTasks(db: Kysely<Database>, tasks: readonly EndedTask[], keep: Keep): Promise<string[]> {
   if (tasks.length === 0) return [];
-  // Nearly all end well with nothing to say: four plain arrays are read faster than objects.
+  // Most tasks end well without an output: PostgreSQL reads four arrays faster than objects.
   const ids = tasks.map(({ id }) => id);
   const fences = tasks.map(({ fence }) => fence);
   const holders = tasks.map(({ holder }) => holder);
@@ -82,7 +82,7 @@ export async function endTasks(db: Kysely<Database>, tasks: readonly EndedTask[]
   return rows.map(({ id }) => id);
 }
 
-/** What there is to say beyond whose task it is, as JSON text; null if there is nothing. */
+/** The fields beyond the claim as JSON text; null if there are none. */
 function moreOf({ staleMs, output, failure }: EndedTask): string | null {
   if (staleMs === undefined && output === undefined && failure === undefined) return null;
   const { reason, last, message, crashed } = failure ?? {};

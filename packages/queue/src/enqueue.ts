@@ -9,7 +9,7 @@ export interface Enqueued {
   readonly id: string;
   readonly kind: string;
   readonly subjectId: string;
-  /** A queued task of the kind and subject was there already, and this is its id. */
+  /** The id is that of a task of the kind and subject that was queued before. */
   readonly existed: boolean;
 }
 
@@ -21,15 +21,15 @@ interface Row {
 }
 
 /**
- * Enqueues in the caller's transaction; executors hear of it when that commits. The answer has one entry per kind and subject, in no
- * promised order. Throws a TypeError if a payload is no object.
+ * Enqueues in the caller's transaction; its commit wakes executors. Returns one entry per kind and
+ * subject, in any order. Throws a TypeError if a payload is no object.
  *
- * A queued task of the same kind and subject is locked until the caller commits: were it claimed before, its run would not see what the
- * caller wrote, and the wake-up would be lost. A task that runs already is left alone and gets a successor.
+ * Locks a queued task of the same kind and subject until the caller commits. A run that began before
+ * the commit would not see what the caller wrote. A running task gets a successor.
  */
 export const enqueue = (trx: Transaction<Database>, tasks: readonly NewTask[]): Promise<Enqueued[]> => write(trx, tasks);
 
-/** The same for a caller that has nothing else to write: the insert is a transaction of its own, in one trip to PostgreSQL. */
+/** Enqueues in a transaction of its own, in one round trip to PostgreSQL. */
 export const enqueueAlone = (db: Kysely<Database>, tasks: readonly NewTask[]): Promise<Enqueued[]> => write(db, tasks);
 
 async function write(db: Kysely<Database>, tasks: readonly NewTask[]): Promise<Enqueued[]> {
@@ -37,8 +37,8 @@ async function write(db: Kysely<Database>, tasks: readonly NewTask[]): Promise<E
   const given = sql`jsonb_to_recordset(${jsonText(oncePerSubject(tasks))}::jsonb) as given(
     kind text, subject_type text, subject_id text, subject_name text, payload jsonb, origin text, requested_by text, delivery_guid text,
     max_attempts integer, max_crashes integer, due_in_ms double precision)`;
-  // Sorted, so that two enqueuers of the same tasks wait for each other and never in a circle. `do update … where false` locks the row
-  // that is there and changes nothing; should it be claimed while we wait for the lock, PostgreSQL inserts after all.
+  // Sorted: two enqueuers of the same tasks cannot deadlock. `do update … where false` locks the
+  // existing row without a change. If a claim takes it during the wait, PostgreSQL inserts after all.
   const { rows: inserted } = await sql<Row>`${prepared}
     insert into tasks (kind, subject_type, subject_id, subject_name, payload, origin, requested_by, delivery_guid,
                        max_attempts, max_crashes, due_at)
@@ -52,7 +52,7 @@ async function write(db: Kysely<Database>, tasks: readonly NewTask[]): Promise<E
   const answer = inserted.map((row) => enqueued(row, false));
   if (inserted.length === tasks.length) return answer;
   const ids = inserted.map(({ id }) => id);
-  // An executor that looked while we held the lock has passed the task over: it is told to look again.
+  // An executor that claimed while we held the lock has skipped the task: wake it again.
   const { rows: found } = await sql<Row>`
     select id, kind, subject_type, subject_id,
            case when due_at <= now() then pg_notify(current_schema() || '_task_event', kind) end
@@ -63,7 +63,7 @@ async function write(db: Kysely<Database>, tasks: readonly NewTask[]): Promise<E
 
 const enqueued = (row: Row, existed: boolean): Enqueued => ({ id: row.id, kind: row.kind, subjectId: row.subject_id, existed });
 
-/** Of several for one kind and subject the first stands, due when the earliest of them is. */
+/** One task per kind and subject: the first, due at the earliest instant. */
 function oncePerSubject(tasks: readonly NewTask[]): object[] {
   const rows = new Map<string, ReturnType<typeof rowOf>>();
   for (const task of tasks) {
@@ -76,7 +76,7 @@ function oncePerSubject(tasks: readonly NewTask[]): object[] {
   return [...rows.values()];
 }
 
-/** What is not given is left out: many tasks at once are mostly what they have in common. */
+/** Absent fields stay absent, which keeps the JSON of many tasks short. */
 function rowOf({ kind, subject, payload, origin, requestedBy, deliveryGuid, maxAttempts, maxCrashes, dueInMs }: NewTask) {
   if (payload !== undefined && (typeof payload !== 'object' || payload === null || Array.isArray(payload))) {
     throw new TypeError(`The payload of a task ${kind} for ${subject.type}:${subject.id} is no JSON object: payloads hold ids by name.`);
@@ -96,5 +96,5 @@ function rowOf({ kind, subject, payload, origin, requestedBy, deliveryGuid, maxA
   };
 }
 
-/** NaN and Infinity would go as null, which means the default; as text PostgreSQL refuses them (22P02). */
+/** JSON turns NaN and Infinity into null, the default. As text PostgreSQL refuses them (22P02). */
 const sent = (value: number | undefined) => (value === undefined || Number.isFinite(value) ? value : `${value} is not a finite number`);

@@ -13,44 +13,44 @@ export interface TaskIdentity {
 
 export type Processed = 'ok' | 'retry' | 'failed' | 'poison' | 'snoozed';
 
-/** What an executor tells while it works. Nothing here may throw. */
+/** An executor calls these while it works. None may throw. */
 export interface ExecutorEvents {
   /** How many tasks of the kind run in this process now. */
   inFlight(kind: string, count: number): void;
-  /** A run was settled: how, after how long, what it said, and when the task is due again if it is. */
+  /** A run was settled. `dueInMs`: when a requeued task is due again. */
   processed(
     task: TaskIdentity,
     outcome: Processed,
     details: { durationMs: number; reason?: FailureReason; message?: string; dueInMs?: number },
   ): void;
-  /** A claim was given back with its run unfinished: the process stops, or could not renew it. */
+  /** The executor gave up a claim before its run ended: the process stops, or could not renew. */
   released(task: TaskIdentity, why: 'stopping' | 'claim-lost'): void;
-  /** The task has another holder or is gone: what this process did for it changed nothing. */
+  /** The task has another claim or is gone: this process's settlement changed nothing. */
   lost(task: TaskIdentity): void;
-  /** The executor of an earlier run had let its claim run out; the task runs here now. */
+  /** The task's last executor went away; the task runs here now. */
   takenOver(task: TaskIdentity): void;
-  /** The same once too often: the task has ended as failed. */
+  /** The task's executors crashed too often: it ended as failed. */
   endedByCrashes(task: TaskIdentity): void;
-  /** A statement of the executor's own failed and will be tried again. */
+  /** A statement of the executor failed. It will try again. */
   failed(what: 'claim' | 'settle' | 'heartbeat' | 'listen' | 'release', error: unknown): void;
 }
 
 /** The part of a logger that is used here. */
 type Log = Readonly<Record<'error' | 'warn' | 'info' | 'debug', (message: string, fields: object) => unknown>>;
 
-/** What ended well is in the operations; the log tells what somebody may have to look at. */
+/** Operations list what ended well; the log shows what may need attention. */
 const LEVELS = { ok: 'debug', snoozed: 'info', retry: 'warn', failed: 'error', poison: 'error' } as const;
 
 const DURATION_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
-/** The metrics and log lines of an executor, the same in every service (D8). */
+/** An executor's metrics and log lines, the same in every service. */
 export function executorEvents(metrics: Metrics, log: Log): ExecutorEvents {
-  const processed = metrics.counter('paddock_task_processed_total', 'Runs of tasks, by how they ended', ['kind', 'outcome']);
+  const processed = metrics.counter('paddock_task_processed_total', 'Runs of tasks by outcome', ['kind', 'outcome']);
   const duration = metrics.histogram('paddock_task_duration_seconds', 'How long runs of tasks took', DURATION_BUCKETS, ['kind']);
   const inFlight = metrics.gauge('paddock_task_in_flight', 'Tasks that run in this process', ['kind']);
   const takenOver = metrics.counter('paddock_task_taken_over_total', 'Tasks taken over from executors that went away', ['kind']);
-  const lost = metrics.counter('paddock_task_lost_total', 'Runs whose task had another holder when they ended', ['kind']);
-  const errors = metrics.counter('paddock_executor_errors_total', 'Failed statements of the executor itself', ['step']);
+  const lost = metrics.counter('paddock_task_lost_total', 'Runs whose task another executor had claimed when they ended', ['kind']);
+  const errors = metrics.counter('paddock_executor_errors_total', 'Failed statements of the executor, by step', ['step']);
   return {
     inFlight: (kind, count) => inFlight.set({ kind }, count),
     processed(task, outcome, details) {

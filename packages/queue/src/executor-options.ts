@@ -6,21 +6,25 @@ import type { Keep } from './end-tasks.ts';
 import type { ExecutorEvents } from './executor-events.ts';
 import type { Kinds } from './kind.ts';
 
-/** How tasks are run; executor-settings.ts gives all of them. */
+/** How an executor runs tasks. `executorRules` reads them from the settings. */
 export interface ExecutorRules {
+  /** How long a claim lasts without a heartbeat. */
   readonly claimMs: number;
-  /** How often the queue is looked at without a notification. */
+  /** How often to check the queue without a notification. */
   readonly pollMs: number;
-  /** Longest run of a task whose kind says nothing else. */
+  /** Longest run of a task whose kind has no limit. */
   readonly timeoutMs: number;
-  /** For how long no task is taken over after the start and after PostgreSQL was away: its executor may be alive and only about to renew. */
+  /**
+   * How long to take nothing over after the start and after PostgreSQL was away. A live executor may
+   * still be about to renew.
+   */
   readonly takeOverPauseMs: number;
   readonly backoff: Backoff;
-  /** How long finished operations are kept. */
+  /** How long to keep finished operations. */
   readonly keep: Keep;
   /** Scales the slots of all kinds; 0 runs nothing here. */
   readonly concurrencyPercent: number;
-  /** How long running tasks may go on after the stop, before their claims are given back. Less than the process's own grace. */
+  /** How long running tasks may go on after the stop. Less than the process's drain limit. */
   readonly drainMs: number;
 }
 
@@ -30,9 +34,9 @@ export interface ExecutorOptions extends ExecutorRules {
   readonly config: ListenOptions['config'];
   readonly schema: string;
   readonly kinds: Kinds;
-  /** Who we are, unique per process and start. */
+  /** Names this process; unique per start. */
   readonly holder: string;
-  /** Values that are never stored, whatever a message or an output contains. */
+  /** Values to mask in stored messages and outputs. */
   readonly secrets?: readonly Secret[];
   /** Gives [0, 1). */
   readonly random?: () => number;

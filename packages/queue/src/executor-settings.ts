@@ -3,7 +3,7 @@ import type { ExecutorRules } from './executor-options.ts';
 
 const YEAR_MS = 365 * DAY_MS;
 
-/** What every service that runs tasks reads. */
+/** The settings of every service that runs tasks. */
 export const executorSettings = {
   taskConcurrencyPercent: integer({
     env: 'PADDOCK_TASK_CONCURRENCY',
@@ -67,10 +67,10 @@ export const executorSettings = {
   }),
 };
 
-/** Kept back from the process's drain limit for giving claims back. */
+/** The rest of the process's drain limit is for giving claims back. */
 const RELEASE_SHARE = 0.8;
 
-/** The executor's rules as the settings of a service say; `drainMs` is what the whole process has for stopping. */
+/** Reads an executor's rules from a service's settings. `drainMs` is the whole process's limit. */
 export const executorRules = (config: Readonly<SettingsOf<typeof executorSettings>> & { readonly drainMs: number }): ExecutorRules => ({
   claimMs: config.taskLeaseMs,
   pollMs: config.taskPollMs,

@@ -20,9 +20,9 @@ import { createSettlementBatcher } from './settlement-batcher.ts';
 import type { Task } from './task.ts';
 
 export interface Executor {
-  /** Runs tasks until the signal aborts, then lets the running ones finish. Resolves when this process holds no claim any more. */
+  /** Runs tasks until the signal aborts, then drains. Resolves when this process holds no claim. */
   run(signal: AbortSignal): Promise<void>;
-  /** Looks at the queue now. */
+  /** Checks the queue now. */
   wake(): void;
 }
 
@@ -31,13 +31,13 @@ interface Finished extends ClaimSettlement {
   readonly result: RunResult;
 }
 
-/** What is due next is asked when nothing was taken for so long, and no more often: a busy queue is claimed from again before that. */
+/** How long to claim nothing before asking what is due next. A busy queue is claimed from sooner. */
 const LULL_MS = 100;
 
-/** How long giving claims back may take after the drain: what is left of the process's grace, nearly. */
+/** How long giving claims back may take: nearly the rest of the process's drain limit. */
 const releaseMs = (drainMs: number): number => Math.min(4_000, Math.max(1_000, drainMs * 0.15));
 
-/** The loop that runs tasks of the given kinds; any number of them may run against one schema. */
+/** Runs tasks of the given kinds. Any number of executors may share a schema. */
 export function createExecutor(options: ExecutorOptions): Executor {
   const { kinds, claimMs, pollMs, takeOverPauseMs, keep, drainMs, events } = options;
   const { db } = options.connection;
@@ -50,7 +50,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   let away = false;
   let takeOverLookedAt = Number.NEGATIVE_INFINITY;
   let dueLookFrom = 0;
-  /** How long to wait for a ring before the next claim. */
+  /** How long to wait for a notification before the next claim. */
   let restMs = pollMs;
 
   const rulesFor = (kind: string): SettlementRules => ({
@@ -69,9 +69,9 @@ export function createExecutor(options: ExecutorOptions): Executor {
     },
     onSettled(finished, ours) {
       held.remove(finished.held);
-      tellSettled(events, finished, ours);
+      reportSettled(events, finished, ours);
       oneLess.ring();
-      // A successor of this task may be due, and could not be taken beside it.
+      // A successor may be due: no executor could claim it while this task ran.
       wake.ring();
     },
     onError: (error) => events.failed('settle', error),
@@ -97,13 +97,13 @@ export function createExecutor(options: ExecutorOptions): Executor {
       if (row.ended) events.endedByCrashes(identityOf(taskOf(row, () => 0)));
       else start(row, asked, connection);
     }
-    // What has ended by crashing may have a successor, which could not be taken beside it.
+    // A task that ended after too many crashes may have a due successor.
     if (claimed.some(({ ended }) => ended)) wake.ring();
     const pauseMs = takeOverPauseMs - (answeringForMs ?? 0);
     restMs = Math.min(pollMs, await findRest(Object.keys(free), claimed.length > 0), pauseMs > 0 ? pauseMs : pollMs);
   }
 
-  /** Until something is due that is not yet. Asks only when there is time: starts come before. */
+  /** How long until the next task is due. Asks only in a lull: claims come first. */
   async function findRest(of: readonly string[], isBusy: boolean): Promise<number> {
     const now = performance.now();
     if (isBusy) dueLookFrom = now + LULL_MS;
@@ -138,7 +138,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   function notePostgresAway(what: 'claim' | 'heartbeat', connection: OwnConnection, error: unknown): void {
     if (isUnavailable(error)) {
       away = true;
-      // What the pool has found out, the heartbeat need not find out again.
+      // The heartbeat need not find out again.
       connection.suspectBreak();
     }
     events.failed(what, error);
@@ -156,7 +156,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     for (const { run } of held.running()) run.interrupt('stopping');
     await waitUntilIdle(releaseMs(drainMs));
     const left = held.size();
-    if (left > 0) events.failed('release', new Error(`${left} claims could not be given back in time: they run out by themselves`));
+    if (left > 0) events.failed('release', new Error(`${left} claims could not be given back in time; they will expire`));
   }
 
   async function runWith(connection: OwnConnection, signal: AbortSignal): Promise<void> {
@@ -207,7 +207,7 @@ const identityOf = ({ id, kind, subject, attempt, crashes, deliveryGuid }: Task)
   deliveryGuid,
 });
 
-function tellSettled(events: ExecutorEvents, { held, settlement, result }: Finished, ours: boolean): void {
+function reportSettled(events: ExecutorEvents, { held, settlement, result }: Finished, ours: boolean): void {
   const task = identityOf(held.task);
   if (!ours) {
     events.lost(task);

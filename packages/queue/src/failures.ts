@@ -4,8 +4,8 @@ import { type RawBuilder, sql } from 'kysely';
 export type FailureKind = TaskFailure['reason'];
 
 /**
- * The failures of a task with one more, the last ten of them. Snoozes in a row are one entry: a long wait must not push out the errors.
- * The arguments are SQL expressions over the row.
+ * SQL: a task's failures with one more, the last ten. Consecutive snoozes share an entry, so that a
+ * long wait does not push out errors. The arguments are SQL expressions over the row.
  */
 export const withFailure = (given: {
   failures: RawBuilder<unknown>;

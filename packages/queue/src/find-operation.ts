@@ -2,7 +2,7 @@ import type { TaskFailure } from '@paddock/db/schema/queue-tables';
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
 
-/** A task as people see it, through its whole life (F1). */
+/** A task as people see it, from enqueue to expiry. */
 export interface Operation {
   id: string;
   kind: string;
@@ -15,10 +15,10 @@ export interface Operation {
   queuedAt: Date;
   startedAt: Date | null;
   finishedAt: Date | null;
-  /** When it runs next, while it is queued. */
+  /** When a queued task runs next. */
   nextRunAt: Date | null;
   output: unknown;
-  /** Why it ended as failed; of one that is unfinished, what its last run said. */
+  /** Why it failed, or how the last run of an unfinished task failed. */
   failure: { reason: string; message: string } | null;
 }
 
@@ -45,13 +45,13 @@ interface Row {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The operation of this id, or undefined if there is none or its time is over. */
+/** The operation of this id, or undefined if there is none or it has expired. */
 export async function findOperation(db: Kysely<Database>, id: string): Promise<Operation | undefined> {
   if (!UUID.test(id)) return undefined;
   const common = sql.raw(
     'id, kind, origin, subject_type, subject_id, subject_name, requested_by, attempt, max_attempts, queued_at, started_at',
   );
-  // One statement and so one snapshot: between two, the task could move from the one table to the other and be in neither.
+  // One statement, so one snapshot: between two statements the task could move and be in neither.
   const { rows } = await sql<Row>`
     select ${common}, upper(status) as status, null::timestamptz as finished_at, case status when 'queued' then due_at end as next_run_at,
            null::jsonb as output, null::text as failure_reason, null::text as failure_message, failures -> -1 as last_failure

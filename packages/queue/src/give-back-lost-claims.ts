@@ -5,8 +5,9 @@ import { requeueTasks } from './requeue-tasks.ts';
 import { retryConflicts } from './write-settlements.ts';
 
 /**
- * Gives back the tasks that carry this holder's name and that it does not hold: claims that were committed, and whose answer was lost with
- * the connection. They would wait for the whole claim otherwise. To be called between two claims only. Answers how many there were.
+ * Gives back claims that committed and whose answer was lost with the connection: they have this
+ * holder's name, and it does not know them. Otherwise they would block their tasks until they expire.
+ * Call it between two claims only. Returns how many there were.
  */
 export async function giveBackLostClaims(db: Kysely<Database>, holder: string, held: HeldTasks, keepOkMs: number): Promise<number> {
   const carried = await db

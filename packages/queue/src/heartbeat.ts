@@ -4,7 +4,7 @@ import { type HeldTasks, keyOf } from './held-tasks.ts';
 import { beatMs, ENOUGH_LEFT } from './claim-expiry.ts';
 
 export interface HeartbeatOptions {
-  /** Its own: a beat must not wait for a free connection of the pool. */
+  /** Not of the pool: a heartbeat must not wait for a free connection. */
   readonly connection: OwnConnection;
   readonly held: HeldTasks;
   readonly holder: string;
@@ -14,8 +14,8 @@ export interface HeartbeatOptions {
 
 export interface Heartbeat {
   /**
-   * Renews every claim that is held; asks PostgreSQL even if none is, so that it resolves only where renewing would work. Runs of tasks
-   * that have another holder by now are interrupted.
+   * Renews every held claim and interrupts runs whose claim is lost. Asks PostgreSQL even if none is
+   * held, so that it resolves only if renewing works.
    */
   once(): Promise<void>;
   run(signal: AbortSignal): Promise<void>;
@@ -25,8 +25,8 @@ const CHECKS_PER_CLAIM = 60;
 const RETRY_MS = 500;
 
 /**
- * Prolongs the claims with one statement, by id and fence: renewing whatever carries our name would keep a task alive for ever whose claim
- * was committed but never reached us. A run that could not be renewed is interrupted before another executor may take it (D5).
+ * Renews claims by id and fence with one statement. By the holder alone, it would renew for ever a
+ * claim that committed and whose answer was lost. Interrupts a run before others may take its task.
  */
 export function createHeartbeat({ connection, held, holder, claimMs, onError }: HeartbeatOptions): Heartbeat {
   async function once(): Promise<void> {
@@ -36,7 +36,7 @@ export function createHeartbeat({ connection, held, holder, claimMs, onError }: 
     const renewed = new Set((await connection.query<{ id: string; fence: number }>(RENEW, [claims, holder])).map(keyOf));
     for (const entry of beating) {
       if (renewed.has(keyOf(entry.claim))) entry.renewal.sentAt = sentAt;
-      // One that has ended may have been settled while the beat was under way.
+      // A run that ended may have been settled during the heartbeat.
       else if (entry.endedAt === undefined) entry.run.interrupt('claim-lost');
     }
   }

@@ -2,8 +2,9 @@ import type { Outcome } from './outcome.ts';
 import type { Task } from './task.ts';
 
 /**
- * Does the work of one task. It may run more than once for one task, so it begins at the top every time (D6). The signal aborts at the
- * timeout, when the claim is lost and when the process stops; what the handler returns afterwards is ignored.
+ * Does the work of one task. It may run more than once for one task, so it starts from the top every
+ * time. The signal aborts at the timeout, when the claim is lost and when the process stops. What
+ * the handler returns after that is ignored.
  */
 export type Handler = (task: Task, signal: AbortSignal) => Promise<Outcome>;
 
@@ -15,5 +16,5 @@ export interface Kind {
   readonly timeoutMs?: number;
 }
 
-/** The kinds that a process runs, by name. Tasks of others stay queued (D11). */
+/** The kinds that a process runs, by name. Tasks of other kinds stay queued. */
 export type Kinds = Readonly<Record<string, Kind>>;

@@ -3,10 +3,10 @@ import type { Secret } from '@paddock/runtime/secret';
 
 const MASK = '[secret]';
 const LONGEST_MESSAGE = 2_000;
-/** A shorter value is so common that masking it would only make messages unreadable. */
+/** Masking shorter values, which are common words, would make messages unreadable. */
 const SHORTEST_SECRET = 6;
 
-/** What credentials look like that are made at run time and so cannot be known beforehand. */
+/** Patterns of credentials that are made at run time, so no list can hold them. */
 const CREDENTIALS: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, MASK],
   [/\b(gh[a-z]_|github_pat_)\w{10,}/g, MASK],
@@ -16,7 +16,7 @@ const CREDENTIALS: readonly (readonly [RegExp, string])[] = [
   [/(\/\/[^\s:/@]*):[^\s/@]+@/g, `$1:${MASK}@`],
 ];
 
-/** Makes the function that every message and output passes through on its way into a table (D1). */
+/** Returns the function that masks secrets in messages and outputs before a table stores them. */
 export function maskSecrets(secrets: readonly Secret[]): (text: string) => string {
   const values = secrets.map((secret) => secret.reveal()).filter((value) => value.length >= SHORTEST_SECRET);
   return (text) => {
@@ -25,14 +25,17 @@ export function maskSecrets(secrets: readonly Secret[]): (text: string) => strin
   };
 }
 
-/** A message as it is stored: masked first, so that no half of a credential survives the cut. */
+/** The stored form of a message. Masks before it cuts, so that no half of a credential remains. */
 export const storedMessage = (text: string, mask: (text: string) => string): string =>
   storable(storable(mask(text)).slice(0, LONGEST_MESSAGE));
 
-/** What a thrown value has to say, with its causes. Nothing but messages is taken: other fields of an error may hold a request's headers. */
+/**
+ * The message of a thrown value and of its causes. Other fields of an error are left out: they may
+ * hold a request's headers.
+ */
 export function messageOf(thrown: unknown, depth = 0): string {
   if (!(thrown instanceof Error)) return typeof thrown === 'string' ? thrown : `a thrown ${thrown === null ? 'null' : typeof thrown}`;
-  // Some libraries put an object there.
+  // Some libraries put an object into `message`.
   const { message }: { message: unknown } = thrown;
   const own = typeof message === 'string' && message !== '' ? message : thrown.name;
   return thrown.cause === undefined || depth >= 3 ? own : `${own}: ${messageOf(thrown.cause, depth + 1)}`;

@@ -1,15 +1,15 @@
-/** What an enqueuer says of a task. One of the same kind and subject that is still queued stands for this one too. */
+/** A task to enqueue. A queued task of the same kind and subject serves for this one too. */
 export interface NewTask {
   readonly kind: string;
   /** What the task is about, e.g. `{ type: 'worker', id: podName }`; operations are found by it. */
   readonly subject: { readonly type: string; readonly id: string; readonly name?: string };
-  /** A JSON object that holds ids only: whatever may change is read when the task runs. */
+  /** A JSON object of ids only: the handler reads what may change. */
   readonly payload?: unknown;
   /** How long the task waits before it is due, in milliseconds; at once if absent. */
   readonly dueInMs?: number;
   /** How many runs may fail; 5 if absent. */
   readonly maxAttempts?: number;
-  /** After how many crashes of its executor the task is still taken up again; 3 if absent. */
+  /** How many crashes of its executor a task survives; 3 if absent. */
   readonly maxCrashes?: number;
   readonly origin?: 'MANUAL' | 'AUTOMATIC';
   readonly requestedBy?: string;

@@ -3,8 +3,8 @@ import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
 
 /**
- * In how many milliseconds, by PostgreSQL's clock, the next queued task of these kinds is due; undefined if none waits. What is due already
- * is not counted: something else than the clock keeps it from being claimed (its twin runs, or it is locked).
+ * In how many milliseconds, by PostgreSQL's clock, the next queued task of these kinds is due, or
+ * undefined if none waits. Ignores due tasks: their twin runs, or another transaction locks them.
  */
 export async function nextDueInMs(db: Kysely<Database>, kinds: readonly string[]): Promise<number | undefined> {
   const { rows } = await sql<{ ms: number | null }>`${prepared}

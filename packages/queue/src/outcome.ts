@@ -1,22 +1,22 @@
 import type { NewTask } from './new-task.ts';
 
-/** How a run ended. Whatever a handler throws means "try again later" and is not among these. */
+/** What a handler returns. A thrown error is no outcome: it means "try again later". */
 export type Outcome =
   | { readonly outcome: 'done'; readonly output?: unknown; readonly followOn?: readonly NewTask[] }
   | { readonly outcome: 'snooze'; readonly delayMs: number; readonly reason: string; readonly heldBy?: string }
   | { readonly outcome: 'poison'; readonly reason: string };
 
 /**
- * The work is done. `output` is kept with the operation: JSON, ids only. The tasks in `followOn` are enqueued in the transaction that
- * settles this one: both or neither (D14).
+ * The work is done. The operation keeps `output` (JSON, ids only). The transaction that settles this
+ * task enqueues `followOn`: both or neither.
  */
 export function done(output?: unknown, followOn?: readonly NewTask[]): Outcome {
   return { outcome: 'done', ...(output === undefined ? {} : { output }), ...(followOn === undefined ? {} : { followOn }) };
 }
 
 /**
- * A precondition is missing (a rate limit, a quota): run again after `delayMs`. Costs no attempt (D4). `heldBy` is the breaker that the
- * task waits for, as TYPE:ID of its subject: when that lets go sooner, the task is due sooner.
+ * A precondition is missing (a rate limit, a quota): run again after `delayMs`. Costs no attempt.
+ * `heldBy` names a breaker by its subject, TYPE:ID. When it lets go sooner, the task is due sooner.
  */
 export const snooze = (delayMs: number, reason: string, more: { readonly heldBy?: string } = {}): Outcome => ({
   outcome: 'snooze',
@@ -25,5 +25,5 @@ export const snooze = (delayMs: number, reason: string, more: { readonly heldBy?
   ...more,
 });
 
-/** No repetition can help (a malformed payload, a vanished row): the task ends as failed at once. */
+/** Repeating cannot help (a malformed payload, a missing row): the task fails at once. */
 export const poison = (reason: string): Outcome => ({ outcome: 'poison', reason });

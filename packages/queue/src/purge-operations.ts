@@ -2,8 +2,8 @@ import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
 
 /**
- * Removes finished operations whose time is over, the oldest first, at most `batch` of them, and answers how many that were; fewer than
- * `batch` means that none is left. Any number of processes may do this at once; the counts per hour are not touched (D9).
+ * Deletes expired operations, oldest first, at most `batch`. Returns how many; fewer than `batch`
+ * means that none is left. Any number of processes may do this at once. Keeps the counts per hour.
  */
 export async function purgeOperations(db: Kysely<Database>, batch: number): Promise<number> {
   const { rows } = await sql`

@@ -2,7 +2,7 @@ import type { Database } from '@paddock/db/schema/tables';
 import type { DeclaredGauges, Metrics } from '@paddock/runtime/metrics';
 import { type Kysely, sql } from 'kysely';
 
-/** The unfinished tasks of one kind. A kind whose due tasks grow while none runs has no live executor (D11). */
+/** The unfinished tasks of one kind. If due tasks of a kind grow while none runs, it has no live executor. */
 export interface QueueDepth {
   kind: string;
   /** Queued, for now or for later. */
@@ -10,7 +10,7 @@ export interface QueueDepth {
   /** Queued and due. */
   due: number;
   running: number;
-  /** How long the oldest of the due ones has been due, in seconds; 0 if none is. */
+  /** For how many seconds the oldest due task has been due; 0 if none is. */
   oldestDueSeconds: number;
 }
 
@@ -27,12 +27,12 @@ export async function readQueueDepth(db: Kysely<Database>): Promise<QueueDepth[]
 }
 
 const GAUGES = {
-  paddock_task_due: { help: 'Tasks that are due and not taken', labels: ['kind'] },
-  paddock_task_queued: { help: 'Tasks that wait, due or not', labels: ['kind'] },
-  paddock_task_oldest_due_seconds: { help: 'How long the oldest due task has waited to be taken', labels: ['kind'] },
+  paddock_task_due: { help: 'Due tasks that no executor has claimed', labels: ['kind'] },
+  paddock_task_queued: { help: 'Queued tasks, due or not', labels: ['kind'] },
+  paddock_task_oldest_due_seconds: { help: 'How long the oldest due task has waited for a claim', labels: ['kind'] },
 } satisfies DeclaredGauges;
 
-/** Declares the gauges of the queue's depth, which is the same in every service: they are read from the rows at each scrape (D8). */
+/** Declares the gauges of the queue's depth, read from the rows at each scrape. */
 export function declareQueueDepth(metrics: Metrics, db: Kysely<Database>): void {
   metrics.readings(GAUGES, async () =>
     (await readQueueDepth(db)).flatMap(({ kind, due, queued, oldestDueSeconds }) => [

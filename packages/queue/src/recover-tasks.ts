@@ -8,7 +8,7 @@ import { type RequeuedTask, requeueTasks } from './requeue-tasks.ts';
 import { retryConflicts } from './write-settlements.ts';
 
 export interface RecoverOptions {
-  /** At most so many tasks in one pass, those stuck longest first. */
+  /** The most tasks of one pass; the longest expired first. */
   readonly batch: number;
   readonly keep: Keep;
 }
@@ -17,7 +17,7 @@ export interface Recovered {
   readonly found: number;
   /** Put back to queued, due now. */
   readonly requeued: number;
-  /** Ended as failed: they had crashed as often as they may. */
+  /** Ended as failed: they crashed too often. */
   readonly ended: readonly TaskIdentity[];
   /** There may be more: the next pass is due at once. */
   readonly full: boolean;
@@ -34,26 +34,26 @@ interface ExpiredTask {
   fence: number;
   holder: string;
   spent: boolean;
-  /** Its holder's claim, in milliseconds. */
+  /** How long its claim lasts, in milliseconds. */
   staleMs: number;
 }
 
 /**
- * Frees tasks whose executor went away and whose kind nobody runs now; where somebody does, his next claim does the same. One SELECT and
- * at most two writes, each guarded by what the SELECT read (E8). What waits for its back-off has no claim and is not seen here. Leases alone
- * count: a task of a kind without executors gains nothing by a look at its holder's session.
+ * Frees tasks with an expired claim. Executors take over tasks of their kinds; this covers kinds that
+ * no executor runs now. One SELECT and at most two writes, each guarded by what the SELECT read.
+ * Ignores sessions: for a kind without executors the faster rule gains nothing.
  */
 export async function recoverTasks(db: Kysely<Database>, { batch, keep }: RecoverOptions): Promise<Recovered> {
-  const stuck = await findExpiredTasks(db, batch);
-  const again = stuck.filter(({ spent }) => !spent).map(toRequeued);
-  const over = stuck.filter(({ spent }) => spent).map(toEnded);
+  const expired = await findExpiredTasks(db, batch);
+  const again = expired.filter(({ spent }) => !spent).map(toRequeued);
+  const over = expired.filter(({ spent }) => spent).map(toEnded);
   const requeued = await retryConflicts(() => requeueTasks(db, again, keep.okMs));
   const ended = new Set(await retryConflicts(() => endTasks(db, over, keep)));
   return {
-    found: stuck.length,
+    found: expired.length,
     requeued: requeued.length,
-    ended: stuck.filter(({ id }) => ended.has(id)).map(toIdentity),
-    full: stuck.length === batch,
+    ended: expired.filter(({ id }) => ended.has(id)).map(toIdentity),
+    full: expired.length === batch,
   };
 }
 
@@ -67,7 +67,7 @@ async function findExpiredTasks(db: Kysely<Database>, batch: number): Promise<Ex
   return rows;
 }
 
-/** The crashed run is no attempt: no run is counted twice. */
+/** The crashed run is no attempt: no run counts twice. */
 const toRequeued = ({ id, fence, holder, staleMs }: ExpiredTask): RequeuedTask => ({
   id,
   fence,

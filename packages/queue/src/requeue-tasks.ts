@@ -7,27 +7,28 @@ import { CARRIED, countEnded } from './operations.ts';
 import { milliseconds } from '@paddock/db/milliseconds';
 
 export interface RequeuedTask extends Claim {
-  /** From now until the next run, in milliseconds. */
+  /** How long until the next run, in milliseconds. */
   readonly delayMs: number;
   /** The run does not count as an attempt. */
   readonly giveBack: boolean;
-  /** The breaker it waits for, as TYPE:ID of its subject. */
+  /** The subject of the breaker it waits for, TYPE:ID. */
   readonly heldBy?: string;
   readonly failure?: { readonly reason: FailureKind; readonly message: string };
 }
 
-/** How long a task waits at most whose breaker has let go before the task was written back. Not 0: a breaker that never was makes no tight loop. */
+/** The wait if the breaker has let go already. Not 0: a missing breaker must not cause a tight loop. */
 const LET_GO_MS = 1_000;
 
-/** While a trial is under way. If it fails no pause gets shorter, so nothing would wake a task that slept for the longer pause before it. */
+/** The longest wait during a breaker's trial: if the trial fails, nothing wakes a task that sleeps longer. */
 const TRIED_MS = 5_000;
 
 /**
- * Puts running tasks back to queued. A successor that was queued meanwhile is absorbed: its work is this task's work, due at the earlier
- * of the two instants, and its operation ends well with `{ mergedInto }`. A failure with the reason `crash` counts as a crash.
- * Answers the ids that were still the holder's (D6). What is due at once is notified, as new tasks are.
+ * Puts running tasks back to queued. A task absorbs its queued successor: it is due at the earlier of
+ * the two instants, and the successor's operation ends OK with `{ mergedInto }`. A failure with the
+ * reason `crash` counts as a crash. Wakes executors of tasks that are due at once. Returns the ids of
+ * the tasks whose claim still held.
  *
- * Throws a unique violation (23505) if a successor is committed at this very moment: repeat it.
+ * Throws a unique violation (23505) if a successor commits at this moment: repeat the call.
  */
 export async function requeueTasks(db: Kysely<Database>, tasks: readonly RequeuedTask[], keepOkMs: number): Promise<string[]> {
   if (tasks.length === 0) return [];
@@ -48,9 +49,10 @@ export async function requeueTasks(db: Kysely<Database>, tasks: readonly Requeue
     reason: sql`ours.reason`,
     message: sql`ours.message`,
   });
-  // `closed` holds its rows until we commit: it sees a breaker that lets go before that, and one that lets go later sees our row. It comes
-  // before `ours`, for a change of a breaker locks its tasks last. `ours` holds the locks, so that no successor is absorbed by a task that has
-  // gone. The sum over `absorbed` is complete before the first row is updated, so that the successor is out of the unique index by then.
+  // `closed` locks its breakers until we commit: we see one that let go before, and one that lets go
+  // later sees our row. It precedes `ours`, as a change of a breaker locks its tasks last.
+  // `ours` locks the tasks, so that a task that is gone absorbs no successor.
+  // Grouping `absorbed` completes before the first update: the unique index is free by then.
   const { rows } = await sql<{ id: string }>`
     with given as materialized (
       select * from jsonb_to_recordset(${jsonText(given)}::jsonb)

@@ -12,11 +12,11 @@ import { writeSettlements } from './write-settlements.ts';
 import { decideSettlement } from './decide-settlement.ts';
 import { batchesOf } from './settlement-batcher.ts';
 
-export interface DrainOptions {
+export interface RunOptions {
   readonly db: Kysely<Database>;
   readonly kinds: Kinds;
   readonly holder?: string;
-  /** How long a run may take. */
+  /** How long a claim lasts. No run may take longer: nothing renews it. */
   readonly claimMs?: number;
   readonly timeoutMs?: number;
   readonly backoff?: Backoff;
@@ -24,7 +24,7 @@ export interface DrainOptions {
   readonly secrets?: readonly Secret[];
   /** Gives [0, 1). */
   readonly random?: () => number;
-  /** More runs than this mean tasks that make each other for ever. */
+  /** More runs than this mean that tasks enqueue each other for ever. */
   readonly maxRuns?: number;
 }
 
@@ -32,12 +32,12 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /**
- * Claims and runs what is due, follow-ons included, until nothing is due any more, and answers how many runs that were. For tests and
- * one-shot use: claims are not renewed, so no run may take longer than one.
+ * Runs due tasks and their follow-ons until none is due. Returns the number of runs. For tests and
+ * one-shot use: it renews no claim.
  */
-export async function runDueTasks(options: DrainOptions): Promise<number> {
+export async function runDueTasks(options: RunOptions): Promise<number> {
   const { db, kinds, claimMs = 5 * MINUTE_MS, timeoutMs = 5 * MINUTE_MS, maxRuns = 10_000 } = options;
-  const holder = holderName(options.holder ?? 'drain', claimMs);
+  const holder = holderName(options.holder ?? 'run-due-tasks', claimMs);
   const keep = options.keep ?? { okMs: DAY_MS, failedMs: 14 * DAY_MS };
   const rules = {
     backoff: options.backoff ?? { firstMs: 30_000, longestMs: 60 * MINUTE_MS },
@@ -63,6 +63,6 @@ export async function runDueTasks(options: DrainOptions): Promise<number> {
     const ended = settlements.flat();
     for (const unit of batchesOf(ended)) await writeSettlements(db, unit, keep);
     runs += ended.length;
-    if (runs > maxRuns) throw new Error(`${runs} tasks were run and there are still some due: they seem to make each other for ever.`);
+    if (runs > maxRuns) throw new Error(`${runs} tasks were run, and others are still due: they seem to enqueue each other for ever.`);
   }
 }

@@ -10,7 +10,7 @@ export type RunResult =
   | { readonly ended: 'thrown'; readonly thrown: unknown }
   | { readonly ended: 'interrupted'; readonly by: Interruption };
 
-/** One run that can be given up: `interrupt` aborts the handler's signal and settles the run, whether the handler obeys or not (D13). */
+/** A run. `interrupt` aborts the handler's signal and ends the run, even if the handler goes on. */
 export interface Run {
   readonly result: Promise<RunResult>;
   interrupt(by: Interruption): void;
@@ -21,7 +21,7 @@ export function runHandler(handler: Handler, task: Task, timeoutMs: number): Run
   const controller = new AbortController();
   const { promise: result, resolve } = Promise.withResolvers<RunResult>();
   const timer = setTimeout(() => interrupt('timeout'), timeoutMs);
-  // The first to come counts.
+  // The first end counts.
   const end = (how: RunResult): void => {
     clearTimeout(timer);
     resolve(how);
@@ -47,9 +47,9 @@ function reasonFor(by: Interruption, timeoutMs: number): string {
     case 'timeout':
       return `the run took longer than its ${timeoutMs} ms`;
     case 'claim-lost':
-      return 'the claim of the task could not be renewed: another executor may have it';
+      return 'the claim could not be renewed: another executor may run the task now';
     case 'stopping':
-      return 'the process stops and its time for finishing is over';
+      return 'the process stops and its drain limit is over';
     default:
       return by satisfies never;
   }

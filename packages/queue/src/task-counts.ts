@@ -21,7 +21,7 @@ export interface CountsRange {
   readonly kind?: string;
 }
 
-/** The counts of a range, oldest first, rolled up or not (F3). */
+/** The counts of a range, oldest first, rolled up or not. */
 export async function readTaskCounts(db: Kysely<Database>, { from, to, step, kind }: CountsRange): Promise<TaskCount[]> {
   const { rows } = await sql<TaskCount>`
     select date_trunc(${step}::text, hour, 'UTC') as "from", kind, outcome, failure_reason as "failureReason", sum(ended)::bigint as ended

@@ -10,12 +10,12 @@ export interface Task {
   readonly maxAttempts: number;
   readonly crashes: number;
   readonly deliveryGuid: string | null;
-  /** Rises with every claim: whoever wrote with a lower one has lost the task. */
+  /** Rises with every claim: a holder with a lower fence has lost the task. */
   readonly fence: number;
   /**
-   * The share of the claim that is left, from 1 down to 0, by the monotonic clock since the last renewal; twice as fast while the executor
-   * has no session by which others see that it lives. At a third the run is interrupted. To be looked at before an outside call that must
-   * not happen twice.
+   * The share of the claim that is left, from 1 down to 0, by the monotonic clock since the last
+   * renewal. It shrinks twice as fast while the executor has no session that others can see. At a
+   * third the executor interrupts the run. Check it before an outside call that must not happen twice.
    */
   claimLeft(): number;
 }
