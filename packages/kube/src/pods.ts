@@ -62,7 +62,7 @@ export async function findPod(cluster: Cluster, { namespace, name }: ObjectName)
 export interface PodDeletion extends ObjectName {
   /** Delete this very pod, not a later one of the same name. */
   readonly uid?: string | undefined;
-  /** Delete only if nothing changed since this version was read (E5). */
+  /** Delete only if nothing changed since this version was read. */
   readonly resourceVersion?: string | undefined;
 }
 
