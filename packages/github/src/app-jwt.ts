@@ -3,7 +3,7 @@ import { ConfigError } from '@paddock/runtime/config-error';
 
 /** GitHub refuses App tokens that live longer than ten minutes; a minute less leaves room for clocks that run apart. */
 const LIFE_SECONDS = 540;
-/** Dated back, for a token from the future is refused. */
+/** Dated back: GitHub refuses a token from the future. */
 const BACKDATED_SECONDS = 30;
 
 /**
@@ -18,7 +18,7 @@ export function parsePrivateKey(appId: number, pem: string): KeyObject {
   }
 }
 
-/** The JSON web token (RS256) with which an App speaks for itself. `now` is in milliseconds since the epoch, by GitHub's clock. */
+/** An App's JSON web token (RS256). `now`: milliseconds since the epoch, by GitHub's clock. */
 export function signAppJwt(appId: number, key: KeyObject, now: number): { readonly jwt: string; readonly expiresAt: string } {
   const iat = Math.floor(now / 1000) - BACKDATED_SECONDS;
   const exp = iat + LIFE_SECONDS;

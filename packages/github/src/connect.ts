@@ -26,7 +26,7 @@ export type InstallationPlace = {
 };
 
 export type CallOptions = {
-  /** Sent as X-Correlation-Id, so that a proxy's log can be laid beside ours; usually the delivery's GUID. */
+  /** Sent as X-Correlation-Id, to match a proxy's log with ours; usually the delivery's GUID. */
   readonly correlationId?: string;
   /** Ends calls under way. */
   readonly signal?: AbortSignal;

@@ -1,4 +1,4 @@
-/** Whom GitHub knows a call by: an App that speaks for itself, or one that is installed on an entity. */
+/** Who GitHub sees as the caller: an App itself, or its installation on an entity. */
 export type Caller = { readonly appId: number } | { readonly entityId: number };
 
 /** GitHub asks a caller to make no calls for a while. */

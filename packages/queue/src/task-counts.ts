@@ -34,7 +34,7 @@ export async function readTaskCounts(db: Kysely<Database>, { from, to, step, kin
 /** A year can be compared with the one before. */
 export const KEEP_MONTHS = 13;
 
-/** Rows of older hours are one each by now. If no sweep ran for as long, they stay many, and their sums are as right. */
+/** Older hours have one row each by now. If no sweep ran for so long, they keep many; the sums hold. */
 const SCATTERED_DAYS = 7;
 
 /**

@@ -5,7 +5,7 @@ export interface HealthOptions {
   registry: Registry;
   /** Resolves to undefined when the service can do its work, else to a sentence that says why not. */
   whyNotReady: () => Promise<string | undefined>;
-  /** Said beside "ready": something that somebody has to mend, and that keeps no work from being done. */
+  /** Shown beside "ready": the operator should mend it, but work goes on. */
   remark?: () => string | undefined;
 }
 
