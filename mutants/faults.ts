@@ -91,10 +91,11 @@ export const faults: readonly MutantOfRow[] = [
     jobs: 12,
   },
   {
-    mutant: 'a watch of pods that breaks is not begun again',
+    mutant: 'pods are followed no longer once their list has failed',
     file: 'packages/kube/src/watch-pods.ts',
-    find: `failures = failure.kind === 'gone' ? MOST_RESUMES : failures + 1;`,
-    replace: 'return;',
+    find: `      await interrupted(list.failure);
+      continue;`,
+    replace: '      return;',
     row: 'api-server-away',
     jobs: 12,
   },
