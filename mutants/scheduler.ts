@@ -106,7 +106,7 @@ export const scheduler: readonly NamedMutant[] = [
   },
   {
     mutant: 'an unexplained end stands against a waiting job for ever',
-    file: 'packages/db/src/workers/worker-states.ts',
+    file: 'packages/db/src/states/worker-states.ts',
     find: `unexplained_until is not null and unexplained_until > now() and`,
     replace: `unexplained_until is not null and`,
     tests: ['apps/scheduler/src/matching/match-demand.db.test.ts'],
@@ -148,14 +148,14 @@ export const scheduler: readonly NamedMutant[] = [
   },
   {
     mutant: 'a worker is taken back into supply although its deregistration has begun',
-    file: 'packages/db/src/workers/worker-states.ts',
+    file: 'packages/db/src/states/worker-states.ts',
     find: `and deregistration_started_at is null and stop_reason`,
     replace: `and stop_reason`,
     tests: ['apps/scheduler/src/matching/match-spare.db.test.ts'],
   },
   {
     mutant: 'a worker that runs a job is retired as surplus',
-    file: 'packages/db/src/workers/worker-states.ts',
+    file: 'packages/db/src/states/worker-states.ts',
     find: `\${UNASSIGNED} and (registered_at`,
     replace: `\${LIVE} and stopping_at is null and (registered_at`,
     tests: ['apps/scheduler/src/matching/match-spare.db.test.ts'],

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
-import { LIVE } from '../workers/worker-states.ts';
-import { hasEnded, isUnended } from '../jobs/job-states.ts';
+import { LIVE } from '../states/worker-states.ts';
+import { hasEnded, isUnended } from '../states/job-states.ts';
 
 const EVENTS = 'installation_events';
 const daysAgo = (days: number) => sql`now() - ${days} * interval '1 day'`;

@@ -2,7 +2,7 @@ import type { Sample } from '@paddock/runtime/metrics';
 import { type Kysely, sql } from 'kysely';
 import type { SharedGauge } from './shared-gauges.ts';
 import type { Database } from '../schema/tables.ts';
-import { LIVE } from '../workers/worker-states.ts';
+import { LIVE } from '../states/worker-states.ts';
 import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
 
 /**

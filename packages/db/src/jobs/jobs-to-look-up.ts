@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { installationToday, loginToday } from '../entities/installation-today.ts';
 import { isCallPaused } from '../breakers/refusals.ts';
-import { hasLiveRunner } from './job-states.ts';
+import { hasLiveRunner } from '../states/job-states.ts';
 import type { Database, EntityType, Status } from '../schema/tables.ts';
 import { ANSWER_AGE_LIMIT } from '../workers/request-stops.ts';
 import { milliseconds } from '../milliseconds.ts';

@@ -4,7 +4,7 @@ import { type JobToStore, STATED_COLUMNS, statedColumns } from './stated-columns
 import { preparedText } from '../connection/prepared.ts';
 import { asParameters, asRecord, parametersOf } from '../connection/source-columns.ts';
 import type { Database, Status } from '../schema/tables.ts';
-import { hasEnded } from './job-states.ts';
+import { hasEnded } from '../states/job-states.ts';
 
 export interface StoredJob {
   readonly jobId: number;

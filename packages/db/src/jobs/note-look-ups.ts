@@ -2,7 +2,7 @@ import type { JobVerdict } from '@paddock/domain/jobs/judge-job';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { JobToLookUp } from './jobs-to-look-up.ts';
 import { isWaiting } from '../breakers/waits.ts';
-import { hasLiveRunner, isUnended } from './job-states.ts';
+import { hasLiveRunner, isUnended } from '../states/job-states.ts';
 import type { Database, Status } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 

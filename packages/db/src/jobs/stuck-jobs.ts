@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely';
 import { isUnanswered } from './note-look-ups.ts';
 import type { Database, Status } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
-import { LIVE } from '../workers/worker-states.ts';
-import { hasLiveRunner, isUnended } from './job-states.ts';
+import { LIVE } from '../states/worker-states.ts';
+import { hasLiveRunner, isUnended } from '../states/job-states.ts';
 
 /** Why a job is in doubt. The first two are stuck; the others only need a look-up. */
 export type Doubt = 'unserved' | 'worker_ended' | 'worker_idle' | 'held_back' | 'elsewhere';

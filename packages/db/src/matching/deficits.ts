@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { UNASSIGNED, UNEXPLAINED } from '../workers/worker-states.ts';
+import { UNASSIGNED, UNEXPLAINED } from '../states/worker-states.ts';
 
 /**
  * `deficits`: per key with waiting jobs or unassigned workers, how many there are of each, and how many

@@ -6,7 +6,7 @@ import { installationToday, loginToday } from '../entities/installation-today.ts
 import { prepared } from '../connection/prepared.ts';
 import { IS_PROBED } from '../breakers/probes.ts';
 import type { Database } from '../schema/tables.ts';
-import { PLACELESS, RESERVED, RETURNABLE } from '../workers/worker-states.ts';
+import { PLACELESS, RESERVED, RETURNABLE } from '../states/worker-states.ts';
 import { GUARDS_WORKER } from '../workers/workers.ts';
 import { unservedSigns } from './unserved-keys.ts';
 import { hasWarm } from './warm-workers.ts';

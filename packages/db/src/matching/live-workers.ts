@@ -2,7 +2,7 @@ import type { LiveWorkers } from '@paddock/domain/matching/share-room';
 import { type Kysely, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
-import { LIVE, STOPPING } from '../workers/worker-states.ts';
+import { LIVE, STOPPING } from '../states/worker-states.ts';
 
 /** Live workers per key. Those that are stopping count in every cap until they have ended. */
 export async function countLiveWorkers(db: Kysely<Database>): Promise<LiveWorkers[]> {

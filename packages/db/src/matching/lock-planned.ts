@@ -2,7 +2,7 @@ import type { PassPlan } from '@paddock/domain/matching/plan-pass';
 import { sql, type Transaction } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
-import { RESERVED, RETIRABLE, RETURNABLE } from '../workers/worker-states.ts';
+import { RESERVED, RETIRABLE, RETURNABLE } from '../states/worker-states.ts';
 
 /**
  * Locks the workers that a plan names, so that they stay as the plan takes them to be. Returns the names of those that it could not have:

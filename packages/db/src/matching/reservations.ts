@@ -3,7 +3,7 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { loginToday } from '../entities/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
-import { RESERVED, UNASSIGNED } from '../workers/worker-states.ts';
+import { RESERVED, UNASSIGNED } from '../states/worker-states.ts';
 
 interface Row extends Omit<Reservation, 'podName' | 'stopping' | 'installationId'> {
   workers: { podName: string; stopping: boolean; installationId: number; createdAt: number }[];

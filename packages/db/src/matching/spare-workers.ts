@@ -6,7 +6,7 @@ import { deficits } from './deficits.ts';
 import { loginToday } from '../entities/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
-import { RETIRABLE, RETURNABLE, UNASSIGNED } from '../workers/worker-states.ts';
+import { RETIRABLE, RETURNABLE, UNASSIGNED } from '../states/worker-states.ts';
 import { milliseconds } from '../milliseconds.ts';
 
 /** All keys with more unassigned workers than waiting jobs, with the account's present login where it is known. */

@@ -6,7 +6,7 @@ import { isUsable } from '../entities/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 import { NAMES_ENTITY } from './stopped-making.ts';
-import { LIVE, PLACELESS, RESERVED } from '../workers/worker-states.ts';
+import { LIVE, PLACELESS, RESERVED } from '../states/worker-states.ts';
 import { milliseconds } from '../milliseconds.ts';
 import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
 

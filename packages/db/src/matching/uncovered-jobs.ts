@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
-import { UNASSIGNED } from '../workers/worker-states.ts';
+import { UNASSIGNED } from '../states/worker-states.ts';
 
 /** So many jobs of a key. */
 export interface JobsOfKey {

@@ -5,7 +5,7 @@ import { prepared } from '../connection/prepared.ts';
 import { milliseconds } from '../milliseconds.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 import { ANSWER_AGE_LIMIT } from '../workers/request-stops.ts';
-import { LIVE, STOPPING } from '../workers/worker-states.ts';
+import { LIVE, STOPPING } from '../states/worker-states.ts';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
 /** The worker ends because it got no job although one waited. */

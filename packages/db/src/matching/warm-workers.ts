@@ -5,10 +5,10 @@ import { bearsOwnLogin } from '../entities/login-pins.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { ReservedWorker } from './reserve-workers.ts';
 import type { Database } from '../schema/tables.ts';
-import { STOPPING, UNASSIGNED, UNEXPLAINED } from '../workers/worker-states.ts';
+import { STOPPING, UNASSIGNED, UNEXPLAINED } from '../states/worker-states.ts';
 import { newWorkerName } from '../workers/worker-name.ts';
 import { milliseconds } from '../milliseconds.ts';
-import { isUnended } from '../jobs/job-states.ts';
+import { isUnended } from '../states/job-states.ts';
 import { DOCUMENT_IN_FORCE, POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
 /** `p`: the pools of the document in force; `w`: what each keeps warm. */

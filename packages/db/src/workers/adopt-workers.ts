@@ -1,7 +1,7 @@
 import { jsonText } from '@paddock/domain/text/storable';
 import { sql, type Transaction } from 'kysely';
 import type { Database, EntityType } from '../schema/tables.ts';
-import { isUnended } from '../jobs/job-states.ts';
+import { isUnended } from '../states/job-states.ts';
 import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
 
 /**

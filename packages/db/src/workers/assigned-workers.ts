@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { isUnended } from '../jobs/job-states.ts';
+import { isUnended } from '../states/job-states.ts';
 
 /**
  * SQL about worker `w`: its bound job has not ended, as far as we know. A runner runs one job in

@@ -7,7 +7,7 @@ import { installationToday, loginToday } from '../entities/installation-today.ts
 import { isCallPaused } from '../breakers/refusals.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
-import { LIVE } from './worker-states.ts';
+import { LIVE } from '../states/worker-states.ts';
 
 /**
  * A worker past a deadline that does no work, as far as we know. Times in milliseconds, by the

@@ -2,7 +2,7 @@ import { JOBLESS_REASONS, type StopReason } from '@paddock/domain/workers/stop-r
 import { sql, type Transaction } from 'kysely';
 import { RUNS_BOUND_JOB } from './assigned-workers.ts';
 import type { Database } from '../schema/tables.ts';
-import { isLive } from './worker-states.ts';
+import { isLive } from '../states/worker-states.ts';
 
 export interface StopRequest {
   readonly podName: string;

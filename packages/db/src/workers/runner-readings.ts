@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { IS_ASSIGNED } from './assigned-workers.ts';
 import type { Database } from '../schema/tables.ts';
-import { isLive } from './worker-states.ts';
+import { isLive } from '../states/worker-states.ts';
 
 /** GitHub's answer about a worker's runner. */
 export interface RunnerReading {

@@ -5,8 +5,8 @@ import { type Binding, bindWorkers } from './bind-workers.ts';
 import { IS_ASSIGNED } from './assigned-workers.ts';
 import type { Database, EntityType, Status } from '../schema/tables.ts';
 import { IS_EXAMINED } from './workers.ts';
-import { LIVE, STOPPING, isLive } from './worker-states.ts';
-import { isUnended } from '../jobs/job-states.ts';
+import { LIVE, STOPPING, isLive } from '../states/worker-states.ts';
+import { isUnended } from '../states/job-states.ts';
 
 //   in supply ──► stopping ──► deregistering ──► ended        stopping, deregistering ──► kept: something runs on it after all
 

@@ -3,7 +3,7 @@ import { installationToday, loginToday } from '../entities/installation-today.ts
 import { isCallPaused } from '../breakers/refusals.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
-import { LIVE } from './worker-states.ts';
+import { LIVE } from '../states/worker-states.ts';
 
 /** A scope where our workers registered lately, by today's names. */
 export interface KnownScope {

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 import { hasNoTask } from './workers.ts';
 import { milliseconds } from '../milliseconds.ts';
-import { LIVE, STOPPING, isLive } from './worker-states.ts';
+import { LIVE, STOPPING, isLive } from '../states/worker-states.ts';
 
 /**
  * Stopping workers without a task: it has ended in an error, was discarded, or was lost in a

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { isLive } from '../workers/worker-states.ts';
+import { isLive } from './worker-states.ts';
 
 // SQL about a row of `jobs`, by its alias.
 
