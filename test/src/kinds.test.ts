@@ -29,7 +29,7 @@ function documentedKinds(): (KindRow & { attempts: number })[] {
 
 /** The kinds of both services. What their handlers work with is only used when they run. */
 function registeredKinds(): KindRow[] {
-  return Object.entries({ scheduler: schedulerKinds({} as never), reconciler: sweepKinds({ config: {} } as never) }).flatMap(
+  return Object.entries({ scheduler: schedulerKinds({} as never), reconciler: sweepKinds({ config: {}, github: {} } as never) }).flatMap(
     ([service, kinds]) => Object.entries(kinds).map(([kind, { slots }]) => ({ kind, service, slots })),
   );
 }

@@ -127,7 +127,7 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
   const batchFailures = metrics.counter('paddock_delivery_batch_failures_total', 'Transactions of deliveries that failed', ['consequence']);
   const cuts = metrics.counter(
     'paddock_database_connections_cut_total',
-    'Times that connections to PostgreSQL were given up because it had gone silent',
+    'Times that connections to PostgreSQL were cut because it had gone silent',
   );
   const poolsVersion = metrics.gauge('paddock_pools_version', 'Version of the pools document in force here');
 

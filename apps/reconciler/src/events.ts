@@ -31,7 +31,7 @@ export function createEvents(log: Logger, metrics: Metrics) {
   };
   const cuts = metrics.counter(
     'paddock_database_connections_cut_total',
-    'Times that connections to PostgreSQL were given up because it had gone silent',
+    'Times that connections to PostgreSQL were cut because it had gone silent',
   );
 
   return {
