@@ -136,6 +136,10 @@ export async function setStopScene(world: SchedulerWorld) {
         .set({ received_at: earlier('received_at') })
         .where('event', 'like', 'auth_attempt%')
         .execute();
+      await db
+        .updateTable('breakers')
+        .set({ paused_until: earlier('paused_until') })
+        .execute();
       world.passTime(minutes * 60_000);
       await world.makeDue();
     },
