@@ -1,18 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
-import { type TestDatabase } from '@paddock/testing/database';
-import { putJob } from '@paddock/testing/demand-rows';
+import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { entityInPoolBreaker, poolBreaker } from '@paddock/db/breakers/breaker-subjects';
 import { noteSuccess, passBreakers } from '@paddock/db/breakers/breakers';
-import { beforeEachMatching, matchAll, matchOnce } from '../scenes/matching.scene.ts';
+import { matchAll, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 import { noteWorkerFailure } from '@paddock/db/workers/worker-failures';
 
-let testDb: TestDatabase;
-beforeEachMatching((given) => {
-  testDb = given;
-});
+const testDb = useMatchingDatabase(examplePools());
 
 const FAILING = 1;
 const ACCOMPLICE = 2;

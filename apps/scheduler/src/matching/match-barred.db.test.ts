@@ -1,18 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
-import { type TestDatabase } from '@paddock/testing/database';
-import { putJob } from '@paddock/testing/demand-rows';
+import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import { APP_IDS, CASES, install, OWN, REMOVED } from '@paddock/db/scenes/installation-today.scene';
 import { installationBreaker } from '@paddock/db/breakers/breaker-subjects';
 import { noteFailure } from '@paddock/db/breakers/note-failure';
 import { storeInstallations } from '@paddock/db/entities/installations';
 import { findWorkerToProvision } from '@paddock/db/workers/workers';
-import { beforeEachMatching, matchAll, matchOnce } from '../scenes/matching.scene.ts';
+import { matchAll, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 
-let testDb: TestDatabase;
-beforeEachMatching((given) => {
-  testDb = given;
-});
+const testDb = useMatchingDatabase(examplePools());
 
 const ACME = { id: 90_000_001, login: 'acme', type: 'Organization' } as const;
 const state = (given: { appId?: number; installationId?: number; suspendedAt?: string | null; isDeleted?: boolean } = {}) =>

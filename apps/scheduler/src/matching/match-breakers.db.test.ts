@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import {
   type BreakerSubject,
   clusterBreaker,
@@ -13,18 +12,9 @@ import {
 import { noteFailure } from '@paddock/db/breakers/note-failure';
 import { noteSuccess } from '@paddock/db/breakers/breakers';
 import { createWaits } from '@paddock/db/breakers/waits';
-import { emptyMatchingTables, matchAll, matchOnce } from '../scenes/matching.scene.ts';
+import { matchAll, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 
-let testDb: TestDatabase;
-beforeAll(async () => {
-  testDb = await createTestDatabase();
-});
-afterAll(() => testDb.drop());
-beforeEach(async () => {
-  await testDb.db.deleteFrom('breakers').execute();
-  await emptyMatchingTables(testDb.db);
-  await putPools(testDb.db, examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
-});
+const testDb = useMatchingDatabase(examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
 
 const ACME = 1;
 const GLOBEX = 2;

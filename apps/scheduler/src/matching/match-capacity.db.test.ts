@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { describe, expect, test } from '@jest/globals';
+import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { emptyMatchingTables, findReasons, matchAll, matchOnce } from '../scenes/matching.scene.ts';
+import { findReasons, matchAll, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 import { type PodState, recordPodStates } from '@paddock/db/workers/worker-pods';
 
-let testDb: TestDatabase;
-beforeAll(async () => {
-  testDb = await createTestDatabase();
-});
-afterAll(() => testDb.drop());
-beforeEach(async () => {
-  await emptyMatchingTables(testDb.db);
-  await putPools(testDb.db, examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
-});
+const testDb = useMatchingDatabase(examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
 
 const podOf = (podName: string, given: Partial<PodState> = {}): PodState => ({
   podName,

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { describe, expect, test } from '@jest/globals';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { fc } from '@paddock/testing/random-cases';
 import { putWorker } from '@paddock/testing/worker-rows';
-import { emptyMatchingTables, matchAll, matchOnce } from '../scenes/matching.scene.ts';
+import { emptyMatchingTables, matchAll, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 
-let testDb: TestDatabase;
-beforeAll(async () => {
-  testDb = await createTestDatabase();
-});
-afterAll(() => testDb.drop());
-beforeEach(() => emptyMatchingTables(testDb.db));
+const testDb = useMatchingDatabase();
 
 const ACCOUNTS = [
   { entity_id: 1, entity_name: 'acme', entity_type: 'Organization' },

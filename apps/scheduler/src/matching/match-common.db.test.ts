@@ -1,18 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { describe, expect, test } from '@jest/globals';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { putWorker } from '@paddock/testing/worker-rows';
-import { emptyMatchingTables, matchAll, matchOnce } from '../scenes/matching.scene.ts';
+import { matchAll, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 
-let testDb: TestDatabase;
-beforeAll(async () => {
-  testDb = await createTestDatabase();
-});
-afterAll(() => testDb.drop());
-beforeEach(async () => {
-  for (const table of ['installations', 'login_pins'] as const) await testDb.db.deleteFrom(table).execute();
-  await emptyMatchingTables(testDb.db);
-});
+const testDb = useMatchingDatabase();
 
 const accounts = { acme: 1, globex: 2, hooli: 3, initech: 4 };
 const place = (login: keyof typeof accounts) => ({ entity_id: accounts[login], entity_name: login });

@@ -1,23 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { type BreakerSubject, githubBreaker, installationBreaker, poolBreaker } from '@paddock/db/breakers/breaker-subjects';
 import { noteFailure } from '@paddock/db/breakers/note-failure';
 import { noteSuccess } from '@paddock/db/breakers/breakers';
-import { emptyMatchingTables, findReasons, matchAll, matchOnce } from '../scenes/matching.scene.ts';
+import { findReasons, matchAll, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 
-let testDb: TestDatabase;
-beforeAll(async () => {
-  testDb = await createTestDatabase();
-});
-afterAll(() => testDb.drop());
-beforeEach(async () => {
-  await testDb.db.deleteFrom('breakers').execute();
-  await emptyMatchingTables(testDb.db);
-  await putPools(testDb.db, examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
-});
+const testDb = useMatchingDatabase(examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
 
 const ACME = 90_000_001;
 const reasons = () => findReasons(testDb.db);

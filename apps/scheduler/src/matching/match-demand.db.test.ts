@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { WAIT_REASONS } from '@paddock/domain/matching/wait-reasons';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { sql, type Updateable } from 'kysely';
-import { emptyMatchingTables, GATE, LIMITS, matchOnce } from '../scenes/matching.scene.ts';
+import { GATE, LIMITS, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 import { lockMatching } from '@paddock/db/matching/matching-lock';
 import { lockPlanned } from '@paddock/db/matching/lock-planned';
 import { matchIn } from './match.ts';
 import type { Database } from '@paddock/db/schema/tables';
 
-let testDb: TestDatabase;
-beforeAll(async () => {
-  testDb = await createTestDatabase();
-});
-afterAll(() => testDb.drop());
-beforeEach(async () => {
-  await emptyMatchingTables(testDb.db);
-  await putPools(testDb.db, examplePools());
-});
+const testDb = useMatchingDatabase(examplePools());
 
 const match = (most = 1_000) => matchOnce(testDb.db, { most });
 

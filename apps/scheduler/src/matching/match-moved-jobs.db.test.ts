@@ -1,15 +1,11 @@
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { replaceWaitingJobs } from '@paddock/db/jobs/replace-waiting-jobs';
 import { NO_POOL } from '@paddock/domain/pools/place-job';
-import type { TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { describe, expect, test } from '@jest/globals';
-import { beforeEachMatching, findReasons, matchOnce } from '../scenes/matching.scene.ts';
+import { findReasons, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 
-let testDb: TestDatabase;
-beforeEachMatching((database) => {
-  testDb = database;
-});
+const testDb = useMatchingDatabase(examplePools());
 
 const LINUX = { name: 'linux', labels: ['linux'] };
 

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { describe, expect, test } from '@jest/globals';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { findInstallationByLogin } from '@paddock/db/jobs/repositories';
-import { emptyMatchingTables, findReasons, GATE, matchAll } from '../scenes/matching.scene.ts';
+import { findReasons, GATE, matchAll, useMatchingDatabase } from '../scenes/matching.scene.ts';
 
 const ACME = 11;
 const THIEF = 666;
@@ -13,13 +12,8 @@ const at = (entityId: number) => ({ entity_id: entityId, repo_id: entityId + 2, 
 /** By this machine's clock, which is the database's. */
 const before = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 
-let testDb: TestDatabase;
+const testDb = useMatchingDatabase();
 const db = () => testDb.db;
-beforeAll(async () => {
-  testDb = await createTestDatabase();
-});
-afterAll(() => testDb.drop());
-beforeEach(() => emptyMatchingTables(db()));
 
 const install = (login: string, entityId: number, minutes = 0) =>
   db()

@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { describe, expect, test } from '@jest/globals';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import type { InsertObject } from 'kysely';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
-import { emptyMatchingTables, matchOnce } from '../scenes/matching.scene.ts';
+import { matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 import type { Database } from '@paddock/db/schema/tables';
 
-let testDb: TestDatabase;
-beforeAll(async () => {
-  testDb = await createTestDatabase();
-});
-afterAll(() => testDb.drop());
-beforeEach(async () => {
-  await emptyMatchingTables(testDb.db);
-  await putPools(testDb.db, examplePools());
-});
+const testDb = useMatchingDatabase(examplePools());
 
 type Given = Partial<InsertObject<Database, 'workers'>>;
 

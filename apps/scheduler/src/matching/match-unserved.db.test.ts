@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { emptyMatchingTables, findReasons, matchOnce } from '../scenes/matching.scene.ts';
+import { findReasons, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 
-let testDb: TestDatabase;
-beforeAll(async () => {
-  testDb = await createTestDatabase();
-});
-afterAll(() => testDb.drop());
-beforeEach(async () => {
-  await emptyMatchingTables(testDb.db);
-  await putPools(testDb.db, examplePools());
-});
+const testDb = useMatchingDatabase(examplePools());
 
 const unassigned = () => testDb.db.updateTable('workers').where('status', 'in', ['pending', 'running']).where('assigned_at', 'is', null);
 

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { describe, expect, test } from '@jest/globals';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import type { Updateable } from 'kysely';
-import { emptyMatchingTables, matchAll, matchOnce } from '../scenes/matching.scene.ts';
+import { matchAll, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 import { findUnknownWarmScopes } from '@paddock/db/matching/warm-workers';
 import type { Database } from '@paddock/db/schema/tables';
 
-let testDb: TestDatabase;
-beforeAll(async () => {
-  testDb = await createTestDatabase();
-});
-afterAll(() => testDb.drop());
-beforeEach(() => emptyMatchingTables(testDb.db));
+const testDb = useMatchingDatabase();
 
 const ACME = 90_000_001;
 const SAM = 90_000_002;

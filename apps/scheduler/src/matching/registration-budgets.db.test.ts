@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { describe, expect, test } from '@jest/globals';
+import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
-import { emptyMatchingTables, findReasons, matchAll } from '../scenes/matching.scene.ts';
+import { findReasons, matchAll, useMatchingDatabase } from '../scenes/matching.scene.ts';
 import { noteRegistrationBudget, type RegistrationBudget } from '@paddock/db/matching/registration-budgets';
 
-let testDb: TestDatabase;
-beforeAll(async () => {
-  testDb = await createTestDatabase();
-});
-afterAll(() => testDb.drop());
-beforeEach(async () => {
-  await emptyMatchingTables(testDb.db);
-  await putPools(testDb.db, examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
-});
+const testDb = useMatchingDatabase(examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
 
 const INSTALLATION = 51_000_001;
 const soon = () => new Date(Date.now() + 1_800_000);

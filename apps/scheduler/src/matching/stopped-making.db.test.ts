@@ -1,23 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { describe, expect, test } from '@jest/globals';
+import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { emptyMatchingTables, findReasons, matchOnce } from '../scenes/matching.scene.ts';
+import { findReasons, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 import { findStoppedMaking, type MakingSubject, resumeMaking, stopMaking } from '@paddock/db/matching/stopped-making';
 
-let testDb: TestDatabase;
-beforeAll(async () => {
-  testDb = await createTestDatabase();
-});
-afterAll(() => testDb.drop());
+const testDb = useMatchingDatabase(examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
 
 const GLOBEX = { entity_id: 90_000_002, entity_name: 'globex' };
-
-beforeEach(async () => {
-  await emptyMatchingTables(testDb.db);
-  await putPools(testDb.db, examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
-});
 
 const everything: MakingSubject = { type: 'environment' };
 const linux: MakingSubject = { type: 'pool', name: 'linux' };

@@ -1,14 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import type { TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { beforeEachMatching, matchOnce } from '../scenes/matching.scene.ts';
+import { matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 
-let testDb: TestDatabase;
-beforeEachMatching((database) => {
-  testDb = database;
-});
+const testDb = useMatchingDatabase(examplePools());
 
 /** One pass in which every new worker is given the same name. */
 async function matchWithOneName(): Promise<number> {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
-import type { TestDatabase } from '@paddock/testing/database';
-import { putJob } from '@paddock/testing/demand-rows';
+import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
@@ -10,13 +9,10 @@ import { noteFailure } from '@paddock/db/breakers/note-failure';
 import { noteSuccess, passBreakers } from '@paddock/db/breakers/breakers';
 import { bindWorkers } from '@paddock/db/workers/bind-workers';
 import { demandOfAccounts, isSomebodyWaiting } from '@paddock/db/scenes/worker-failures.scene';
-import { beforeEachMatching, matchAll, matchOnce } from '../scenes/matching.scene.ts';
+import { matchAll, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 import { closeServedPools, forgetFailedAccounts, noteOutdatedRunner, noteWorkerFailure } from '@paddock/db/workers/worker-failures';
 
-let testDb: TestDatabase;
-beforeEachMatching((given) => {
-  testDb = given;
-});
+const testDb = useMatchingDatabase(examplePools());
 
 const ACME = 1;
 const GLOBEX = 2;

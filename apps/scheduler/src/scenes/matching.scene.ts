@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { putPools } from '@paddock/testing/demand-rows';
 import type { Kysely } from 'kysely';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import * as scheduler from '../matching/match.ts';
@@ -44,6 +44,7 @@ export const findReasons = async (db: Kysely<Database>): Promise<Record<string, 
 };
 
 const TABLES = [
+  'breakers',
   'jobs',
   'workers',
   'demand_keys',
@@ -61,19 +62,22 @@ export async function emptyMatchingTables(db: Kysely<Database>): Promise<void> {
 }
 
 /**
- * Gives the tests of a file one database, without breakers and with the pools of the example before
- * each of them.
+ * One database for the tests of a file. Before each of them it has neither breakers nor rows that
+ * matching reads, and these pools are in force, if any are given.
  */
-export function beforeEachMatching(give: (database: TestDatabase) => void): void {
+export function useMatchingDatabase(pools?: Parameters<typeof putPools>[1]): { readonly db: Kysely<Database> } {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createTestDatabase();
-    give(database);
   });
   afterAll(() => database.drop());
   beforeEach(async () => {
-    await database.db.deleteFrom('breakers').execute();
     await emptyMatchingTables(database.db);
-    await putPools(database.db, examplePools());
+    if (pools !== undefined) await putPools(database.db, pools);
   });
+  return {
+    get db() {
+      return database.db;
+    },
+  };
 }
