@@ -7,7 +7,7 @@ export const scheduler: readonly NamedMutant[] = [
     find: `  requireTimeLeft(task);
   const place = `,
     replace: `  const place = `,
-    tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
+    tests: ['apps/scheduler/src/provisioning/claim-runs-out.db.test.ts'],
   },
   {
     mutant: 'the cluster is asked for a dry run without a look at the lease',
@@ -15,7 +15,7 @@ export const scheduler: readonly NamedMutant[] = [
     find: `  requireTimeLeft(task);
   const creations = [`,
     replace: `  const creations = [`,
-    tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
+    tests: ['apps/scheduler/src/provisioning/claim-runs-out.db.test.ts'],
   },
   {
     mutant: 'a refused installation is looked up without a look at the lease',
@@ -23,7 +23,7 @@ export const scheduler: readonly NamedMutant[] = [
     find: `  requireTimeLeft(task);
   const state`,
     replace: `  const state`,
-    tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
+    tests: ['apps/scheduler/src/provisioning/claim-runs-out.db.test.ts'],
   },
   {
     mutant: 'the Secret is put without a look at the lease',
@@ -31,7 +31,7 @@ export const scheduler: readonly NamedMutant[] = [
     find: `    requireTimeLeft(task);
     try {`,
     replace: `    try {`,
-    tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
+    tests: ['apps/scheduler/src/provisioning/claim-runs-out.db.test.ts'],
   },
   {
     mutant: 'the lease is looked at before the first try of a Secret, and not before the next ones',
@@ -40,7 +40,7 @@ export const scheduler: readonly NamedMutant[] = [
     try {`,
     replace: `    if (tries === 0) requireTimeLeft(task);
     try {`,
-    tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
+    tests: ['apps/scheduler/src/provisioning/claim-runs-out.db.test.ts'],
   },
   {
     mutant: 'the pod is made without a look at the lease',
@@ -48,7 +48,7 @@ export const scheduler: readonly NamedMutant[] = [
     find: `  requireTimeLeft(run.task);
   if (!isWanted) {`,
     replace: `  if (!isWanted) {`,
-    tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
+    tests: ['apps/scheduler/src/provisioning/claim-runs-out.db.test.ts'],
   },
   {
     mutant: 'a Secret of a row that has ended is deleted without a look at the lease',
@@ -65,14 +65,14 @@ export const scheduler: readonly NamedMutant[] = [
     find: `  requireTimeLeft(task);
   const secret`,
     replace: `  const secret`,
-    tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
+    tests: ['apps/scheduler/src/provisioning/claim-runs-out.db.test.ts'],
   },
   {
     mutant: 'a runner is registered although the lease has run out over the mark',
     file: 'apps/scheduler/src/provisioning/register-runner.ts',
     find: `if (!hasTimeLeft(task)) {`,
     replace: `if (isWatched && !hasTimeLeft(task)) {`,
-    tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
+    tests: ['apps/scheduler/src/provisioning/claim-runs-out.db.test.ts'],
   },
   {
     mutant: 'a run marks the registration of a row although another run has begun it',
@@ -81,7 +81,7 @@ export const scheduler: readonly NamedMutant[] = [
       and (`,
     replace: ` and stopping_at is null
       and (`,
-    tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
+    tests: ['apps/scheduler/src/provisioning/claim-runs-out.db.test.ts'],
   },
   {
     mutant: 'a runner group for everybody’s repositories is made for private ones only',
@@ -217,7 +217,7 @@ export const scheduler: readonly NamedMutant[] = [
     file: 'packages/db/src/workers/workers.ts',
     find: `and status = 'pending' and stopping_at is null and registration_started_at`,
     replace: `and status = 'pending' and registration_started_at`,
-    tests: ['apps/scheduler/src/provisioning/lease.db.test.ts'],
+    tests: ['apps/scheduler/src/provisioning/claim-runs-out.db.test.ts'],
   },
   {
     mutant: 'a trial that came to nothing keeps the others away until it is taken for dead',

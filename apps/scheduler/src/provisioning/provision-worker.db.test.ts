@@ -89,10 +89,10 @@ describe('provisioning', () => {
     const [pool] = examplePools().pools;
     if (worker === undefined || pool === undefined) throw new Error('there is no worker');
     await failWorker(world.parts, worker, { reason: 'registration_interrupted', message: 'by its successor' });
-    const run = { task: taskFor(worker.podName, 1), signal: new AbortController().signal };
+    const run = { task: taskFor(worker.podName, () => 1), signal: new AbortController().signal };
     await putSecret(world.parts, worker, 'a JIT config', run);
     const passed = { isWatched: false, trial: { id: undefined } };
-    const stalled = { ...run, task: taskFor(worker.podName, 0.3) };
+    const stalled = { ...run, task: taskFor(worker.podName, () => 0.3) };
     await expect(startPod(world.parts, worker, pool, { run: stalled, ...passed })).rejects.toThrow('Only 30 % of the claim');
     expect(seen.secrets()).toEqual([`runners/${worker.podName}`]);
     expect(await startPod(world.parts, worker, pool, { run, ...passed })).toMatchObject({ outcome: 'done' });
@@ -123,7 +123,7 @@ describe('provisioning', () => {
     await world.queueJob();
     await world.match();
     const [worker] = await world.workers();
-    const task = taskFor(worker?.pod_name ?? '', 0.3);
+    const task = taskFor(worker?.pod_name ?? '', () => 0.3);
     const before = world.kube.report().calls;
     await expect(world.kinds['provision-worker']?.handler(task, new AbortController().signal)).rejects.toThrow('Only 30 % of the claim');
     expect(world.kube.report().calls).toEqual(before);

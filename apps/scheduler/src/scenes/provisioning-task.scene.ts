@@ -1,7 +1,7 @@
 import type { Task } from '@paddock/queue/task';
 
-/** A run of the task that makes this worker, with so much of its lease left. */
-export const taskFor = (podName: string, claimLeft: number): Task => ({
+/** A run of the task that makes this worker. `claimLeft` says how much of its claim is left, from 0 to 1. */
+export const taskFor = (podName: string, claimLeft: () => number): Task => ({
   id: 'a task',
   kind: 'provision-worker',
   subject: { type: 'worker', id: podName, name: null },
@@ -11,5 +11,5 @@ export const taskFor = (podName: string, claimLeft: number): Task => ({
   crashes: 0,
   deliveryGuid: null,
   fence: 1,
-  claimLeft: () => claimLeft,
+  claimLeft,
 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { clusterBreaker } from '@paddock/db/breakers/breaker-subjects';
 import { noteFailure } from '@paddock/db/breakers/note-failure';
-import type { Task } from '@paddock/queue/task';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
+import { taskFor } from '../scenes/provisioning-task.scene.ts';
 import { look, type Seen } from '../scenes/evidence.scene.ts';
 import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 import { type StalledRuns, startStalledRuns } from '../scenes/stalled-run.scene.ts';
@@ -25,19 +25,6 @@ beforeEach(async () => {
   seen = await look(world);
   await world.queueJob();
   await world.match();
-});
-
-const taskFor = (podName: string, claimLeft: () => number): Task => ({
-  id: 'a task',
-  kind: 'provision-worker',
-  subject: { type: 'worker', id: podName, name: null },
-  payload: {},
-  attempt: 1,
-  maxAttempts: 5,
-  crashes: 0,
-  deliveryGuid: null,
-  fence: 1,
-  claimLeft,
 });
 
 const JIT = 'actions/generate-runner-jitconfig-for-org';
